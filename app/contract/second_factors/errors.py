@@ -3,6 +3,10 @@
 from app.kit.operations.errors import ApiError
 
 
+class FactorError(ApiError):
+    """An error of one authenticator, which the operations of all of them may answer."""
+
+
 class TwoFactorOff(ApiError):
     code, status, message = 1097, 403, "Two factor authentication is not enabled"
     description = "Second factors are off for this tenant. Sign in with POST /identity/v2/auth/login."
@@ -13,22 +17,22 @@ class NoTwoFactorMethod(ApiError):
     description = "Second factors are on, but none is available. Switch one on in the second factor settings."
 
 
-class TotpNotEnrolled(ApiError):
+class TotpNotEnrolled(FactorError):
     code, status, message = 1099, 403, "Two-factor authenticator is not configured"
     description = "The account has no authenticator app, or authenticator apps are off."
 
 
-class TotpOff(ApiError):
+class TotpOff(FactorError):
     code, status, message = 1279, 403, "The authenticator method is not enabled for two-factor authentication"
     description = "Authenticator apps are off for this tenant."
 
 
-class WrongTotpCode(ApiError):
+class WrongTotpCode(FactorError):
     code, status, message = 1102, 403, "The two-factor authenticator code is incorrect"
     description = "The code is wrong or was used before. Enter the code that the app shows now."
 
 
-class SmsFactorOff(ApiError):
+class SmsFactorOff(FactorError):
     code, status, message = 1100, 403, "OTP two factor authentication is not enabled"
     description = "Text messages as a second factor are off for this tenant."
 
@@ -68,12 +72,12 @@ class BackupCodesMade(ApiError):
     description = "The account has backup codes already. Replace them with the reset operation."
 
 
-class NoBackupCodes(ApiError):
+class NoBackupCodes(FactorError):
     code, status, message = 1128, 403, "Two factor authentication backup code is not configured"
     description = "The account has no backup codes."
 
 
-class WrongBackupCode(ApiError):
+class WrongBackupCode(FactorError):
     code, status, message = 1129, 403, "Two factor authentication backup code is not valid or has already been used"
     description = "The backup code is wrong or was used before."
 
@@ -110,12 +114,12 @@ class FactorPhoneFixed(ApiError):
     )
 
 
-class EmailFactorOff(ApiError):
+class EmailFactorOff(FactorError):
     code, status, message = 1256, 403, "Email OTP two factor authentication is not enabled"
     description = "Email as a second factor is off for this tenant."
 
 
-class QuestionFactorOff(ApiError):
+class QuestionFactorOff(FactorError):
     code, status, message = 1257, 403, "Security question two factor authentication is not enabled"
     description = "Security questions as a second factor are off for this tenant."
 
@@ -125,12 +129,12 @@ class FactorEnrolledBefore(ApiError):
     description = "The account has a second factor already. Answer the challenge with it."
 
 
-class QuestionFactorNotEnrolled(ApiError):
+class QuestionFactorNotEnrolled(FactorError):
     code, status, message = 1259, 403, "Security question two factor authentication is not verified on the profile"
     description = "The account has no security questions as a second factor."
 
 
-class TooFewAnswers(ApiError):
+class TooFewAnswers(FactorError):
     code, status, message = 1260, 403, "Minimum required security questions answers not provided"
     description = "Answer as many security questions as the tenant requires."
 
@@ -140,79 +144,79 @@ class VerificationDenied(ApiError):
     description = "User pressed No."
 
 
-class PushPending(ApiError):
+class PushPending(FactorError):
     code, status, message = 1295, 403, "Push Notification Verification Pending"
     description = "The device hasn’t answered yet. Poll again in 5 seconds."
 
 
-class WrongPushToken(ApiError):
+class WrongPushToken(FactorError):
     code, status, message = 1296, 403, "Invalid Push Token"
     description = "The push token is wrong or has expired. Start the sign-in again."
 
 
-class PushFailed(ApiError):
+class PushFailed(FactorError):
     code, status, message = 1297, 403, "Push Notification Verification Failed"
     description = "The device’s signature is wrong."
 
 
-class PushMisconfigured(ApiError):
+class PushMisconfigured(FactorError):
     code, status, message = 1298, 403, "Push Notification configuration error"
     description = "The push notification settings are incomplete."
 
 
-class PushOff(ApiError):
+class PushOff(FactorError):
     code, status, message = 1299, 403, "Push Notifications are not set up for Two-Factor Authentication"
     description = "Push notifications are off for this tenant."
 
 
-class PushAnswered(ApiError):
+class PushAnswered(FactorError):
     code, status, message = 1311, 403, "Push Notification Verification Already Done"
     description = "The push notification was answered already."
 
 
-class PushDenied(ApiError):
+class PushDenied(FactorError):
     code, status, message = 1312, 403, "Push Notification Verification Denied"
     description = "The sign-in was denied on the device."
 
 
-class PushNotEnrolled(ApiError):
+class PushNotEnrolled(FactorError):
     code, status = 1313, 403
     message = "Push notification as two factor authentication is not configured for this profile"
     description = "The account has no push device."
 
 
-class DuoOff(ApiError):
+class DuoOff(FactorError):
     code, status, message = 1330, 403, "Duo Authenticator is not set up for two-factor authentication"
     description = "Duo is off for this tenant."
 
 
-class DuoMisconfigured(ApiError):
+class DuoMisconfigured(FactorError):
     code, status, message = 1331, 403, "Duo Authenticator configuration error"
     description = "The Duo settings are wrong. Check the client ID, the secret and the API host."
 
 
-class DuoFailed(ApiError):
+class DuoFailed(FactorError):
     code, status, message = 1332, 403, "Duo Authenticator verification failed"
     description = "Duo didn’t confirm the sign-in."
 
 
-class WrongDuoState(ApiError):
+class WrongDuoState(FactorError):
     code, status, message = 1333, 403, "Duo Authenticator state is not valid"
     description = "The state isn’t the one that started the Duo prompt. Start it again."
 
 
-class DuoNotEnrolled(ApiError):
+class DuoNotEnrolled(FactorError):
     code, status = 1334, 403
     message = "Duo Authenticator as two-factor authentication method is not configured for this profile"
     description = "The account doesn’t use Duo."
 
 
-class DuoRedirectRefused(ApiError):
+class DuoRedirectRefused(FactorError):
     code, status, message = 1335, 403, "Duo Authenticator redirect URI is not whitelisted"
     description = "duoredirecturi isn’t an allowed return address. Add it to the tenant’s list."
 
 
-class MalformedDuoRedirect(ApiError):
+class MalformedDuoRedirect(FactorError):
     code, status, message = 1336, 403, "Duo Authenticator redirect URI is invalid"
     description = "duoredirecturi isn’t a valid address."
 

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel
+from app.contract.second_factors.challenge import FactorKind
 
 
 class Totp(ConfigurationModel):
@@ -33,5 +34,9 @@ class SecondFactors(ConfigurationModel):
 
     @property
     def has_any(self) -> bool:
-        """Whether one authenticator is on."""
-        return any((self.totp, self.sms, self.email, self.security_questions, self.push, self.duo, self.passkey))
+        """Whether one authenticator is on that counts without another one."""
+        return any(self.is_on(kind) for kind in FactorKind if kind is not FactorKind.BACKUP_CODE)
+
+    def is_on(self, kind: FactorKind) -> bool:
+        """Return whether an authenticator is on."""
+        return bool(self.backup_codes if kind is FactorKind.BACKUP_CODE else getattr(self, kind))

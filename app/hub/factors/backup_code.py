@@ -5,6 +5,7 @@ from typing import Final
 from flask_babel import lazy_ngettext as _n
 from wtforms.validators import InputRequired
 
+from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
@@ -18,6 +19,7 @@ class BackupCodeForm(FactorForm):
     backup_code = CodeField(_l("Backup code"), [InputRequired(_l("Enter the code."))])
     error_field = "backup_code"
     wrong = _l("Wrong code. Each backup code works once.")
+    wrong_errors = (e.WrongBackupCode, e.NoBackupCodes)
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         typed = (self.backup_code.data or "")[:64]

@@ -4,6 +4,7 @@ from typing import Final
 
 from flask_babel import lazy_pgettext
 
+from app.contract.error_groups import EMAIL_CODE
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
@@ -14,6 +15,7 @@ class EmailForm(FactorCodeForm):
     """The mailed code."""
 
     wrong = _l("Wrong or expired code. Enter the latest one.")
+    wrong_errors = EMAIL_CODE
 
 
 _ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"

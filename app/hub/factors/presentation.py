@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from wtforms import BooleanField, HiddenField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.forms.code_field import CodeField
@@ -26,6 +25,8 @@ class FactorForm(HubForm):
     trust = BooleanField()
     wrong: Any = None
     """The error of a wrong answer; None if the form has no field."""
+    wrong_errors: tuple[type[ApiError], ...] = ()
+    """Refusals of wrong, expired or used answers; the page does not tell them apart."""
     error_field: str = "code"
     """The field that shows the error."""
 
@@ -39,7 +40,7 @@ class FactorForm(HubForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error of a wrong answer; return whether the refusal is one."""
-        if self.wrong is None or not isinstance(refusal, WRONG):
+        if not isinstance(refusal, self.wrong_errors):
             return False
         self.add_error(self.error_field, self.wrong)
         return True
@@ -49,21 +50,12 @@ class FactorCodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
     code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])
-    wrong = _l("Wrong code. Enter the one your app shows now.")
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))
         return FactorAnswer(
             interaction_id=interaction_id, kind=kind, code=(self.code.data or "")[:64], trust=bool(self.trust.data)
         )
-
-
-WRONG: Final[tuple[type[ApiError], ...]] = (
-    e.WrongTotpCode, e.WrongBackupCode, e.NoBackupCodes, e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode,
-    e.ClosedSmsCode, e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode, e.WrongSecurityAnswer,
-    e.WrongQuestionOrAnswer, e.PasskeyRefused,
-)  # fmt: skip
-"""Wrong, expired or used answers; the page does not tell them apart."""
 
 
 @dataclass(frozen=True)

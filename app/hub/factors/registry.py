@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Final
 
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors import backup_code, duo, email, passkey, push, security_questions, sms, totp
 from app.hub.factors.presentation import FactorPresentation
 
 PRESENTATIONS: Final[Mapping[FactorKind, FactorPresentation]] = MappingProxyType(
-    {
-        item.PRESENTATION.kind: item.PRESENTATION
-        for item in (passkey, totp, push, sms, email, security_questions, duo, backup_code)
-    }
+    {kind: import_module(f"{__package__}.{kind}").PRESENTATION for kind in FactorKind}
 )
+"""Each from the module with the name of its kind."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ class FactorAnswersForm(FactorForm):
     """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
     wrong = _l("Wrong answer. Capitalization and spaces don’t matter.")
+    wrong_errors = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
     error_field = "answers"
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:

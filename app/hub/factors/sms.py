@@ -5,6 +5,7 @@ from typing import Any, Final
 from wtforms import StringField
 
 from app.contract import errors as e
+from app.contract.error_groups import SMS_CODE
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
@@ -17,6 +18,7 @@ class SmsForm(FactorCodeForm):
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
     wrong = _l("Wrong or expired code. Enter the latest one.")
+    wrong_errors = SMS_CODE
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Show the error of a phone number at its field."""

@@ -2,10 +2,19 @@
 
 from typing import Final
 
+from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
+
+
+class TotpForm(FactorCodeForm):
+    """The code of the app."""
+
+    wrong = _l("Wrong code. Enter the one your app shows now.")
+    wrong_errors = (e.WrongTotpCode,)
+
 
 _SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
 _URI: Final = f"otpauth://totp/Acme:ada%40example.com?secret={_SECRET}&issuer=Acme"
@@ -16,7 +25,7 @@ PRESENTATION: Final = FactorPresentation(
     hint=_l("6-digit code from your app"),
     icon="clock",
     is_on_phone=True,
-    form=FactorCodeForm,
+    form=TotpForm,
     scripts=("copy",),
     samples={
         "enrolled": FactorPrompt(kind=FactorKind.TOTP, is_enrolled=True),

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.administration.configuration.file import document as documents
 from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.credentials.authenticators.duo_client import DuoClient, DuoDenied
+from app.identity.credentials.second_factors.authenticators.duo_client import DuoClient, DuoDenied
 from app.identity.messaging.senders import twilio
 from app.identity.platform.outbound import client as outbound
 from app.identity.platform.outbound.client import ProviderUnavailable

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.identity.credentials.authenticators import backup_codes
+from app.identity.credentials.second_factors.authenticators import backup_code
 from tests.support.journeys.second_factors import code_now, codes_on, enrol_totp, sign_in
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
@@ -136,7 +136,7 @@ def test_batch_of_another_account_is_refused(
 def test_few_codes_left_are_counted(
     tenant: World, browser: Visitor, ada: Person, new_visitor_at: NewVisitorAt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup_codes, "CODE_COUNT", 3)
+    monkeypatch.setattr(backup_code, "CODE_COUNT", 3)
     enrol_totp(browser, tenant, ada)[1].press("I’ve saved them")
     choices = sign_in(new_visitor_at(tenant), tenant, ada).follow("Try another way")
     assert "3 left" in choices.text
@@ -152,7 +152,7 @@ def test_last_code_warns_and_offers_new_ones(
     new_visitor_at: NewVisitorAt,
     creates: bool,
 ) -> None:
-    monkeypatch.setattr(backup_codes, "CODE_COUNT", 1)
+    monkeypatch.setattr(backup_code, "CODE_COUNT", 1)
     _, page = enrol_totp(browser, tenant, ada)
     page.press("I’ve saved them")
     visitor = new_visitor_at(tenant)

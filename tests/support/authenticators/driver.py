@@ -43,9 +43,8 @@ class Driver:
 
     def tenant_settings(self, **more: Any) -> dict[str, Any]:
         """Return the settings of a tenant that has it, and an authenticator app beside it."""
-        switches = {"totp": True, "sms": False, "email": False, "passkey": False, "push": False, "duo": False}
-        if self.kind.value in switches or self.kind is FactorKind.QUESTIONS:
-            switches[self.kind.value] = True
+        on = {FactorKind.TOTP, self.kind}
+        switches = {kind.value: kind in on for kind in FactorKind if kind is not FactorKind.BACKUP_CODE}
         sending = {"sms": SENT_FREELY, "sms_per_address": SENT_FREELY, "sms_per_day": 0, "mails": SENT_FREELY}
         made = {"second_factors": switches, "sending": {**sending, "mails_in_all": SENT_FREELY}, **self.settings}
         return {**made, **more}

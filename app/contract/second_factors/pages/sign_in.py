@@ -1,6 +1,6 @@
 """Operations for the second factor page, for every authenticator: `kind` names it."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
@@ -9,9 +9,10 @@ from app.contract.accounts.models import PersonView
 from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
 from app.contract.catalogue import HASHES_SECRETS, hub_operation
 from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_CODE, SMS_SENDING
-from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
+from app.contract.second_factors.challenge import FactorKind, Question
 from app.contract.shared_parameters import SecurityAnswer
 from app.contract.steps import StepResponse
+from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import From, Wire
 
 
@@ -88,22 +89,10 @@ class FactorAnswer(Wire):
 
 
 FACTOR_LOCKS = (*LOCKS, e.LockedDuringStep, e.LoginDisabled, e.TooManySessions)
-_SENT_ERRORS = (
-    *SMS_SENDING, *SMS_CODE, *EMAIL_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.MalformedPhone, e.PhoneRegistered, e.EmailFactorOff,
-    e.MalformedEmail, e.EmailNotOnProfile, e.MailLimitReached,
-)  # fmt: skip
-_QUESTION_ERRORS = (
-    e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.UnknownSecurityQuestion, e.TooFewAnswers, e.WrongSecurityAnswer,
-    e.WrongQuestionOrAnswer,
-)  # fmt: skip
-_ELSEWHERE_ERRORS = (
-    *DUO_REDIRECT, e.PushOff, e.PushNotEnrolled, e.PushMisconfigured, e.PushPending, e.PushDenied, e.PushFailed, e.PushAnswered,
-    e.WrongPushToken, e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled,
-)  # fmt: skip
-_PASSKEY_ERRORS = (e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled)
-FACTOR_ERRORS = (
-    *FACTOR_LOCKS, *_SENT_ERRORS, *_QUESTION_ERRORS, *_ELSEWHERE_ERRORS, *_PASSKEY_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode,
-    e.NoBackupCodes, e.WrongBackupCode,
+FACTOR_ERRORS: Final[tuple[type[ApiError], ...]] = (
+    *FACTOR_LOCKS, *e.FactorError.__subclasses__(), *SMS_SENDING, *SMS_CODE, *EMAIL_CODE, e.NoPhoneRegistered, e.MalformedPhone,
+    e.PhoneRegistered, e.MalformedEmail, e.EmailNotOnProfile, e.MailLimitReached, e.UnknownSecurityQuestion, e.WrongSecurityAnswer,
+    e.WrongQuestionOrAnswer, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled,
 )  # fmt: skip
 """The errors of all authenticators."""
 

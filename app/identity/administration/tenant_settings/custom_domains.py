@@ -15,6 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.tenants import custom_domains as contract
+from app.identity.administration.tenant_settings.security import accounts_sentence
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.addresses import custom_hosts, webauthn_origins
@@ -99,9 +100,7 @@ def refuse_passkey_domain(context: Context, item: Item) -> None:
     if is_needed and not any(webauthn_origins.is_within(other, rp_id) for other in others):
         count = passkey_store.count_accounts(context.work)
         if count:
-            raise e.BadField(
-                f"DomainName: {passkey_store.accounts_sentence(count)} for {rp_id}, which would stop working."
-            )
+            raise e.BadField(f"DomainName: {accounts_sentence(count)} for {rp_id}, which would stop working.")
 
 
 @dataclass(frozen=True)
@@ -168,13 +167,13 @@ def _passkey_effect(context: Context, domain: str) -> str:
     if webauthn_origins.is_within(domain, rp_id):
         return f"None: passkeys are bound to {rp_id}, which includes the domain."
     if chosen is not None and webauthn_origins.is_within(domain, chosen):
-        lost = f" {passkey_store.accounts_sentence(count)} for {rp_id}, which stop working." if count else ""
+        lost = f" {accounts_sentence(count)} for {rp_id}, which stop working." if count else ""
         return f"Once the domain is verified, new passkeys are bound to {chosen}.{lost}"
     related = (
         f"On {domain} they work in browsers with related origins (WebAuthn level 3); others ask for another method."
     )
     if count:
-        return f"{passkey_store.accounts_sentence(count)}, which stay bound to {rp_id}. {related}"
+        return f"{accounts_sentence(count)}, which stay bound to {rp_id}. {related}"
     return (
         f"No account has a passkey; new ones are bound to {rp_id}. {related} To bind them to {domain}, verify it and set RPID "
         "before the first one is made."

@@ -66,10 +66,13 @@ def _read_rp_id(context: Context, text: str | None) -> str | None:
     ):
         raise e.BadField(f"RPID: {own}, a verified custom domain, or a domain above one; found {requested[:100]}.")
     if requested != current and (count := passkey_store.count_accounts(context.work)):
-        raise e.BadField(
-            f"RPID: {current}, because {passkey_store.accounts_sentence(count)} for it, which would stop working."
-        )
+        raise e.BadField(f"RPID: {current}, because {accounts_sentence(count)} for it, which would stop working.")
     return None if requested == own else requested
+
+
+def accounts_sentence(count: int) -> str:
+    """Return the start of a sentence about accounts with passkeys."""
+    return "1 account has passkeys" if count == 1 else f"{count} accounts have passkeys"
 
 
 def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:

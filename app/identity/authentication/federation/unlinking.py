@@ -42,8 +42,7 @@ def is_last_sign_in_method(context: Context, account: Account, item: Identity) -
     """Return whether the account has no other sign-in method under the tenant's current settings."""
     settings = context.tenant.settings
     has_passkey = settings.passkeys and any(
-        not passkey.facts.get(passkey_store.SECOND_FACTOR_ONLY)
-        for passkey in passkey_store.by_account(context, account.uid)
+        passkey_store.signs_in_alone(passkey) for passkey in passkey_store.by_account(context, account.uid)
     )
     working = connections.active_names(context)
     return not linked_identities.can_sign_in_without(

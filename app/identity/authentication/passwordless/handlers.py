@@ -15,10 +15,10 @@ from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging

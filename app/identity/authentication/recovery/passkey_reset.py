@@ -13,13 +13,13 @@ from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
-from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
+from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account

@@ -87,10 +87,7 @@ def _has_connection(context: Context, account: Account) -> bool:
 
 
 def _has_passkey(context: Context, account: Account) -> bool:
-    return any(
-        not passkey.facts.get(passkey_store.SECOND_FACTOR_ONLY)
-        for passkey in passkey_store.by_account(context, account.uid)
-    )
+    return any(passkey_store.signs_in_alone(passkey) for passkey in passkey_store.by_account(context, account.uid))
 
 
 _CAN_USE: Final = {

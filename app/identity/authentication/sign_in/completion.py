@@ -20,11 +20,11 @@ from app.contract.sign_in.operations import Login
 from app.identity.authentication.sign_in import allowed_methods, pending_sign_in, risks, service, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
-from app.identity.credentials.authenticators.protocol import ChallengeOptions
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views as factor_views
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account

@@ -15,15 +15,15 @@ from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import eligibility, locks, service
 from app.identity.credentials import notifications
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.one_time_tokens import attempt_limit, resend_delay
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.one_time_tokens import attempt_limit, resend_delay
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account

@@ -14,11 +14,11 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in.operations import Login, PasswordLogin
 from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
-from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context

@@ -75,7 +75,7 @@ class VerifiedPasskey:
     @property
     def counts_as_two_factors(self) -> bool:
         """Whether it counts as two factors: possession and user verification."""
-        return self.is_user_verified and not self.credential.facts.get(store.SET_BY_EMAIL)
+        return self.is_user_verified and not store.is_set_by_email(self.credential)
 
 
 def begin_registration(

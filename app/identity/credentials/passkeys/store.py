@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.contract.passkeys.models import ListedPasskey
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
+from app.identity.credentials.passkeys import authenticator_models
 from app.identity.credentials.store import Credential
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -24,40 +25,8 @@ FACTOR: Final = FactorKind.PASSKEY
 KINDS: Final = (SIGN_IN, FACTOR)
 MAX_PASSKEYS: Final = 20
 """Per account."""
-SET_BY_EMAIL: Final = "mailed"
-"""Marks a passkey set through an emailed link while the account had a second factor. It does not count as two factors, or
-the mailbox alone would."""
-
-SECOND_FACTOR_ONLY: Final = "beside"
-"""Marks a second-factor passkey that does not sign in alone: the account was claimed by email since, and the passkey may be
-an attacker's."""
-_UNKNOWN_MODEL: Final = "Passkey"
-_MODELS: Final = {
-    "ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4": "Google Password Manager",
-    "adce0002-35bc-c60a-648b-0b25f1f05503": "Chrome on Mac",
-    "fbfc3007-154e-4ecc-8c0b-6e020557d7bd": "Apple Passwords",
-    "dd4ec289-e01d-41c9-bb89-70fa845d4bf2": "Apple Passwords",
-    "08987058-cadc-4b81-b6e1-30de50dcbe96": "Windows Hello",
-    "9ddd1817-af5a-4672-a2b9-3e3dd95000a9": "Windows Hello",
-    "6028b017-b1d4-4c02-b4b3-afcdafc96bb2": "Windows Hello",
-    "bada5566-a7aa-401f-bd96-45619a55120d": "1Password",
-    "d548826e-79b4-db40-a3d8-11116f7e8349": "Bitwarden",
-    "531126d6-e717-415c-9320-3d9aa6981239": "Dashlane",
-    "53414d53-554e-4700-0000-000000000000": "Samsung Pass",
-    "b84e4048-15dc-4dd0-8640-f4f60813c8af": "NordPass",
-    "50726f74-6f6e-5061-7373-50726f746f6e": "Proton Pass",
-    "0ea242b4-43c4-4a1b-8b17-dd6d0b6baec6": "Keeper",
-    "f3809540-7f14-49c1-a8b3-8f813b225541": "Enpass",
-    "fdb141b2-5d84-443e-8a35-4698c205a502": "KeePassXC",
-    "cb69481e-8ff7-4039-93ec-0a2729a154a8": "YubiKey 5",
-    "2fc0579f-8113-47ea-b116-bb5a8db9202a": "YubiKey 5 NFC",
-}
-"""Authenticator models by AAGUID; most authenticators send none."""
-
-
-def accounts_sentence(count: int) -> str:
-    """Return the start of a sentence about accounts with passkeys."""
-    return "1 account has passkeys" if count == 1 else f"{count} accounts have passkeys"
+_SET_BY_EMAIL: Final = "mailed"
+_SECOND_FACTOR_ONLY: Final = "beside"
 
 
 def count_accounts(work: UnitOfWork) -> int:
@@ -105,7 +74,7 @@ def descriptor(passkey: Credential) -> dict[str, Any]:
 
 def display_name(passkey: Credential) -> str:
     """Return the name that the account gave a passkey, else that of its authenticator model."""
-    return str(passkey.facts.get("name") or _MODELS.get(str(passkey.facts.get("aaguid")), _UNKNOWN_MODEL))
+    return str(passkey.facts.get("name") or authenticator_models.name_of(passkey.facts.get("aaguid")))
 
 
 def to_listed(passkey: Credential) -> ListedPasskey:
@@ -116,6 +85,25 @@ def to_listed(passkey: Credential) -> ListedPasskey:
         identifier=str(passkey.facts.get("identifier") or passkey.uid),
         created_at=iso(passkey.created_at) or "",
     )
+
+
+def marks(*, is_set_by_email: bool) -> dict[str, Any]:
+    """Return the facts that mark a new passkey."""
+    return {_SET_BY_EMAIL: True} if is_set_by_email else {}
+
+
+def is_set_by_email(passkey: Credential) -> bool:
+    """Return whether a passkey was set through an emailed link while the account had a second factor. It does not count as two
+    factors, or the mailbox alone would.
+    """
+    return bool(passkey.facts.get(_SET_BY_EMAIL))
+
+
+def signs_in_alone(passkey: Credential) -> bool:
+    """Return whether a passkey signs in alone; not if the account was claimed by email since, because the passkey may be an
+    attacker's.
+    """
+    return not passkey.facts.get(_SECOND_FACTOR_ONLY)
 
 
 def restrict_after_claim(context: Context, uid: str, *, is_first: bool = False) -> None:
@@ -134,17 +122,17 @@ def restrict_after_claim(context: Context, uid: str, *, is_first: bool = False) 
 def restrict_to_second_factor(context: Context, credentials: Iterable[Credential]) -> None:
     """Restrict passkeys to use beside a first factor. Remove those set through an emailed link."""
     for item in passkeys_among(credentials):
-        if item.facts.get(SET_BY_EMAIL):
+        if is_set_by_email(item):
             store.remove(context, item.uid, (item.kind,), item.credential_id)
         else:
-            store.set_values(context, item, facts={**item.facts, SECOND_FACTOR_ONLY: True})
+            store.set_values(context, item, facts={**item.facts, _SECOND_FACTOR_ONLY: True})
 
 
 def lift_restriction(context: Context, passkey: Credential) -> None:
     """Let a passkey sign in alone again, after it was verified beside a first factor."""
-    if passkey.facts.get(SECOND_FACTOR_ONLY):
+    if not signs_in_alone(passkey):
         store.set_values(
-            context, passkey, facts={name: fact for name, fact in passkey.facts.items() if name != SECOND_FACTOR_ONLY}
+            context, passkey, facts={name: fact for name, fact in passkey.facts.items() if name != _SECOND_FACTOR_ONLY}
         )
 
 

@@ -15,9 +15,9 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.push import DeviceAnswer, DeviceRegistration
 from app.identity.credentials import store
-from app.identity.credentials.authenticators import push
-from app.identity.credentials.authenticators.push import APPROVED, DENIED, FAILED
 from app.identity.credentials.second_factors import service
+from app.identity.credentials.second_factors.authenticators import push
+from app.identity.credentials.second_factors.authenticators.push import APPROVED, DENIED, FAILED
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store

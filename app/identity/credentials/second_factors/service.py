@@ -8,13 +8,16 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators import backup_codes, security_questions
-from app.identity.credentials.authenticators.protocol import AccountFactors, Authenticator, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS, fallback_kinds
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.credentials.second_factors.authenticators import backup_code
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    AccountFactors,
+    Authenticator,
+    FactorResponse,
+)
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS, fallback_kinds
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
@@ -25,14 +28,12 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.operations.errors import ApiError
 
-SUPPLEMENTARY = frozenset({FactorKind.BACKUP_CODE})
+SUPPLEMENTARY = frozenset(kind for kind, item in AUTHENTICATORS.items() if item.is_supplementary)
 """Kinds that do not count without another one."""
+CODE_PURPOSES = {kind: item.code_purpose for kind, item in AUTHENTICATORS.items() if item.code_purpose is not None}
+"""Purposes of the codes, for kinds that send codes."""
 WRONG_SENT_CODE = (e.WrongSmsCode, e.WrongMailCode)
 """Errors of wrong sent codes, which count their attempts themselves."""
-CODE_PURPOSES = {FactorKind.SMS: Purpose.FACTOR_SMS, FactorKind.EMAIL: Purpose.FACTOR_EMAIL}
-"""Purposes of the codes, for kinds that send codes."""
-REMOVAL_ERRORS = {FactorKind.EMAIL: e.FactorRemovalRefused, FactorKind.QUESTIONS: e.FactorRemovalRefused}
-"""Errors of removing a factor that is not enrolled, for kinds whose `not_enrolled_error` would say that they are disabled."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +208,7 @@ def verify_or_enrol(
         raise authenticator.not_enrolled_error
     if not is_lock_solved:
         one_time_tokens.refuse_locked(context, factors.account)
-    if kind is FactorKind.QUESTIONS:
-        security_questions.refuse_incomplete(context, factors, response, is_new=is_new)
+    authenticator.refuse_incomplete(context, factors, response, is_new=is_new)
     is_counted = counts_attempts(kind, is_lock_solved=is_lock_solved)
     attempt = _count_attempt(context, factors) if is_counted else None
     apply = authenticator.enrol if is_new else authenticator.verify
@@ -246,7 +246,7 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
     if is_first and account_factors(context, account).enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
-    return backup_codes.generate(context, account.uid)
+    return backup_code.generate(context, account.uid)
 
 
 def draft_backup_codes(context: Context, account: Account) -> tuple[list[str], str]:
@@ -257,13 +257,13 @@ def draft_backup_codes(context: Context, account: Account) -> tuple[list[str], s
     """
     _require_other_factor(context, account)
     account_store.lock(context, account.uid)  # lock order: the account, then its credentials
-    return backup_codes.draft(context, account.uid)
+    return backup_code.draft(context, account.uid)
 
 
 def save_backup_codes(context: Context, account: Account, batch: str) -> bool:
     """Put the codes of a batch into use; return False if newer ones replaced them, or the last other factor is gone."""
     account_store.lock(context, account.uid)
-    if not backup_codes.put_into_use(context, account.uid, batch):
+    if not backup_code.put_into_use(context, account.uid, batch):
         return False
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
     return True
@@ -280,13 +280,14 @@ def _require_other_factor(context: Context, account: Account) -> AccountFactors:
 def remove(context: Context, uid: str, kind: FactorKind) -> None:
     """Remove a factor. With the last one, remove backup codes and trusted browsers too.
 
-    Raises its `not_enrolled_error`.
+    Raises its `removal_error`.
     """
+    authenticator = AUTHENTICATORS[kind]
     account_store.lock(context, uid)  # lock order: the account, then its credentials
     if not store.remove(context, uid, (kind,)):
-        raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].not_enrolled_error)
-    if kind in CODE_PURPOSES:
-        one_time_tokens.close(context, uid, CODE_PURPOSES[kind])
+        raise authenticator.removal_error or authenticator.not_enrolled_error
+    if authenticator.code_purpose is not None:
+        one_time_tokens.close(context, uid, authenticator.code_purpose)
     remaining = {item.kind for item in store.by_account(context, uid) if item.is_enrolled}
     if not (remaining & set(FactorKind)) - SUPPLEMENTARY:
         store.remove(context, uid, tuple(SUPPLEMENTARY))

@@ -6,23 +6,12 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, Question
-from app.identity.credentials.authenticators import push
-from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors.authenticators import push
+from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors, ChallengeOptions
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.service import RequiredFactor, available_kinds, enrolled_kinds
 from app.identity.directory.accounts.identifiers import mask_email, mask_phone
 from app.identity.platform.context import Context
-
-ENROLLED_MEMBERS = {
-    FactorKind.TOTP: ("is_google_authenticator_verified", "is_authenticator_verified"),
-    FactorKind.SMS: ("is_otp_authenticator_verified",),
-    FactorKind.EMAIL: ("is_email_otp_authenticator_verified",),
-    FactorKind.QUESTIONS: ("is_security_question_authenticator_verified",),
-    FactorKind.PUSH: ("is_push_device_registered",),
-    FactorKind.DUO: ("is_duo_authenticator_verified",),
-    FactorKind.PASSKEY: ("is_passkey_authenticator_verified",),
-}
-"""The members that are true if a kind is enrolled."""
 
 
 def challenge_members(context: Context, required: RequiredFactor, options: ChallengeOptions) -> dict[str, Any]:
@@ -67,7 +56,7 @@ def _enrolled_details(context: Context, factors: AccountFactors) -> dict[str, An
 def enrolled_flags(context: Context, factors: AccountFactors) -> dict[str, Any]:
     """Return which kinds are enrolled."""
     enrolled = enrolled_kinds(context.tenant.settings, factors)
-    return {member: True for kind in enrolled for member in ENROLLED_MEMBERS.get(kind, ())}
+    return {member: True for kind in enrolled for member in AUTHENTICATORS[kind].enrolled_members}
 
 
 def enrolment_members(context: Context, factors: AccountFactors, options: ChallengeOptions) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.passkeys import options
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
+from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.addresses import webauthn_origins

@@ -15,10 +15,14 @@ from app.contract.steps import BackupCodesStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    AccountFactors,
+    ChallengeOptions,
+    FactorResponse,
+)
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.accounts.security_checkup import APART

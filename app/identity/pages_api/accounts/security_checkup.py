@@ -7,9 +7,9 @@ from typing import Final
 
 from app.contract.accounts.pages.security import FEW_CODES, CheckupView, Improvement
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials.authenticators.protocol import AccountFactors
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 

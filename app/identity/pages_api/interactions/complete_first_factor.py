@@ -24,7 +24,7 @@ from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials import reset_messages
-from app.identity.credentials.authenticators.protocol import ChallengeOptions
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies

@@ -16,11 +16,15 @@ from app.identity.authentication.sign_in import interactions, pending_sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import complete_first_factor, next_step

@@ -14,11 +14,14 @@ from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys import second_factor as passkey_factor
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views as factor_views
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    ChallengeOptions,
+    FactorResponse,
+)
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 

@@ -11,11 +11,11 @@ from app.contract.shared_responses import Deleted, Posted, SmsSent
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in.second_factors.sent_codes import sms_sent
 from app.identity.authentication.verification import phones
-from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import is_verified

@@ -11,14 +11,14 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials import current_password
-from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import step_up
 from app.identity.credentials.second_factors import views as factor_views
+from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import login_records

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials.authenticators.protocol import AccountFactors
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from tests.support.accounts.profiles import ADA
 
 

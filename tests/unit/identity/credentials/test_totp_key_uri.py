@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyotp
 import pytest
 
-from app.identity.credentials.authenticators.totp import key_uri
+from app.identity.credentials.second_factors.authenticators.totp import key_uri
 
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
 

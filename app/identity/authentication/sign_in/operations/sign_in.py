@@ -14,10 +14,10 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
 from app.identity.authentication.sign_in.service import PasswordVerified
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.consents import consent_required
 from app.identity.directory.consents import service as consent_forms
 from app.identity.platform import continuation_tokens

@@ -11,12 +11,12 @@ from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credential_store
-from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
@@ -67,8 +67,8 @@ def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> 
     else:
         credential_store.remove(context, account.uid, (passkey_store.SIGN_IN,))
     credential_store.remove_pending(context, account.uid)
-    facts: dict[str, Any] = {passkey_store.SET_BY_EMAIL: True} if has_second_factor else {}
-    stored = ceremonies.add_passkey(context, new_passkey, account.uid, **facts)
+    marks = passkey_store.marks(is_set_by_email=has_second_factor)
+    stored = ceremonies.add_passkey(context, new_passkey, account.uid, **marks)
     return _notify_added(context, account, stored)
 
 

@@ -11,8 +11,12 @@ from app.contract.second_factors.challenge import ChallengeToken, FactorKind, Fa
 from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.second_factors import complete_challenge
-from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    AccountFactors,
+    ChallengeOptions,
+    FactorResponse,
+)
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform import continuation_tokens

@@ -13,11 +13,11 @@ from app.identity.authentication.sign_in import completion, eligibility, pending
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT
 from app.identity.credentials.passkeys import ceremonies, options
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
@@ -82,7 +82,7 @@ def verify(
     account = accounts.by_uid(context, passkey.credential.uid)
     if account is None or (_hides(context) and first_verification.is_unverified(context, account, EMAIL)):
         raise e.PasskeyRefused
-    if passkey.credential.facts.get(passkey_store.SECOND_FACTOR_ONLY):
+    if not passkey_store.signs_in_alone(passkey.credential):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
     if passkey.counts_as_two_factors:

@@ -10,9 +10,9 @@ from app.contract.second_factors.sign_in import ChallengeAnswer
 from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.credentials.authenticators.protocol import FactorResponse
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import FactorResponse
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose

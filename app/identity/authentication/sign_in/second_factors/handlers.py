@@ -12,8 +12,8 @@ from app.identity.authentication.sign_in.second_factors.complete_challenge impor
     find_pending,
     refuse_unavailable,
 )
-from app.identity.credentials.authenticators.protocol import FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors.authenticators.authenticator import FactorResponse
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.platform.context import Context
 
 

@@ -13,9 +13,9 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.authentication.sign_in.second_factors.complete_challenge import find_pending, find_unlocked
 from app.identity.credentials import notifications
-from app.identity.credentials.authenticators import push
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import push_approval
+from app.identity.credentials.second_factors.authenticators import push
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.platform.context import Context
 from app.kit.operations.wire import Document
 

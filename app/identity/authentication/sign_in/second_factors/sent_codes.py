@@ -14,9 +14,13 @@ from app.identity.authentication.sign_in.second_factors.complete_challenge impor
     find_unlocked,
     refuse_unavailable,
 )
-from app.identity.credentials.authenticators import email_code
-from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
-from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 

@@ -9,14 +9,19 @@ from urllib.parse import urlencode
 
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.duo_client import DuoClient, DuoDenied, DuoPrompt, DuoUnavailable
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
+)
+from app.identity.credentials.second_factors.authenticators.duo_client import (
+    DuoClient,
+    DuoDenied,
+    DuoPrompt,
+    DuoUnavailable,
 )
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.tenants.addresses import allowed_addresses
@@ -37,29 +42,15 @@ ACCOUNT_CALLBACK: Final = "/second-factors/duo"
 _MAX_LENGTH: Final = 1_000
 
 
-class DuoAuthenticator:
-    """Each prompt has its own state, bound to one account and one sign-in and used once."""
+class DuoAuthenticator(Authenticator):
+    """Each prompt has its own state, bound to one account and one sign-in and used once. No attempts are counted: the state has
+    122 bits, and Duo limits attempts itself."""
 
     kind = FactorKind.DUO
     amr = ("mca",)
     disabled_error = e.DuoOff
     not_enrolled_error = e.DuoNotEnrolled
-    wrong_errors = ()  # the state has 122 bits, and Duo limits attempts itself
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.duo
-
-    def is_enrolled(self, factors: AccountFactors) -> bool:
-        return bool(factors.enrolled(self.kind))
-
-    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
-        return None
-
-    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return FactorChallenge()
-
-    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        return self.challenge(context, factors, options)
+    enrolled_members = ("is_duo_authenticator_verified",)
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         name = _verified_username(context, factors, response)
@@ -85,6 +76,9 @@ class DuoAuthenticator:
         if name != _duo_username(factors):
             raise e.DuoFailed
         account_store.lock(context, factors.account.uid)
+
+
+AUTHENTICATOR: Final = DuoAuthenticator()
 
 
 def _verified_username(context: Context, factors: AccountFactors, response: FactorResponse) -> str:

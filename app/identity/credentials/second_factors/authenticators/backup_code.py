@@ -8,10 +8,10 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
@@ -27,35 +27,24 @@ _GROUP_LENGTH: Final = 5
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 
-class BackupCodesAuthenticator:
+class BackupCodesAuthenticator(Authenticator):
     """Backup codes supplement another second factor; without one they do not count."""
 
     kind = FactorKind.BACKUP_CODE
     amr = ("otp",)
     disabled_error = e.NoBackupCodes
     not_enrolled_error = e.NoBackupCodes
+    is_supplementary = True
     wrong_errors = (e.WrongBackupCode,)
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.backup_codes
-
-    def is_enrolled(self, factors: AccountFactors) -> bool:
-        return bool(factors.enrolled(self.kind))
 
     def hint(self, factors: AccountFactors) -> str | None:
         return str(len(factors.enrolled(self.kind)))
 
-    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return FactorChallenge()
-
-    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         raise e.NoBackupCodes
 
-    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
+    def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the base class's signature
         raise e.NoBackupCodes
-
-    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return FactorChallenge()
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         uid = factors.account.uid
@@ -65,6 +54,9 @@ class BackupCodesAuthenticator:
         ]
         if not any(consumed):
             raise e.WrongBackupCode
+
+
+AUTHENTICATOR: Final = BackupCodesAuthenticator()
 
 
 def generate(context: Context, uid: str) -> list[str]:

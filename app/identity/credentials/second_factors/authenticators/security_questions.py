@@ -5,38 +5,44 @@ These answers are separate from those that solve a lock or reset a password.
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.passwords import security_answers
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.passwords import security_answers
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
 
-class SecurityQuestionsAuthenticator:
+class SecurityQuestionsAuthenticator(Authenticator):
     """Answers to security questions, hashed like passwords."""
 
     kind = FactorKind.QUESTIONS
     amr = ("kba",)
     disabled_error = e.QuestionFactorOff
     not_enrolled_error = e.QuestionFactorNotEnrolled
+    removal_error = e.FactorRemovalRefused
+    enrolled_members = ("is_security_question_authenticator_verified",)
     wrong_errors = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
 
     def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.security_questions and bool(settings.security_questions)
+        return super().is_on(settings) and bool(settings.security_questions)
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
         return bool(_stored_answers(factors))
 
-    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
-        return None
+    def is_fallback(self, context: Context, account: Account) -> bool:
+        return bool(context.tenant.settings.security_questions.keys() & account.security_answers.keys())
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         """Return the enrolled questions, or before enrolment all questions of the tenant."""
@@ -45,8 +51,16 @@ class SecurityQuestionsAuthenticator:
             return FactorChallenge(questions=tuple(settings.security_questions))
         return FactorChallenge(questions=tuple(stored)[: settings.second_factors.minimum_questions])
 
-    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return self.describe(context, factors)
+    def refuse_incomplete(
+        self, context: Context, factors: AccountFactors, response: FactorResponse, *, is_new: bool
+    ) -> None:
+        """Raises UnknownSecurityQuestion, and TooFewAnswers: fewer than the tenant requires, or than are enrolled."""
+        settings, answered = context.tenant.settings, _answered(response)
+        known = (not is_new and _stored_answers(factors)) or settings.security_questions
+        if is_new and any(question not in known for question in answered):
+            raise e.UnknownSecurityQuestion
+        if len(answered) < min(settings.second_factors.minimum_questions, len(known)):
+            raise e.TooFewAnswers
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         """Store the answers in place of the previous ones."""
@@ -58,7 +72,7 @@ class SecurityQuestionsAuthenticator:
             store.remove(context, uid, (self.kind,), old.credential_id)
         store.add(context, uid, self.kind, facts={"answers": stored}, is_enrolled=True)
 
-    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         return self.describe(context, factors)
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
@@ -76,19 +90,7 @@ class SecurityQuestionsAuthenticator:
             raise e.WrongSecurityAnswer
 
 
-def refuse_incomplete(context: Context, factors: AccountFactors, response: FactorResponse, *, is_new: bool) -> None:
-    """Refuse an incomplete response. It does not count as an attempt.
-
-    Raises:
-        UnknownSecurityQuestion: the tenant has no such question to enrol.
-        TooFewAnswers: fewer than the tenant requires, or than are enrolled.
-    """
-    settings, answered = context.tenant.settings, _answered(response)
-    known = (not is_new and _stored_answers(factors)) or settings.security_questions
-    if is_new and any(question not in known for question in answered):
-        raise e.UnknownSecurityQuestion
-    if len(answered) < min(settings.second_factors.minimum_questions, len(known)):
-        raise e.TooFewAnswers
+AUTHENTICATOR: Final = SecurityQuestionsAuthenticator()
 
 
 def _answered(response: FactorResponse) -> dict[str, str]:

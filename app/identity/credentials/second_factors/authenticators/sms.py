@@ -5,19 +5,21 @@ The number is separate from the account's phone number: a change of that number 
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import errors as e
 from app.contract.messages.models import SmsKind
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
@@ -27,26 +29,27 @@ from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
 
-class SmsCodeAuthenticator:
+class SmsCodeAuthenticator(Authenticator):
     """Codes by SMS. They count their attempts themselves."""
 
     kind = FactorKind.SMS
     amr = ("sms",)
     disabled_error = e.SmsFactorOff
     not_enrolled_error = e.NoPhoneRegistered
-    wrong_errors = ()
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.sms
+    code_purpose = Purpose.FACTOR_SMS
+    enrolled_members = ("is_otp_authenticator_verified",)
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
         return self._number_of(factors) is not None
+
+    def is_fallback(self, context: Context, account: Account) -> bool:
+        return bool(account.phone and account.phone_verified and context.services.settings.sms_target)
 
     def hint(self, factors: AccountFactors) -> str | None:
         number = self._number_of(factors)
         return mask_phone(number) if number else None
 
-    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         hint = self.hint(factors)
         return FactorChallenge(targets=(hint,) if hint else ())
 
@@ -121,6 +124,9 @@ class SmsCodeAuthenticator:
             context, Purpose.FACTOR_SMS, factors.account.uid, response.code, subject=number, errors=SMS_CODE,
             is_lock_solved=response.is_lock_solved,
         )  # fmt: skip
+
+
+AUTHENTICATOR: Final = SmsCodeAuthenticator()
 
 
 def _number(credential: Credential) -> str:

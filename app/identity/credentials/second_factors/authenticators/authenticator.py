@@ -1,17 +1,19 @@
-"""The protocol of authenticators: enrol, challenge, verify. Each authenticator is one file.
+"""The base class of authenticators: enrol, challenge, verify. Each authenticator is one file.
 
-An authenticator stores its credentials and verifies responses. The package `second_factors` holds the rules for all of them:
+An authenticator stores its credentials and verifies responses. The service of second factors holds the rules for all of them:
 wrong responses count, locked accounts are refused, and when an account may enrol.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.tenants.settings import TenantSettings
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -91,48 +93,64 @@ class FactorResponse:
     is_only_factor: bool = False  # no other factor was verified: a passkey then needs user verification
 
 
-class Authenticator(Protocol):
-    """A second factor."""
+class Authenticator(ABC):
+    """A second factor. Its module has the name of its kind, and one instance as `AUTHENTICATOR`."""
 
-    @property
-    def kind(self) -> FactorKind: ...
-
-    @property
-    def amr(self) -> tuple[str, ...]:
-        """Authentication method references of a successful verification (RFC 8176)."""
-
-    @property
-    def disabled_error(self) -> type[ApiError]:
-        """Raised if the tenant has it disabled."""
-
-    @property
-    def not_enrolled_error(self) -> type[ApiError]:
-        """Raised if the account has not enrolled it."""
-
-    @property
-    def wrong_errors(self) -> tuple[type[ApiError], ...]:
-        """Errors of a wrong response; each counts toward the account's lock. Sent codes count their attempts themselves."""
+    kind: ClassVar[FactorKind]
+    amr: ClassVar[tuple[str, ...]]
+    """Authentication method references of a successful verification (RFC 8176)."""
+    disabled_error: ClassVar[type[ApiError]]
+    """Raised if the tenant has it disabled."""
+    not_enrolled_error: ClassVar[type[ApiError]]
+    """Raised if the account has not enrolled it."""
+    removal_error: ClassVar[type[ApiError] | None] = None
+    """Raised when it is removed and is not enrolled; None: `not_enrolled_error`."""
+    wrong_errors: ClassVar[tuple[type[ApiError], ...]] = ()
+    """Errors of a wrong response; each counts toward the account's lock. Sent codes count their attempts themselves."""
+    code_purpose: ClassVar[Purpose | None] = None
+    """The purpose of the codes that it sends."""
+    enrolled_members: ClassVar[tuple[str, ...]] = ()
+    """The members of a challenge (`Factors`) that are true if it is enrolled."""
+    is_supplementary: ClassVar[bool] = False
+    """Whether it does not count without another one."""
 
     def is_on(self, settings: TenantSettings) -> bool:
         """Return whether the tenant has it enabled."""
+        return settings.second_factors.is_on(self.kind)
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
         """Return whether the account can respond to a challenge of it; never without credentials and fallback kinds."""
+        return bool(factors.enrolled(self.kind))
 
-    def hint(self, factors: AccountFactors) -> str | None:
+    def is_fallback(self, context: Context, account: Account) -> bool:  # noqa: ARG002 - for authenticators that replace others
+        """Return whether an account without enrolled factors can respond to a risk-based challenge of it."""
+        return False
+
+    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - for authenticators that send something
         """Return the masked destination of a challenge, or None if nothing is sent."""
+        return None
 
-    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - for challenges with content
         """Return the challenge as a page shows it again. Sends nothing."""
+        return FactorChallenge()
 
     def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Start an enrolment or continue a pending one, and return its challenge."""
+        return self.challenge(context, factors, options)
 
+    def refuse_incomplete(  # noqa: B027 - most responses have one part
+        self, context: Context, factors: AccountFactors, response: FactorResponse, *, is_new: bool
+    ) -> None:
+        """Raise the error of an incomplete response, which does not count as an attempt."""
+
+    @abstractmethod
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         """Enrol with a first correct response, in the request's transaction. Only one of several concurrent calls succeeds."""
 
-    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - for authenticators that send something
         """Send the challenge if the kind sends one, and return it."""
+        return FactorChallenge()
 
+    @abstractmethod
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         """Use a response, in the request's transaction. Only one of several concurrent calls succeeds."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, Purpose
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
@@ -27,32 +29,30 @@ _SUBJECT = "any address"
 """All codes share one subject, so that only the newest is valid, whichever address it was sent to."""
 
 
-class EmailCodeAuthenticator:
+class EmailCodeAuthenticator(Authenticator):
     """The account enrols email codes as such, not one address. Codes count their attempts themselves."""
 
     kind = FactorKind.EMAIL
     amr = ("otp",)
     disabled_error = e.EmailFactorOff
     not_enrolled_error = e.EmailFactorOff
-    wrong_errors = ()
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.email
+    removal_error = e.FactorRemovalRefused  # the other would say that it is disabled
+    code_purpose = Purpose.FACTOR_EMAIL
+    enrolled_members = ("is_email_otp_authenticator_verified",)
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
         """An account that lost its verified addresses stays enrolled: a change of addresses must not remove the factor."""
         return bool(factors.enrolled(self.kind)) or self.kind in factors.fallback_kinds
 
+    def is_fallback(self, context: Context, account: Account) -> bool:  # noqa: ARG002 - the base class's signature
+        return bool(verified_addresses(account))
+
     def hint(self, factors: AccountFactors) -> str | None:
         addresses = verified_addresses(factors.account)
         return mask_email(addresses[0]) if len(addresses) == 1 else None
 
-    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         return _challenge(factors.account, None)
-
-    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
-        """Send the first code, which enrols. With several addresses the caller chooses one, as for every later code."""
-        return self.challenge(context, factors, options)
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         self._spend(context, factors.account, response)
@@ -81,6 +81,9 @@ class EmailCodeAuthenticator:
 
     def _spend(self, context: Context, account: Account, response: FactorResponse) -> None:
         spend_code(context, account, response.code, response.email, is_lock_solved=response.is_lock_solved)
+
+
+AUTHENTICATOR: Final = EmailCodeAuthenticator()
 
 
 def verified_addresses(account: Account) -> list[str]:

@@ -10,10 +10,10 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.push import PICTURE, REGISTRATION
 from app.contract.second_factors.service_settings import PushAndroid, PushIos, PushSettings
-from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
@@ -39,20 +39,15 @@ QR_CODE_SHOWN, PENDING, APPROVED, DENIED, FAILED = "drawn", "waiting", "approved
 _NUMBER_COUNT: Final = 3
 
 
-class PushAuthenticator:
-    """A signed approval on the device. Each request belongs to one sign-in and replaces the previous one."""
+class PushAuthenticator(Authenticator):
+    """A signed approval on the device. Each request belongs to one sign-in and replaces the previous one.
+    `push_approval` counts denials."""
 
     kind = FactorKind.PUSH
     amr = ("swk",)
     disabled_error = e.PushOff
     not_enrolled_error = e.PushNotEnrolled
-    wrong_errors = ()  # `push_approval` counts denials
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.push
-
-    def is_enrolled(self, factors: AccountFactors) -> bool:
-        return bool(factors.enrolled(self.kind))
+    enrolled_members = ("is_push_device_registered",)
 
     def hint(self, factors: AccountFactors) -> str | None:
         devices = factors.enrolled(self.kind)
@@ -86,7 +81,7 @@ class PushAuthenticator:
         if not store.mark_enrolled(context, device):
             raise e.PushNotEnrolled
 
-    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         device = _device(factors)
         if device is None:
             raise e.PushNotEnrolled
@@ -94,7 +89,7 @@ class PushAuthenticator:
         number = send_request(context, factors, device)
         return _request_challenge(device, number, PENDING, _app_name(context))
 
-    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the protocol's signature
+    def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the base class's signature
         _settings(context)
         request, device = _current_request(context, factors), _device(factors)
         if request is None or device is None or request.facts["device"] != device.credential_id:
@@ -104,6 +99,9 @@ class PushAuthenticator:
         account_store.lock_before_own_rows(context, factors.account.uid)
         if not continuation_tokens.spend(context, request):
             raise e.PushAnswered
+
+
+AUTHENTICATOR: Final = PushAuthenticator()
 
 
 def send_request(context: Context, factors: AccountFactors, device: Credential) -> str | None:

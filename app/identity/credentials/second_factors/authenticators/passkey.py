@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from app.contract import errors as e
 from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials.authenticators.protocol import (
-    AccountFactors,
-    ChallengeOptions,
-    FactorChallenge,
-    FactorResponse,
-)
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import UserEntity
+from app.identity.credentials.second_factors.authenticators.authenticator import (
+    AccountFactors,
+    Authenticator,
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.platform.context import Context
 
 
-class PasskeyAuthenticator:
+class PasskeyAuthenticator(Authenticator):
     """A passkey enrolled as second factor. If the tenant requires two factors, sign-in passkeys count too: else an attacker
     with the password of an account that signs in by passkey could enrol a factor."""
 
@@ -34,16 +34,11 @@ class PasskeyAuthenticator:
     amr = ("hwk",)
     disabled_error = e.PasskeyFactorOff
     not_enrolled_error = e.PasskeyFactorNotEnrolled
+    enrolled_members = ("is_passkey_authenticator_verified",)
     wrong_errors = (e.PasskeyRefused,)
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.passkey
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
         return bool(factors.enrolled(self.kind)) or (factors.is_factor_required and bool(_usable_passkeys(factors)))
-
-    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
-        return None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         return (
@@ -52,7 +47,7 @@ class PasskeyAuthenticator:
             else self.begin_enrolment(context, factors, ChallengeOptions())
         )
 
-    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         existing = passkey_store.passkeys_among(factors.credentials)
         return FactorChallenge(
             options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(factors.account), existing)
@@ -65,7 +60,7 @@ class PasskeyAuthenticator:
         )
         ceremonies.add_passkey(context, passkey, uid, passkey_store.FACTOR)
 
-    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         allowed = [passkey_store.descriptor(passkey) for passkey in _usable_passkeys(factors)]
         return FactorChallenge(
             options=ceremonies.begin_authentication(context, CeremonyUse.FACTOR, factors.account.uid, allowed)
@@ -82,12 +77,13 @@ class PasskeyAuthenticator:
         passkey_store.lift_restriction(context, verified.credential)
 
 
+AUTHENTICATOR: Final = PasskeyAuthenticator()
+
+
 def _usable_passkeys(factors: AccountFactors) -> tuple[Credential, ...]:
     """Return the passkeys that count beside the password: none that was set through an emailed link."""
     return tuple(
-        item
-        for item in passkey_store.passkeys_among(factors.credentials)
-        if not item.facts.get(passkey_store.SET_BY_EMAIL)
+        item for item in passkey_store.passkeys_among(factors.credentials) if not passkey_store.is_set_by_email(item)
     )
 
 

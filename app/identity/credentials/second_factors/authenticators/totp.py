@@ -13,10 +13,10 @@ from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
-from app.identity.credentials.authenticators.protocol import (
+from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
+    Authenticator,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
@@ -39,23 +39,15 @@ _ENROLMENT_LIFETIME: Final = timedelta(hours=1)
 _MAX_PENDING: Final = 5
 
 
-class TotpAuthenticator:
+class TotpAuthenticator(Authenticator):
     """Codes of an authenticator app. A used time step and all before it are invalid."""
 
     kind = FactorKind.TOTP
     amr = ("otp",)
     disabled_error = e.TotpOff
     not_enrolled_error = e.TotpNotEnrolled
+    enrolled_members = ("is_google_authenticator_verified", "is_authenticator_verified")
     wrong_errors = (e.WrongTotpCode,)
-
-    def is_on(self, settings: TenantSettings) -> bool:
-        return settings.second_factors.totp
-
-    def is_enrolled(self, factors: AccountFactors) -> bool:
-        return bool(factors.enrolled(self.kind))
-
-    def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - the protocol's signature
-        return None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         return (
@@ -64,7 +56,7 @@ class TotpAuthenticator:
             else self.begin_enrolment(context, factors, ChallengeOptions())
         )
 
-    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
+    def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         """Return a seed, the same for some minutes. Each sign-in has its own, because an attacker with the password may have
         seen the seed of another sign-in.
         """
@@ -91,9 +83,6 @@ class TotpAuthenticator:
                 return
         raise e.WrongTotpCode
 
-    def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        return FactorChallenge()
-
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         for seed in factors.enrolled(self.kind):
             step = _matching_step(context, seed, response.code)
@@ -103,6 +92,9 @@ class TotpAuthenticator:
             if store.advance_counter(context, seed, step):
                 return
         raise e.WrongTotpCode
+
+
+AUTHENTICATOR: Final = TotpAuthenticator()
 
 
 def key_uri(secret: str, label: str, issuer: str) -> str:
