@@ -99,7 +99,7 @@ class ErrorPage(Page):
         return Countdown(self.wait_seconds) if 0 < self.wait_seconds < MAX_COUNTDOWN else None
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         return True
 
     @classmethod
@@ -152,7 +152,7 @@ class CookiesBlockedPage(Page):
     again: str = "/login"
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         return True
 
     @classmethod
@@ -170,7 +170,7 @@ class UnknownTenantPage(Page):
     host: str
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         return True
 
     @classmethod

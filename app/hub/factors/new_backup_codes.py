@@ -96,7 +96,7 @@ class BackupCodesPage(Page):
     state: str = ""
     """`last`: the last code was just used; `replaced`: newer codes exist than those on the page."""
     is_sign_in: bool = False
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def can_skip(self) -> bool:

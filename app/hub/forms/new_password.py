@@ -43,7 +43,7 @@ class NewPasswordPage(Page):
     account: str
     """The username for password managers."""
     rules: tuple[Rule, ...] = ()
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
 
 def rules_in_force(policy: PasswordPolicy | None, refusal: ApiError | None = None) -> tuple[Rule, ...]:

@@ -34,7 +34,7 @@ class FramedPage(Protocol):
         """The wait that the page counts down."""
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         """Whether the page reports an error."""
 
 
@@ -84,7 +84,7 @@ class Frame:
         slots["nonce"], slots["query"] = self.visit.nonce, self._query
         countdown = page.countdown
         slots["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
-        slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_problem else title
+        slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_error else title
         return fragment(name, self.brand, self.language, self.style.name, script, self._others, *arguments, slots=slots)
 
     @cached_property

@@ -89,12 +89,12 @@ class Page:
 
     @property
     def notice(self) -> Notice | None:
-        """The message above the form: the form's own notice, else the page's `problem` if it has one."""
+        """The message above the form: the form's own notice, else the page's own `page_notice` if it has that field."""
         notice = form_notice(self._form) if self._form is not None else None
-        return notice or getattr(self, "problem", None)
+        return notice or getattr(self, "page_notice", None)
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         """Whether the page reports an error; its title then begins with it."""
         form = self._form
         is_refused = form is not None and bool(form.problems or form.form_errors)

@@ -54,7 +54,7 @@ class DeleteAccountPage(Page):
     scripts = (*Page.scripts, "reveal")
 
     form: RequestDeletionForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     has_email: bool = True
 
     @property
@@ -170,8 +170,8 @@ def submit_delete_account() -> Response:
     try:
         api(form.current_password)(ask_deletion, RequestDeletion())
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else _problem(refusal)
-        return DeleteAccountPage(form, problem).render(refusal.status)
+        page_notice = None if form.add_refusal(refusal) else _notice_of(refusal)
+        return DeleteAccountPage(form, page_notice).render(refusal.status)
     return journey.redirect_to(f"{ADDRESS}?mailed=1")
 
 
@@ -198,7 +198,7 @@ def submit_keep_account() -> Response:
     )
 
 
-def _problem(refusal: ApiError) -> Notice:
+def _notice_of(refusal: ApiError) -> Notice:
     return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
 
 

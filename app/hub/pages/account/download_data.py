@@ -44,7 +44,7 @@ class DownloadDataPage(Page):
     """Without `once`: the page stays open after the download and may be used again."""
 
     form: DownloadForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, DownloadDataPage]:
@@ -81,10 +81,10 @@ def download_data() -> Response:
 
 
 def _refused(form: DownloadForm, refusal: ApiError) -> Response:
-    problem = None
+    page_notice = None
     if not form.add_refusal(refusal):
-        problem = _RATE_LIMITED if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-    return DownloadDataPage(form, problem).render_refusal(refusal)
+        page_notice = _RATE_LIMITED if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+    return DownloadDataPage(form, page_notice).render_refusal(refusal)
 
 
 def _file_name() -> str:

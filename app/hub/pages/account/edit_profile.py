@@ -31,7 +31,7 @@ class EditProfilePage(Page):
     template = "pages/account/edit_profile.html"
 
     form: FieldsForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, EditProfilePage]:
@@ -67,8 +67,8 @@ def submit_edit_profile() -> Response:
     try:
         api()(operation, form.to_request())
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return EditProfilePage(form, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return EditProfilePage(form, page_notice).render(refusal.status)
     return _saved()
 
 

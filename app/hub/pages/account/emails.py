@@ -162,7 +162,7 @@ class AddEmailPage(Page):
     scripts = (*Page.scripts, "reveal")
 
     form: AddEmailForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
@@ -187,7 +187,7 @@ class ChangeEmailPage(Page):
     scripts = (*Page.scripts, "reveal")
 
     form: ChangeEmailForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     days: int = field(default_factory=lambda: ALERT_LINK_DAYS)
     """How long the mailed link undoes the change."""
 
@@ -235,8 +235,8 @@ def submit_add_email() -> Response:
     try:
         current_visit().renew(api()(contract.add_email, form.to_request()).session)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return AddEmailPage(form, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return AddEmailPage(form, page_notice).render(refusal.status)
     return journey.redirect_to(email_code_address(form.email.data or ""))
 
 
@@ -262,8 +262,8 @@ def submit_change_email() -> Response:
     except e.EmailNotOnProfile:
         return journey.redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return ChangeEmailPage(form, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return ChangeEmailPage(form, page_notice).render(refusal.status)
     return journey.redirect_to(f"{EMAILS}?done={action}")
 
 

@@ -126,7 +126,7 @@ class AddIdentityPage(Page):
     form: LinkIdentityForm
     provider: str
     """The title of the provider."""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ class RemoveIdentityPage(Page):
     identity: LinkedIdentity
     is_last_method: bool = False
     """Whether it is the last sign-in method, which cannot be unlinked."""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
@@ -166,7 +166,7 @@ class RemoveIdentityPage(Page):
             "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
             "with the password": cls(UnlinkIdentityForm(data={**data, "asks": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
-            "locked": cls(UnlinkIdentityForm(data=data), identity, problem=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -195,7 +195,7 @@ def submit_add_identity() -> Response:
     """Redirect to the provider, which calls back at /socialauth/validate.sauth."""
     form = LinkIdentityForm()
     requested = (form.provider.data or "")[:60]
-    problem, status = None, form.error_status
+    page_notice, status = None, form.error_status
     if form.validate():
         try:
             return journey.follow(
@@ -204,12 +204,12 @@ def submit_add_identity() -> Response:
                 )
             )
         except ApiError as refusal:
-            problem, status = _problem(form, refusal), refusal.status
+            page_notice, status = _notice_of(form, refusal), refusal.status
     view = read_identities()
     title = _provider_title(view, requested)
     if title is None:
         return journey.redirect_to(ADDRESS)
-    return AddIdentityPage(form, title, problem).render(status)
+    return AddIdentityPage(form, title, page_notice).render(status)
 
 
 @account_page(REMOVE, parameter="id", field="identity")
@@ -230,14 +230,14 @@ def show_remove_identity() -> Response:
 def submit_remove_identity() -> Response:
     form = UnlinkIdentityForm()
     requested = (form.identity.data or "")[:64]
-    problem, status = None, form.error_status
+    page_notice, status = None, form.error_status
     if form.validate():
         try:
             response = api()(
                 contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.current_password)
             )
         except ApiError as refusal:
-            problem, status = _problem(form, refusal), refusal.status
+            page_notice, status = _notice_of(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=removed")
@@ -245,7 +245,7 @@ def submit_remove_identity() -> Response:
     page = _removal_page(view, form, requested)
     if page is None:
         return journey.redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
-    return replace(page, problem=problem).render(status)
+    return replace(page, page_notice=page_notice).render(status)
 
 
 def read_identities() -> contract.OwnIdentities:
@@ -262,7 +262,7 @@ def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, reques
     return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
 
 
-def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
+def _notice_of(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
     return explain(form, refusal)
 
 

@@ -128,7 +128,7 @@ class ChangePhonePage(Page):
     scripts = (*Page.scripts, "reveal")
 
     form: PhoneNumberForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePhonePage]:
@@ -188,7 +188,7 @@ class RemovePhonePage(Page):
     scripts = (*Page.scripts, "reveal")
 
     form: RemovePhoneForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:
@@ -229,8 +229,8 @@ def submit_change_phone() -> Response:
     try:
         current_visit().renew(api()(contract.request_phone_change, form.to_request()).session)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return ChangePhonePage(form, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return ChangePhonePage(form, page_notice).render(refusal.status)
     return journey.redirect_to(CODE)
 
 
@@ -287,8 +287,8 @@ def submit_remove_phone() -> Response:
     except e.NotProcessable as refusal:
         return RemovePhonePage(form, _ONLY_IDENTIFIER).render(refusal.status)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return RemovePhonePage(form, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return RemovePhonePage(form, page_notice).render(refusal.status)
     return journey.redirect_to(f"{SHOWN}?done=removed")
 
 

@@ -65,7 +65,7 @@ class UsernamePage(Page):
     scripts = (*Page.scripts, "reveal")
 
     form: UsernameForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, UsernamePage]:
@@ -100,6 +100,6 @@ def submit_username() -> Response:
     try:
         api(form.current_password)(set_username, form.to_request())
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return UsernamePage(form, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return UsernamePage(form, page_notice).render(refusal.status)
     return journey.redirect_to("/profile?saved=1")

@@ -70,7 +70,7 @@ class ConsentsPage(Page):
     history: tuple[HistoryEntry, ...] = ()
     policies: tuple[AcceptedVersion, ...] = ()
     is_saved: bool = False
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def notice(self) -> Notice | None:
@@ -127,7 +127,7 @@ class ConsentsPage(Page):
             "saved": cls(form, both, since, history, is_saved=True),
             "policy alone": cls(BoxesForm.of(()), (), {}, (), accepted),
             "nothing yet": cls(BoxesForm.of(()), (), {}),
-            "failed": cls(form, both, since, history, problem=refusal_notice(e.TooManyRequests())),
+            "failed": cls(form, both, since, history, page_notice=refusal_notice(e.TooManyRequests())),
         }
 
 
@@ -153,9 +153,9 @@ def submit_consents() -> Response:
         return _refused(refusal.status, refusal_notice(refusal))
 
 
-def _refused(status: int, problem: Notice | None) -> Response:
+def _refused(status: int, page_notice: Notice | None) -> Response:
     """Render the stored consents with the problem above them."""
-    return _page(_read(), problem).render(status)
+    return _page(_read(), page_notice).render(status)
 
 
 def _read() -> contract.OwnConsents:
@@ -164,7 +164,7 @@ def _read() -> contract.OwnConsents:
     return api()(contract.read_consents, NoParameters())
 
 
-def _page(view: contract.OwnConsents, problem: Notice | None = None) -> ConsentsPage:
+def _page(view: contract.OwnConsents, page_notice: Notice | None = None) -> ConsentsPage:
     forms = consent_fields.forms_of(view.events)
     titles = consent_fields.titles(current_visit().tenant.consent_forms)
     since = {item.option: _format_date(item.at) for item in view.agreed}
@@ -175,7 +175,7 @@ def _page(view: contract.OwnConsents, problem: Notice | None = None) -> Consents
         history=tuple(_history_entry(item, titles) for item in view.history[:_MAX_ENTRIES]),
         policies=tuple(_accepted_version(item) for item in view.policies),
         is_saved=not current_visit().is_post and current_visit().query.get("saved") == "1",
-        problem=problem,
+        page_notice=page_notice,
     )
 
 

@@ -38,7 +38,7 @@ class ConsentFormsPage(Page):
     form: BoxesForm
     forms: tuple[ConsentForm, ...]
     relying_party: str = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     account: str = ""
     """The label of the account."""
 
@@ -64,7 +64,7 @@ class ConsentFormsPage(Page):
             "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), "Acme Shop", account="ada@example.com"),
             "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop", account="ada@example.com"),
             "without what is needed": cls(refused, both),
-            "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), problem=refusal_notice(ApiError())),
+            "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), page_notice=refusal_notice(ApiError())),
         }
 
 
@@ -107,6 +107,6 @@ def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] =
 
 
 def _page(
-    forms: tuple[ConsentForm, ...], form: BoxesForm, account: str, problem: Notice | None = None
+    forms: tuple[ConsentForm, ...], form: BoxesForm, account: str, page_notice: Notice | None = None
 ) -> ConsentFormsPage:
-    return ConsentFormsPage(form, forms, current_visit().relying_party, problem, account)
+    return ConsentFormsPage(form, forms, current_visit().relying_party, page_notice, account)

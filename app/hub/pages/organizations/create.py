@@ -94,17 +94,17 @@ class _CreatePage(Page):
     """Asks for the name, or shows why the account cannot create an organization now."""
 
     form: CreateForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def is_closed(self) -> bool:
         """Whether the refusal does not depend on the name, so the form is not shown."""
-        return self.problem in _PROBLEMS.values()
+        return self.page_notice in _PROBLEMS.values()
 
     @property
     def can_verify(self) -> bool:
         """Whether verifying an address would allow the account to create one."""
-        return self.problem == _UNVERIFIED
+        return self.page_notice == _UNVERIFIED
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class CreateOrganizationAtSignInPage(_CreatePage):
     @classmethod
     def samples(cls) -> Mapping[str, CreateOrganizationAtSignInPage]:
         known = ("Acme Shop", "ada@example.com")
-        return {name: cls(form, problem, *known) for name, (form, problem) in _samples().items()}
+        return {name: cls(form, page_notice, *known) for name, (form, page_notice) in _samples().items()}
 
 
 @account_page(ADDRESS)
@@ -148,7 +148,7 @@ def show_create_organization() -> Response:
 
 @pages.post(ADDRESS)
 def submit_create_organization() -> Response:
-    form, problem, status = CreateForm(), None, 422
+    form, page_notice, status = CreateForm(), None, 422
     if not form.validate():
         return CreateOrganizationPage(form).render(form.error_status)
     try:
@@ -156,8 +156,8 @@ def submit_create_organization() -> Response:
     except e.OrganizationCreationOff:
         return journey.redirect_to(LIST)
     except ApiError as refusal:
-        problem, status = form.add_refusal(refusal), refusal.status
-        return CreateOrganizationPage(form, problem).render(status)
+        page_notice, status = form.add_refusal(refusal), refusal.status
+        return CreateOrganizationPage(form, page_notice).render(status)
     return journey.redirect_to(f"/organizations/members?{urlencode({'id': created.id, 'done': 'created'})}")
 
 
@@ -167,10 +167,10 @@ def show_create_at_sign_in() -> Response:
     if (step := _creating(response)) is None:
         return journey.follow(response)
     try:
-        problem = _PROBLEMS.get(_read().creation_problem)
+        page_notice = _PROBLEMS.get(_read().creation_problem)
     except SignInRequired:
-        problem = None
-    return _at_sign_in(CreateForm(), step, response.relying_party, problem)
+        page_notice = None
+    return _at_sign_in(CreateForm(), step, response.relying_party, page_notice)
 
 
 @pages.post(AT_SIGN_IN)
@@ -188,24 +188,24 @@ def submit_create_at_sign_in() -> Response:
     return journey.follow(api()(account_organizations.choose, chosen))
 
 
-def _refused_at_sign_in(form: CreateForm, problem: Notice | None, status: int) -> Response:
+def _refused_at_sign_in(form: CreateForm, page_notice: Notice | None, status: int) -> Response:
     response = _resume()
     if (step := _creating(response)) is None:
         return journey.follow(response)
-    return _at_sign_in(form, step, response.relying_party, problem, status)
+    return _at_sign_in(form, step, response.relying_party, page_notice, status)
 
 
 def _at_sign_in(
     form: CreateForm,
     step: SelectOrganizationStep,
     relying_party: RelyingPartyView | None,
-    problem: Notice | None,
+    page_notice: Notice | None,
     status: int = 200,
 ) -> Response:
     current_visit().use_account_language(step.person)
     application = relying_party.name if relying_party else ""
     account = step.person.label if step.person else ""
-    return CreateOrganizationAtSignInPage(form, problem, application, account).render(status)
+    return CreateOrganizationAtSignInPage(form, page_notice, application, account).render(status)
 
 
 def _resume() -> StepResponse:

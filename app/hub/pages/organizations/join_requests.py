@@ -94,7 +94,7 @@ class JoinRequestsPage(Page):
     """Of the page."""
     has_more: bool = False
     tabs: tuple[Tab, ...] = TABS
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
@@ -112,8 +112,8 @@ class JoinRequestsPage(Page):
                 some, form=DecisionForm(data={"organization": "org_9", "account": "ada@example.com", "asks": NEEDED})
             ),
             "token": replace(some, form=DecisionForm(data={"organization": "org_9"}).with_token_error()),
-            **{f"after {result}": replace(some, problem=notice) for result, notice in _RESULTS.items()},
-            **{kind.__name__: replace(some, problem=notice) for kind, notice in _NOTICES.items()},
+            **{f"after {result}": replace(some, page_notice=notice) for result, notice in _RESULTS.items()},
+            **{kind.__name__: replace(some, page_notice=notice) for kind, notice in _NOTICES.items()},
         }
 
 

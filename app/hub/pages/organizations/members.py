@@ -174,7 +174,7 @@ class MemberRolesPage(Page):
     name: str
     member: MemberRow
     roles: tuple[RoleChoice, ...]
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     can_transfer: bool = False
     """Whether the account can make the member an owner."""
 
@@ -216,7 +216,7 @@ class RemoveMemberPage(Page):
     organization: str
     name: str
     member: MemberRow
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveMemberPage]:
@@ -287,13 +287,13 @@ def _show(address: str) -> Response:
         require_confirmation(view)
     kind = RolesForm if address == EDIT else RemovalForm
     form = kind(formdata=None, data={**confirmation_data(view), "member": requested})
-    problem = None if view.member.can_change else _NOTICES[e.OwnersOnly]
-    return _render(address, form, view, problem, 200)
+    page_notice = None if view.member.can_change else _NOTICES[e.OwnersOnly]
+    return _render(address, form, view, page_notice, 200)
 
 
 def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change: Any, result: str) -> Response:
     """Make the change; return to the list, or show the page again with the reason."""
-    problem, status = None, 422
+    page_notice, status = None, 422
     if not form.validate():
         status = form.error_status
     else:
@@ -301,30 +301,32 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
             response = api()(operation, change)
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
-            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+            page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(address_of(ADDRESS, change.organization, done=result))
-    return _page(address, form, change.organization, change.uid, problem, status)
+    return _page(address, form, change.organization, change.uid, page_notice, status)
 
 
 def _page(
-    address: str, form: PasswordConfirmationForm, organization: str, uid: str, problem: Notice | None, status: int
+    address: str, form: PasswordConfirmationForm, organization: str, uid: str, page_notice: Notice | None, status: int
 ) -> Response:
-    return _render(address, form, _read(organization, uid), problem, status)
+    return _render(address, form, _read(organization, uid), page_notice, status)
 
 
-def _render(address: str, form: Any, view: contract.MemberResponse, problem: Notice | None, status: int) -> Response:
+def _render(
+    address: str, form: Any, view: contract.MemberResponse, page_notice: Notice | None, status: int
+) -> Response:
     organization, member = view.organization, MemberRow.of(view.organization.id, view.member)
     if address == REMOVE:
-        return RemoveMemberPage(form, organization.id, organization.name, member, problem).render(status)
+        return RemoveMemberPage(form, organization.id, organization.name, member, page_notice).render(status)
     chosen = form.chosen if current_visit().is_post else view.member.role_ids
     roles = tuple(
         RoleChoice(role.id, role.name, role.description, role.id in chosen, role.can_change and view.member.can_change)
         for role in view.roles
     )
     can_transfer = organization.is_owner and not member.is_self
-    return MemberRolesPage(form, organization.id, organization.name, member, roles, problem, can_transfer).render(
+    return MemberRolesPage(form, organization.id, organization.name, member, roles, page_notice, can_transfer).render(
         status
     )
 

@@ -136,7 +136,7 @@ class LeavePage(Page):
 
     form: LeaveForm
     organization: OrganizationRow
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, LeavePage]:
@@ -200,16 +200,16 @@ def show_leave_organization() -> Response:
 @pages.post(LEAVE)
 def submit_leave_organization() -> Response:
     form = LeaveForm()
-    problem, status = None, 422
+    page_notice, status = None, 422
     if not form.validate():
         status = form.error_status
     else:
         try:
             response = api()(contract.leave, form.to_request())
         except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
-            problem, status = None, refusal.status
+            page_notice, status = None, refusal.status
         except ApiError as refusal:
-            problem, status = explain(form, refusal), refusal.status
+            page_notice, status = explain(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=left")
@@ -217,7 +217,7 @@ def submit_leave_organization() -> Response:
     organization = _find(view, form.organization.data or "")
     if organization is None:
         return journey.redirect_to(ADDRESS)  # left already, by a double submit or another tab
-    return LeavePage(form, organization, problem).render(status)
+    return LeavePage(form, organization, page_notice).render(status)
 
 
 def _read() -> contract.OwnOrganizations:

@@ -125,7 +125,7 @@ class OrganizationSettingsPage(Page):
     shown_name: str
     people: Any
     is_owner: bool = True
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     tabs: tuple[Tab, ...] = TABS
 
     @classmethod
@@ -148,7 +148,7 @@ class OrganizationSettingsPage(Page):
         confirming = SettingsForm(data={**data, **look, "asks": NEEDED})
         return {
             "fresh": cls(SettingsForm(data=data), *known),
-            "saved": cls(SettingsForm(data=data), *known, problem=_SAVED),
+            "saved": cls(SettingsForm(data=data), *known, page_notice=_SAVED),
             "taken": cls(taken, *known),
             "misleading": cls(misleading, *known),
             "wrong logo": cls(logo, *known),
@@ -176,7 +176,7 @@ class DeleteOrganizationPage(Page):
     domains: Any = ""
     connections: Any = ""
     invitations: Any = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteOrganizationPage]:
@@ -263,19 +263,19 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
 
 
 def _settings(
-    form: SettingsForm, view: contract.OrganizationSettingsView, problem: Notice | None = None, status: int = 200
+    form: SettingsForm, view: contract.OrganizationSettingsView, page_notice: Notice | None = None, status: int = 200
 ) -> Response:
     own = view.organization
-    page = OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, problem, tabs_of(own))
+    page = OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, page_notice, tabs_of(own))
     return page.render(status)
 
 
 def _deletion(
-    form: DeletionForm, view: contract.OrganizationSettingsView, problem: Notice | None = None, status: int = 200
+    form: DeletionForm, view: contract.OrganizationSettingsView, page_notice: Notice | None = None, status: int = 200
 ) -> Response:
     own = view.organization
     parts = _parts(own.people, view.domains, view.connections, view.invitations)
-    return DeleteOrganizationPage(form, own.id, own.name, *parts, problem).render(status)
+    return DeleteOrganizationPage(form, own.id, own.name, *parts, page_notice).render(status)
 
 
 def _read(organization: str) -> contract.OrganizationSettingsView:

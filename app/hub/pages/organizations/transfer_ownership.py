@@ -61,7 +61,7 @@ class TransferOwnershipPage(Page):
     roles_after: str = ""
     """The roles of an owner who steps down; empty: it leaves the organization."""
     choice: str = STEP_DOWN
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, TransferOwnershipPage]:
@@ -73,7 +73,7 @@ class TransferOwnershipPage(Page):
             "would leave": cls(TransferForm(data=data), *long),
             "to an owner": cls(TransferForm(data=data), *known, is_owner=True, roles_after="Editor"),
             "with the password": cls(TransferForm(data={**data, "asks": NEEDED}), *known, choice=STAY),
-            "cannot sign in": cls(TransferForm(data=data), *known, problem=_NOTICES[e.OwnerCannotSignIn]),
+            "cannot sign in": cls(TransferForm(data=data), *known, page_notice=_NOTICES[e.OwnerCannotSignIn]),
         }
 
 
@@ -100,11 +100,11 @@ def submit_transfer_ownership() -> Response:
     form = TransferForm()
     key = form.member.data or ""
     organization, uid = ids_in(key)
-    problem, status = None, 422
+    page_notice, status = None, 422
     if not form.validate():
         status = form.error_status
     elif not form.choice:
-        problem = _NONE_CHOSEN
+        page_notice = _NONE_CHOSEN
     else:
         change = contract.TransferOwnership(
             organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN, password=form.current_password
@@ -113,19 +113,19 @@ def submit_transfer_ownership() -> Response:
             response = api()(contract.transfer, change)
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
-            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+            page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(address_of(_MEMBERS, organization, done="owner"))
-    return _render(form, _read(key), form.choice, problem, status)
+    return _render(form, _read(key), form.choice, page_notice, status)
 
 
 def _render(
-    form: TransferForm, view: contract.TransferView, choice: str, problem: Notice | None, status: int
+    form: TransferForm, view: contract.TransferView, choice: str, page_notice: Notice | None, status: int
 ) -> Response:
     own, member = view.organization, view.member
     key, after = f"{own.id}-{member.uid}", listed(view.roles_after)
-    page = TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice, problem)
+    page = TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice, page_notice)
     return page.render(status)
 
 

@@ -55,7 +55,7 @@ class LostPasskeyPage(Page):
     form: LostForm
     attributes: Mapping[str, str]
     sent_to: str = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, LostPasskeyPage]:
@@ -66,7 +66,7 @@ class LostPasskeyPage(Page):
             "fresh": cls(LostForm.of(email), names),
             "empty": cls(empty, names),
             "sent": cls(LostForm.of(email), names, sent_to="ada@example.com"),
-            "too often": cls(LostForm.of(email), names, problem=_RATE_LIMITED),
+            "too often": cls(LostForm.of(email), names, page_notice=_RATE_LIMITED),
         }
 
 
@@ -81,7 +81,7 @@ class ResetPasskeyPage(mailed_link.LinkPage):
 
     form: CredentialForm
     state: str = "open"
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def notice(self) -> Notice | None:
@@ -92,8 +92,8 @@ class ResetPasskeyPage(mailed_link.LinkPage):
         sample = cls(CredentialForm(), label="ada@example.com", token="x")
         return {
             **{state: replace(sample, state=state) for state in ("open", *_STATES)},
-            "without a script": replace(sample, problem=SCRIPTLESS),
-            "refused": replace(sample, problem=notice_for(e.PasskeyRefused())),
+            "without a script": replace(sample, page_notice=SCRIPTLESS),
+            "refused": replace(sample, page_notice=notice_for(e.PasskeyRefused())),
         }
 
 
@@ -127,7 +127,7 @@ def submit_lost_passkey() -> Response:
     try:
         api()(contract.lost, form.to_request())
     except e.TooManyRequests as refusal:
-        return _page(form, problem=_RATE_LIMITED).render(refusal.status)
+        return _page(form, page_notice=_RATE_LIMITED).render(refusal.status)
     return _page(form, sent_to=(form.identifier.data or "").strip()[:320]).render()
 
 
@@ -157,19 +157,19 @@ def submit_reset_passkey() -> Response:
     credential = read_credential(form)
     form.credential.data = ""
     if credential is None:
-        return replace(page, problem=SCRIPTLESS).render(422)
+        return replace(page, page_notice=SCRIPTLESS).render(422)
     try:
         response = api()(contract.finish_lost, contract.FinishReplacementRequest(token=token, credential=credential))
     except ApiError as refusal:
         state = _LINK_STATES.get(type(refusal), "")
-        problem = None if state else notice_for(refusal)
-        return replace(page, state=state or "open", problem=problem).render(refusal.status)
+        page_notice = None if state else notice_for(refusal)
+        return replace(page, state=state or "open", page_notice=page_notice).render(refusal.status)
     return journey.follow(response, reset="passkey")
 
 
-def _page(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:
+def _page(form: LostForm, *, sent_to: str = "", page_notice: Notice | None = None) -> LostPasskeyPage:
     attributes = identifier_attributes(current_visit().tenant.identifiers)
-    return LostPasskeyPage(form, attributes, sent_to, problem)
+    return LostPasskeyPage(form, attributes, sent_to, page_notice)
 
 
 def _require_passkeys() -> None:

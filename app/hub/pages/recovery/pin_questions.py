@@ -51,7 +51,7 @@ class PinQuestionsPage(Page):
     form: PinAnswersForm
     rule: Any
     identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -65,9 +65,11 @@ class PinQuestionsPage(Page):
         short.add_refusal(e.BadParameter())
         return {
             "fresh": cls(PinAnswersForm.of(questions), rule),
-            "wrong": cls(PinAnswersForm.of(questions), rule, problem=_WRONG),
+            "wrong": cls(PinAnswersForm.of(questions), rule, page_notice=_WRONG),
             "refused": cls(short, rule),
-            "too many": cls(PinAnswersForm.of(questions), rule, problem=sign_in_notice(RefusalReason.TOO_MANY, 840)),
+            "too many": cls(
+                PinAnswersForm.of(questions), rule, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 840)
+            ),
         }
 
 
@@ -112,6 +114,6 @@ def _form() -> PinAnswersForm:
     return PinAnswersForm.of(tenant.every_question).accept_identifiers(tenant.identifiers)
 
 
-def _page(form: PinAnswersForm, problem: Notice | None = None) -> PinQuestionsPage:
+def _page(form: PinAnswersForm, page_notice: Notice | None = None) -> PinQuestionsPage:
     tenant = current_visit().tenant
-    return PinQuestionsPage(form, pin_hint(tenant.pin), tenant.identifiers, problem)
+    return PinQuestionsPage(form, pin_hint(tenant.pin), tenant.identifiers, page_notice)

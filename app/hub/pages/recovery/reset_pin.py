@@ -35,7 +35,7 @@ class ResetPinPage(mailed_link.LinkPage):
 
     form: PinForm
     rule: Any = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def new_link_address(self) -> str:
@@ -73,12 +73,12 @@ def submit_reset_pin() -> Response:
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
         return _render(form, token, refusal.status)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return _render(form, token, refusal.status, problem)
+        page_notice = explain(form, refusal)
+        return _render(form, token, refusal.status, page_notice)
     return journey.redirect_to(f"{ADDRESS}?{DONE}=1")
 
 
-def _render(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
+def _render(form: PinForm, token: str, status: int, page_notice: Notice | None = None) -> Response:
     link = api()(contract.read_link, mailed_link.link_read(token))
     rule = pin_hint(current_visit().tenant.pin)
-    return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)
+    return ResetPinPage(form, link.state, link.label, token, rule, page_notice).render(status)

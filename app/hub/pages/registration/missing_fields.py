@@ -36,7 +36,7 @@ class MissingFieldsPage(Page):
 
     form: FieldsForm
     relying_party: str = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     account: str = ""
     """The label of the account."""
@@ -55,7 +55,7 @@ class MissingFieldsPage(Page):
         return {
             "fresh": cls(FieldsForm.of(fields), account="ada@example.com"),
             "for an application": cls(FieldsForm.of(fields), "Acme Shop", account="ada@example.com"),
-            "failed": cls(FieldsForm.of(fields), problem=refusal_notice(ApiError())),
+            "failed": cls(FieldsForm.of(fields), page_notice=refusal_notice(ApiError())),
         }
 
 
@@ -81,8 +81,8 @@ def submit_missing_fields() -> Response:
     except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return _page(form, account_in_interaction(), problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return _page(form, account_in_interaction(), page_notice).render(refusal.status)
 
 
 def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
@@ -90,5 +90,5 @@ def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
     return tuple(field for field in current_visit().tenant.form if field.name in requested and field.required)
 
 
-def _page(form: FieldsForm, account: str, problem: Notice | None = None) -> MissingFieldsPage:
-    return MissingFieldsPage(form, current_visit().relying_party, problem, account)
+def _page(form: FieldsForm, account: str, page_notice: Notice | None = None) -> MissingFieldsPage:
+    return MissingFieldsPage(form, current_visit().relying_party, page_notice, account)

@@ -56,7 +56,7 @@ class RegisterPage(Page):
     relying_party: str = ""
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     connections: tuple[SignInMethod, ...] = ()
     """The tenant's federated connections."""
     provider_title: str = ""
@@ -64,7 +64,7 @@ class RegisterPage(Page):
 
     @property
     def notice(self) -> Notice | None:
-        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.problem
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.page_notice
 
     @property
     def has_passkey(self) -> bool:
@@ -153,9 +153,9 @@ class PasskeyRegisterPage(RegisterPage):
             "with a passkey and a captcha": cls(with_captcha, rules),
             "with a passkey, no address": cls(empty, rules),
             "with a passkey, without a script": cls(
-                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_SCRIPTLESS
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, page_notice=_SCRIPTLESS
             ),
-            "with a passkey, refused": cls(RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_FAILED),
+            "with a passkey, refused": cls(RegisterForm.of(_DEFAULT_FIELDS, typed), rules, page_notice=_FAILED),
         }
 
 
@@ -256,7 +256,7 @@ def _without_script(registration: RegistrationView, form: RegisterForm) -> Respo
     """Show the form's errors, which the script leaves to the page; without errors, that JavaScript is missing."""
     api()(begin_with_passkey, form.to_request())
     register_form = _with_captcha(form) if registration.has_captcha else form
-    return replace(_page(register_form), problem=_SCRIPTLESS).render(422)
+    return replace(_page(register_form), page_notice=_SCRIPTLESS).render(422)
 
 
 def _typed_fields(registration: RegistrationView) -> dict[str, str]:
@@ -322,14 +322,14 @@ def _refused(registration: RegistrationView, form: RegisterForm, refusal: ApiErr
     if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
         form.captcha.ask(lock.captcha)
     reason = RefusalReason.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
-    problem = _FAILED if isinstance(refusal, _PASSKEY_ERRORS) else None
+    page_notice = _FAILED if isinstance(refusal, _PASSKEY_ERRORS) else None
     field_errors = (
         [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _field_errors(registration, refusal)
     )
-    for name, message in field_errors if not (reason or problem) else ():
+    for name, message in field_errors if not (reason or page_notice) else ():
         form.add_error(name, message)
     page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
-    return replace(page, problem=problem).render_refusal(refusal)
+    return replace(page, page_notice=page_notice).render_refusal(refusal)
 
 
 def _field_errors(registration: RegistrationView, refusal: ApiError) -> list[tuple[str, Any]]:

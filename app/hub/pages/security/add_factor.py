@@ -48,7 +48,7 @@ class AddFactorPage(FactorPage):
     query = {"kind": 24}
 
     trust_days: int = 0
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
@@ -61,7 +61,7 @@ class AddFactorPage(FactorPage):
         wrong = fresh_form(first.presentation)
         wrong.add_error(wrong.error_field, wrong.wrong)
         texted = samples[f"{FactorKind.SMS.value}, code to type"]
-        return {**samples, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
+        return {**samples, "wrong": replace(first, form=wrong), "too soon": replace(texted, page_notice=_TOO_SOON)}
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ConfirmPasswordPage(Page):
 
     form: ChosenForm
     name: Any
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -186,22 +186,24 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     if view_data is None:
         return journey.redirect_to(ACCOUNT_FACTORS)
     view = contract.OwnFactorView.model_validate(view_data)
-    problem = None
+    page_notice = None
     if not form.add_refusal(refusal):
         fallback = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-        problem = form.refusal_notice(refusal) or fallback
-    return _page(view, kind, form, problem).render_refusal(refusal)
+        page_notice = form.refusal_notice(refusal) or fallback
+    return _page(view, kind, form, page_notice).render_refusal(refusal)
 
 
 def _page(
-    view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, problem: Notice | None = None
+    view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, page_notice: Notice | None = None
 ) -> Page:
     presentation = PRESENTATIONS[kind]
     if view.shown is None:
         return ConfirmPasswordPage(
-            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(view)}), presentation.name, problem
+            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(view)}),
+            presentation.name,
+            page_notice,
         )
-    return AddFactorPage(form or fresh_form(presentation), presentation, view.shown, problem=problem)
+    return AddFactorPage(form or fresh_form(presentation), presentation, view.shown, page_notice=page_notice)
 
 
 def _address(kind: FactorKind) -> str:

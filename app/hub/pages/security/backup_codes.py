@@ -85,8 +85,8 @@ def _create() -> Response:
     except (e.NoSecondFactor, e.NoBackupCodes):
         return journey.redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return replace(_page(form), problem=problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return replace(_page(form), page_notice=page_notice).render(refusal.status)
     return page_with(created).render()
 
 

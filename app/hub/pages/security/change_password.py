@@ -87,13 +87,13 @@ def submit_change_password() -> Response:
 
 
 def _render(
-    form: ChangePasswordForm, status: int, problem: Notice | None = None, password_error: ApiError | None = None
+    form: ChangePasswordForm, status: int, page_notice: Notice | None = None, password_error: ApiError | None = None
 ) -> Response:
     view = read_profile(with_password_policy=True)
     if not view.has_password:
         return journey.redirect_to("/set-password")
     rules = rules_in_force(view.password_policy, password_error)
-    return ChangePasswordPage(form, view.person.label, rules, problem).render(status)
+    return ChangePasswordPage(form, view.person.label, rules, page_notice).render(status)
 
 
 def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
@@ -103,5 +103,5 @@ def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
     if form.add_refusal(refusal):
         return _render(form, 422, password_error=refusal)
     reason = reason_for(refusal)
-    problem = refusal_notice(refusal) if reason is RefusalReason.WRONG else sign_in_notice(reason, 0)
-    return with_retry_after(_render(form, refusal.status, problem), refusal)
+    page_notice = refusal_notice(refusal) if reason is RefusalReason.WRONG else sign_in_notice(reason, 0)
+    return with_retry_after(_render(form, refusal.status, page_notice), refusal)

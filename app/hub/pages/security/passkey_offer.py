@@ -33,7 +33,7 @@ class PasskeyOfferPage(Page):
     form: CredentialForm
     is_local: bool = False
     relying_party: str = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     account: str = ""
     """The label of the account."""
 
@@ -52,7 +52,7 @@ class PasskeyOfferPage(Page):
         return {
             "after a password": offer,
             "of this device": replace(offer, is_local=True),
-            "without a script": replace(offer, problem=SCRIPTLESS),
+            "without a script": replace(offer, page_notice=SCRIPTLESS),
         }
 
 
@@ -78,7 +78,7 @@ def submit_passkey_offer() -> Response:
     if visit.form.get("do") != "skip":
         credential = read_credential(form)
         if credential is None:
-            return _page(is_local=is_local, problem=SCRIPTLESS, account=_account()).render(422)
+            return _page(is_local=is_local, page_notice=SCRIPTLESS, account=_account()).render(422)
     interaction_id = visit.interaction_id
     try:
         return journey.follow(
@@ -87,7 +87,7 @@ def submit_passkey_offer() -> Response:
             )
         )
     except ApiError as refusal:
-        return _page(is_local=is_local, problem=notice_for(refusal), account=_account()).render(refusal.status)
+        return _page(is_local=is_local, page_notice=notice_for(refusal), account=_account()).render(refusal.status)
 
 
 def _account() -> str:
@@ -100,7 +100,7 @@ def _account() -> str:
 
 
 def _page(
-    form: CredentialForm | None = None, *, is_local: bool = False, problem: Notice | None = None, account: str = ""
+    form: CredentialForm | None = None, *, is_local: bool = False, page_notice: Notice | None = None, account: str = ""
 ) -> PasskeyOfferPage:
     relying_party = current_visit().relying_party
-    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, problem, account)
+    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, page_notice, account)

@@ -136,7 +136,7 @@ class AddPasskeyPage(Page):
     allows_fetch = True
 
     form: AddPasskeyForm
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddPasskeyPage]:
@@ -161,7 +161,7 @@ class EditPasskeyPage(Page):
     name_form: RenamePasskeyForm
     passkey: PasskeyRow
     is_last: bool = False
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:
@@ -175,7 +175,7 @@ class EditPasskeyPage(Page):
             "the last one": cls(RemovePasskeyForm(data=data), name_form, passkey, is_last=True),
             "with the password": cls(RemovePasskeyForm(data={**data, "asks": NEEDED}), name_form, passkey),
             "locked": cls(
-                RemovePasskeyForm(data=data), name_form, passkey, problem=refusal_notice(e.LockedForAWhile())
+                RemovePasskeyForm(data=data), name_form, passkey, page_notice=refusal_notice(e.LockedForAWhile())
             ),
         }
 
@@ -212,11 +212,11 @@ def submit_add_passkey() -> Response:
     credential = read_credential(form)
     form.credential.data = ""  # a response can be used once
     if credential is None:
-        return replace(page, problem=SCRIPTLESS).render(422)
+        return replace(page, page_notice=SCRIPTLESS).render(422)
     try:
         result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.current_password))
     except ApiError as refusal:
-        return replace(page, problem=_problem(form, refusal)).render(refusal.status)
+        return replace(page, page_notice=_notice_of(form, refusal)).render(refusal.status)
     current_visit().renew(result.session)
     return journey.redirect_to(f"{ADDRESS}?done=added")
 
@@ -292,7 +292,7 @@ def _remove() -> Response:
     passkey_id = (form.passkey.data or "")[:100]
     if not (passkey_id.isascii() and passkey_id.isalnum()):
         return journey.redirect_to(ADDRESS)  # no id of ours, and no segment of a path
-    problem, status = None, form.error_status
+    page_notice, status = None, form.error_status
     if form.validate():
         try:
             api(form.current_password)(
@@ -301,16 +301,16 @@ def _remove() -> Response:
         except e.UnknownPasskey:
             return journey.redirect_to(ADDRESS)  # removed already, by a double submit or another tab
         except ApiError as refusal:
-            problem, status = _problem(form, refusal), refusal.status
+            page_notice, status = _notice_of(form, refusal), refusal.status
         else:
             return journey.redirect_to(f"{ADDRESS}?done=removed")
     view = read_passkeys()
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return journey.redirect_to(ADDRESS)
-    return replace(_edit_page(view, form, passkey_id), problem=problem).render(status)
+    return replace(_edit_page(view, form, passkey_id), page_notice=page_notice).render(status)
 
 
-def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
+def _notice_of(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
     if form.add_refusal(refusal):
         return None
     is_passkey_error = isinstance(refusal, (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured))

@@ -42,7 +42,7 @@ class PinPage(Page):
     form: PinForm
     rule: Any
     has_pin: bool = False
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
@@ -54,7 +54,7 @@ class PinPage(Page):
             "another": cls(PinForm(), rule, has_pin=True),
             "refused": cls(refused, rule),
             "with the password": cls(request_body, rule, has_pin=True),
-            "locked": cls(request_body, rule, problem=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(request_body, rule, page_notice=refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -69,7 +69,7 @@ class SetPinPage(Page):
     rule: Any
     can_skip: bool = False
     relying_party: str = ""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     account: str = ""
     """The label of the account."""
@@ -108,8 +108,8 @@ def submit_pin() -> Response:
         chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.current_password)
         current_visit().renew(api()(contract.set_own, chosen).session)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return _own_page(form, has_pin=_has_pin(view), problem=problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return _own_page(form, has_pin=_has_pin(view), page_notice=page_notice).render(refusal.status)
     return journey.redirect_to("/security?done=saved")
 
 
@@ -142,18 +142,20 @@ def submit_set_pin() -> Response:
     except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return _step_page(form, account_in_interaction(), can_skip=can_skip, problem=problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return _step_page(form, account_in_interaction(), can_skip=can_skip, page_notice=page_notice).render(
+            refusal.status
+        )
 
 
-def _own_page(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
-    return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin, problem)
+def _own_page(form: PinForm, *, has_pin: bool, page_notice: Notice | None = None) -> PinPage:
+    return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin, page_notice)
 
 
-def _step_page(form: PinForm, account: str, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
+def _step_page(form: PinForm, account: str, *, can_skip: bool, page_notice: Notice | None = None) -> SetPinPage:
     visit = current_visit()
     relying_party = visit.relying_party
-    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, problem, account)
+    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, page_notice, account)
 
 
 def _has_pin(view: account_pages.ProfileResponse) -> bool:

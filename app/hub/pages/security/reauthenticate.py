@@ -43,7 +43,7 @@ class ConfirmPage(Page):
 
     form: ReauthenticationForm
     landing: str = "/security"
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def address(self) -> str:
@@ -58,7 +58,7 @@ class ConfirmPage(Page):
         return {
             "fresh": cls(ReauthenticationForm(data=common)),
             "wrong password": cls(wrong),
-            "locked": cls(ReauthenticationForm(data=common), problem=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(ReauthenticationForm(data=common), page_notice=refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -96,8 +96,8 @@ def submit_confirm() -> Response:
     except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return ConfirmPage(form, landing, problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return ConfirmPage(form, landing, page_notice).render(refusal.status)
     return journey.redirect_to(landing)
 
 

@@ -121,7 +121,7 @@ class RemoveFactorPage(Page):
     form: RemoveFactorForm
     name: Any
     effect: Effect
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:
@@ -177,8 +177,8 @@ def submit_remove_factor() -> Response:
     try:
         current_visit().renew(api()(contract.remove, form.to_request()).session)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return replace(page, problem=problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return replace(page, page_notice=page_notice).render(refusal.status)
     return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 
 

@@ -43,7 +43,7 @@ class SecurityQuestionsPage(Page):
 
     form: AnswersForm
     answered: tuple[str, ...] = ()
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def hints(self) -> list[bool]:
@@ -80,8 +80,8 @@ def submit_security_questions() -> Response:
         current_visit().renew(api()(operation, form.to_request()).session)
     except e.UnknownSecurityQuestion as refusal:
         not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
-        return SecurityQuestionsPage(form, problem=not_changed).render(refusal.status)
+        return SecurityQuestionsPage(form, page_notice=not_changed).render(refusal.status)
     except ApiError as refusal:
-        problem = explain(form, refusal)
-        return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
+        page_notice = explain(form, refusal)
+        return SecurityQuestionsPage(form, page_notice=page_notice).render(refusal.status)
     return journey.redirect_to("/security?done=saved")

@@ -86,16 +86,16 @@ def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
     if form.add_refusal(refusal):
         view = read_profile(with_password_policy=True)
         return _page(form, password_error=refusal, policy=view.password_policy).render(422)
-    return _page(form, problem=refusal_notice(refusal)).render_refusal(refusal)
+    return _page(form, page_notice=refusal_notice(refusal)).render_refusal(refusal)
 
 
 def _page(
     form: SetPasswordForm,
     account: str = "",
-    problem: Notice | None = None,
+    page_notice: Notice | None = None,
     password_error: ApiError | None = None,
     policy: PasswordPolicy | None = None,
 ) -> SetPasswordPage:
     """Return the page; after a post, with the username that the form carried."""
     username = account or current_visit().form.get("username", "")[:320]
-    return SetPasswordPage(form, username, rules_in_force(policy, password_error), problem)
+    return SetPasswordPage(form, username, rules_in_force(policy, password_error), page_notice)

@@ -51,7 +51,7 @@ class AccountChangedPage(Page):
     """The typed values, without secrets and codes."""
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         return True
 
     @property

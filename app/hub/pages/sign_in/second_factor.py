@@ -58,7 +58,7 @@ class ChooseFactorPage(Page):
     form: FactorChoiceForm
     choices: tuple[FactorChoiceRow, ...]
     must_enrol: bool = False
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     account: str = ""
     """The label of the account."""
 
@@ -78,7 +78,7 @@ class ChooseFactorPage(Page):
         return {
             "other ways": cls(FactorChoiceForm(), own, account=_SAMPLE),
             "to enrol one": cls(FactorChoiceForm(), choices, must_enrol=True, account=_SAMPLE),
-            "not now": cls(FactorChoiceForm(), own, problem=_TOO_SOON, account=_SAMPLE),
+            "not now": cls(FactorChoiceForm(), own, page_notice=_TOO_SOON, account=_SAMPLE),
         }
 
 
@@ -94,7 +94,7 @@ class SecondFactorPage(FactorPage):
     must_enrol: bool = False
     is_unfamiliar: bool = False
     trust_days: int = 0
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     landing: str = ""
     """The page to return to after a reauthentication; empty during a sign-in."""
     account: str = ""
@@ -134,7 +134,7 @@ class SecondFactorPage(FactorPage):
                     samples[f"{name}, wrong"] = cls(wrong, presentation, prompt, **rest)
         presentation = PRESENTATIONS[FactorKind.TOTP]
         samples["locked"] = cls(
-            fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, page_notice=_LOCKED
         )
         samples["on the account's pages"] = cls(
             fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails", account=_SAMPLE
@@ -163,7 +163,7 @@ class SecondFactorLockedPage(Page):
     """Seconds until the lock ends; 0 if unknown."""
 
     @property
-    def has_problem(self) -> bool:
+    def has_error(self) -> bool:
         return True
 
     @property
@@ -277,20 +277,20 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     view = contract.FactorView.model_validate(view_data) if view_data else None
     seconds = wait_seconds(refusal, services().now())
     lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
-    problem = lock if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
-    problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
-    problem = problem or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
+    page_notice = lock if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
+    page_notice = page_notice or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
+    page_notice = page_notice or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
     if view is None:
         return SecondFactorLockedPage(seconds).render_refusal(refusal)
-    if problem is None and (form is None or not form.add_refusal(refusal)):
-        problem = _FAILED
-    return _page(view, form, problem).render_refusal(refusal)
+    if page_notice is None and (form is None or not form.add_refusal(refusal)):
+        page_notice = _FAILED
+    return _page(view, form, page_notice).render_refusal(refusal)
 
 
 def _page(
     view: contract.FactorView,
     form: FactorForm | None = None,
-    problem: Notice | None = None,
+    page_notice: Notice | None = None,
     *,
     chooses: bool = False,
 ) -> Page:
@@ -301,10 +301,10 @@ def _page(
         choices = tuple(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
-        return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
+        return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, page_notice, account)
     return SecondFactorPage(
         form or fresh_form(presentation), presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere,
-        view.trust_days, problem, view.landing, account,
+        view.trust_days, page_notice, view.landing, account,
     )  # fmt: skip
 
 

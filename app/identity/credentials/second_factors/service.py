@@ -263,7 +263,7 @@ def draft_backup_codes(context: Context, account: Account) -> tuple[list[str], s
 def save_backup_codes(context: Context, account: Account, batch: str) -> bool:
     """Put the codes of a batch into use; return False if newer ones replaced them, or the last other factor is gone."""
     account_store.lock(context, account.uid)
-    if not backup_code.put_into_use(context, account.uid, batch):
+    if not backup_code.activate_batch(context, account.uid, batch):
         return False
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
     return True

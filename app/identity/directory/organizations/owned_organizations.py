@@ -71,7 +71,7 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
     if len(owned) >= context.tenant.settings.organizations.owned_limit:
         raise e.TooManyOrganizations
     organization = service.create(context, checked, by=account.uid)
-    memberships.join(context, account, organization, [owner_role.ensure(context).role_id])
+    memberships.join(context, account, organization, [owner_role.find_or_create(context).role_id])
     return organization
 
 

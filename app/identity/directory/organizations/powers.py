@@ -64,7 +64,7 @@ def of_new_members(context: Context, org_id: str) -> Iterator[Power]:
         yield from of_roles(context, memberships.default_role_ids(context, organization))
 
 
-def of_joining(context: Context, org_id: str) -> Iterator[Power]:
+def of_new_domain_members(context: Context, org_id: str) -> Iterator[Power]:
     """Yield the powers of the domains of an organization: where their people join without approval, the role of new members."""
     organization = store.by_id(context, org_id)
     policy = organization.policy.jit_policy if organization is not None else None
@@ -77,7 +77,7 @@ def of_domains(context: Context, org_id: str, requested: Mapping[str, bool]) -> 
     stored = {domain.domain: domain.is_verified for domain in domains.of_organizations(context, [org_id])[org_id]}
     declared = {domains.checked(name): is_verified for name, is_verified in requested.items()}
     if any(name not in stored or (is_verified and not stored[name]) for name, is_verified in declared.items()):
-        yield from of_joining(context, org_id)
+        yield from of_new_domain_members(context, org_id)
 
 
 def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:

@@ -56,10 +56,10 @@ def with_session(
     """End an interaction with a session; of two tabs of one interaction, one gets the JWT."""
     if not interactions.finish(context, interaction):
         return StepResponse(step=ProfileStep())
-    return lead_back(context, session, request)
+    return redirect_with_jwt(context, session, request)
 
 
-def lead_back(context: Context, session: BrowserSession, request: JwtRequest) -> StepResponse:
+def redirect_with_jwt(context: Context, session: BrowserSession, request: JwtRequest) -> StepResponse:
     """Return the step that takes the JWT to the app, in the client's way. The address is checked again, with the present whitelist."""
     account = accounts.by_uid(context, session.uid)
     try:

@@ -111,7 +111,7 @@ def link_pending(context: Context, interaction: Interaction, account: Account) -
         return
     locked = account_store.lock(context, account.uid) or account  # lock it, because its owner may claim it concurrently
     is_registered_with_it = pending.uid == account.uid
-    if not (_is_still(locked, pending) if is_registered_with_it else _is_theirs(context, locked, pending)):
+    if not (_is_still(locked, pending) if is_registered_with_it else _is_identity_of(context, locked, pending)):
         return
     try:
         connections.link(context, locked, pending.claimed)
@@ -123,7 +123,7 @@ def _is_still(account: Account, pending: PendingIdentity) -> bool:
     return pending.is_proof or linked_identities.is_known(account, pending.claimed)
 
 
-def _is_theirs(context: Context, account: Account, pending: PendingIdentity) -> bool:
+def _is_identity_of(context: Context, account: Account, pending: PendingIdentity) -> bool:
     email = (pending.claimed.email or "") if pending.claimed.email_verified else ""
     can_link = pending.is_wished and pending.uid == NO_ACCOUNT and context.tenant.settings.account_linking
     return can_link and bool(email) and verification.is_verified(account, email)

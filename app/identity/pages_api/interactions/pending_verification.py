@@ -74,7 +74,7 @@ def is_recent(context: Context, state: PendingVerification) -> bool:
     return context.now.timestamp() <= state.sent_at + _FIRST_FACTOR_SECONDS
 
 
-def precedes_joining(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
+def needs_verification_to_join(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
     """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
     state = pending_for(context, interaction) if accept_invitation.is_of(interaction) else None
     account = account_store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None

@@ -37,7 +37,7 @@ def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
     required = required_actions.next_step(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
-        return jwt_redirect.lead_back(context, session, request)
+        return jwt_redirect.redirect_with_jwt(context, session, request)
     interaction, binding = interactions.begin(context, next_step.RETURN, jwt_redirect.to_facts(request))
     return StepResponse(
         step=required or LoginStep(),

@@ -28,7 +28,9 @@ def resume(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
     if session is None and (pending := second_factor.step(context, interaction)) is not None:
         return pending
     state = pending_verification.pending_for(context, interaction)
-    if state is not None and (session is None or pending_verification.precedes_joining(context, interaction, session)):
+    if state is not None and (
+        session is None or pending_verification.needs_verification_to_join(context, interaction, session)
+    ):
         return begin_verification.step(context, interaction, state)
     response = next_step.advance(context, interaction, session)
     return reauthentication.with_methods(context, response)

@@ -28,7 +28,7 @@ def list_all(context: Context, req: contract.ListDomains) -> contract.Domains:
 @requires_organizations
 def create(context: Context, req: contract.CreateDomain) -> Domain:
     organization = organizations.require_active(context, req.org_id)
-    require_powers(context, organization_powers.of_joining(context, organization.org_id))
+    require_powers(context, organization_powers.of_new_domain_members(context, organization.org_id))
     name = domains.checked(req.domain_name)
     domain_verification.require_mail_servers(context, [name])
     organizations.lock_active(context, organization.org_id)
@@ -45,7 +45,7 @@ def read(context: Context, req: contract.DomainPath) -> Domain:
 @requires_organizations
 def verify(context: Context, req: contract.DomainPath) -> Domain:
     organization = organizations.require_active(context, req.org_id)
-    require_powers(context, organization_powers.of_joining(context, organization.org_id))
+    require_powers(context, organization_powers.of_new_domain_members(context, organization.org_id))
     domain = domains.require(context, organization, req.domain_id)
     return views.domain(verify_domain.verify(context, domain))
 

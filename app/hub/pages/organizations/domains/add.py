@@ -53,7 +53,7 @@ class AddDomainPage(Page):
     form: AddDomainForm
     organization: str
     name: str
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddDomainPage]:
@@ -87,7 +87,7 @@ def show_add_domain() -> Response:
 @pages.post(ADD)
 def submit_add_domain() -> Response:
     form = AddDomainForm()
-    organization, problem, status = (form.organization.data or "")[:64], None, 422
+    organization, page_notice, status = (form.organization.data or "")[:64], None, 422
     if not form.validate():
         status = form.error_status
     else:
@@ -101,11 +101,11 @@ def submit_add_domain() -> Response:
         except e.UnknownOrganization:
             return journey.redirect_to(LIST)
         except ApiError as refusal:
-            problem, status = _add_refusal(form, refusal), refusal.status
+            page_notice, status = _add_refusal(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return to_list(organization, "added")
-    return AddDomainPage(form, organization, read(organization).organization.name, problem).render(status)
+    return AddDomainPage(form, organization, read(organization).organization.name, page_notice).render(status)
 
 
 def _add_refusal(form: AddDomainForm, refusal: ApiError) -> Notice | None:

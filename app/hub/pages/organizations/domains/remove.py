@@ -46,7 +46,7 @@ class RemoveDomainPage(Page):
     organization: str
     name: str
     domain: DomainRow
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveDomainPage]:
@@ -76,15 +76,15 @@ def show_remove_domain() -> Response:
     if not domain.is_in_use:
         require_confirmation(view)
     form = RemoveDomainForm(formdata=None, data={**confirmation_data(view), "domain": key})
-    problem = _IN_USE if domain.is_in_use else None
-    return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render()
+    page_notice = _IN_USE if domain.is_in_use else None
+    return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice).render()
 
 
 @pages.post(REMOVE)
 def submit_remove_domain() -> Response:
     form = RemoveDomainForm()
     organization, domain_id = ids_in(form.domain.data or "")
-    problem, status = None, 422
+    page_notice, status = None, 422
     if not form.validate():
         status = form.error_status
     else:
@@ -97,7 +97,7 @@ def submit_remove_domain() -> Response:
             return to_list(organization)
         except ApiError as refusal:
             shown = _IN_USE if isinstance(refusal, e.DomainInUse) else refusal_notice(refusal)
-            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+            page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(response.session)
             return to_list(organization, "removed")
@@ -105,4 +105,4 @@ def submit_remove_domain() -> Response:
     domain = find(view, domain_id)
     if domain is None:
         return to_list(organization)
-    return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render(status)
+    return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice).render(status)

@@ -117,7 +117,7 @@ class CreateLinkPage(Page):
     form: CreateLinkForm
     organization: str
     name: str
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, CreateLinkPage]:
@@ -133,8 +133,8 @@ class CreateLinkPage(Page):
             "fresh": page(),
             "wrong number": number,
             "wrong domain": domain,
-            "too many": replace(page(), problem=_TOO_MANY),
-            "only owners": replace(page(), problem=OWNERS_ONLY),
+            "too many": replace(page(), page_notice=_TOO_MANY),
+            "only owners": replace(page(), page_notice=OWNERS_ONLY),
             "with the password": page(asks=NEEDED),
         }
 
@@ -174,7 +174,7 @@ def show_create_link() -> Response:
 def submit_create_link() -> Response:
     form = CreateLinkForm()
     organization = (form.organization.data or "")[:64]
-    problem, status = None, 422
+    page_notice, status = None, 422
     if not form.validate():
         status = form.error_status
     else:
@@ -183,12 +183,12 @@ def submit_create_link() -> Response:
         except e.UnknownOrganization:
             return journey.redirect_to(LIST)
         except ApiError as refusal:
-            problem, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
+            page_notice, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
         else:
             current_visit().renew(made.session)
             return _carry_link(journey.redirect_to(address_of(CREATED, organization)), organization, made)
     view = read(organization)
-    return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, problem).render(
+    return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, page_notice).render(
         status
     )
 

@@ -91,7 +91,7 @@ class InvitePeoplePage(Page):
     name: str
     refused: tuple[tuple[str, Any], ...] = ()
     """Addresses with the reason."""
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, InvitePeoplePage]:
@@ -110,7 +110,7 @@ class InvitePeoplePage(Page):
             "empty": empty,
             "some refused": with_refused(some, refused, 2),
             "all refused": with_refused(page(emails="max@example.com\nmia@example.com"), more, 0),
-            "only owners": replace(page(emails="bob@example.com"), problem=OWNERS_ONLY),
+            "only owners": replace(page(emails="bob@example.com"), page_notice=OWNERS_ONLY),
             "with the password": page(asks=NEEDED),
         }
 
@@ -130,7 +130,7 @@ def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], s
     page.form.emails.data = "\n".join(email for email, _ in refused)
     page.form.add_error("emails", _l("Check these email addresses."))
     notice = Notice(_n("%(num)d invitation sent", "%(num)d invitations sent", sent), tone="ok") if sent else None
-    return replace(page, refused=named, problem=notice)
+    return replace(page, refused=named, page_notice=notice)
 
 
 @account_page(NEW, parameter="id", field="organization")
@@ -161,8 +161,8 @@ def submit_invite_people() -> Response:
     except e.UnknownOrganization:
         return journey.redirect_to(LIST)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else _notice(refusal)
-        return _page(form, organization, problem, refusal.status)
+        page_notice = None if form.add_refusal(refusal) else _notice(refusal)
+        return _page(form, organization, page_notice, refusal.status)
     current_visit().renew(response.session)
     sent = sum(not result.problem for result in response.results)
     refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
@@ -174,13 +174,13 @@ def submit_invite_people() -> Response:
 def _page(
     form: InviteForm,
     organization: str,
-    problem: Notice | None,
+    page_notice: Notice | None,
     status: int,
     refused: tuple[tuple[str, str], ...] = (),
     sent: int = 0,
 ) -> Response:
     view = read(organization)
-    page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, problem=problem)
+    page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, page_notice=page_notice)
     return (with_refused(page, refused, sent) if refused else page).render(status)
 
 

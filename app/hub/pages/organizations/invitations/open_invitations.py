@@ -115,7 +115,7 @@ class OrganizationInvitationsPage(Page):
     number: int = 1
     """Of the page."""
     has_more: bool = False
-    problem: Notice | None = None
+    page_notice: Notice | None = None
     tabs: tuple[Tab, ...] = TABS
 
     @property
@@ -132,15 +132,15 @@ class OrganizationInvitationsPage(Page):
     def samples(cls) -> Mapping[str, OrganizationInvitationsPage]:
         globex = ("org_9", "Globex Gardens")
         some = cls(InvitationForm(), *globex, Pending.samples_of_list(), Pending.samples_of_links())
-        notices = {f"after {name}": replace(some, problem=result(name, 3)) for name in (*_RESULTS, "sent")}
+        notices = {f"after {name}": replace(some, page_notice=result(name, 3)) for name in (*_RESULTS, "sent")}
         return {
             "none": cls(InvitationForm(), *globex, ()),
             "some": some,
             "second page": replace(some, number=2, has_more=True),
             "few seats": replace(some, free_seats=2),
             "no seats": replace(some, free_seats=0),
-            "too soon": replace(some, problem=too_soon(40)),
-            "only owners": replace(some, problem=OWNERS_ONLY),
+            "too soon": replace(some, page_notice=too_soon(40)),
+            "only owners": replace(some, page_notice=OWNERS_ONLY),
             **notices,
             "manager": replace(some, tabs=tuple(tab for tab in TABS if not tab.is_for_owners)),
             "token": replace(some, form=InvitationForm().with_token_error()),
@@ -158,7 +158,7 @@ class RevokeInvitationPage(Page):
     organization: str
     name: str
     invitation: Pending
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RevokeInvitationPage]:
@@ -242,12 +242,14 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
     except e.TooManyRequests as refusal:
         return _list(organization, _wait(refusal.retry_after_seconds or _COOL_DOWN_SECONDS), refusal.status)
     except ApiError as refusal:
-        problem = OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
-        return _list(organization, problem, refusal.status)
+        page_notice = OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
+        return _list(organization, page_notice, refusal.status)
     return journey.redirect_to(address_of(ADDRESS, organization, done=done))
 
 
-def _list(organization: str, problem: Notice | None, status: int = 200, form: InvitationForm | None = None) -> Response:
+def _list(
+    organization: str, page_notice: Notice | None, status: int = 200, form: InvitationForm | None = None
+) -> Response:
     number = page_number()
     view = read(organization, number)
     return OrganizationInvitationsPage(
@@ -259,7 +261,7 @@ def _list(organization: str, problem: Notice | None, status: int = 200, form: In
         view.free_seats,
         number,
         view.has_more,
-        problem,
+        page_notice,
         tabs_of(view.organization),
     ).render(status)
 
@@ -270,5 +272,5 @@ def _confirm(form: InvitationForm, organization: str, invitation: str, status: i
     found += [Pending.of_link(organization, link) for link in view.links]
     if not found:
         return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
-    problem = None if found[0].can_change else OWNERS_ONLY
-    return RevokeInvitationPage(form, organization, view.organization.name, found[0], problem).render(status)
+    page_notice = None if found[0].can_change else OWNERS_ONLY
+    return RevokeInvitationPage(form, organization, view.organization.name, found[0], page_notice).render(status)

@@ -72,7 +72,7 @@ class OwnInvitationsPage(Page):
     account: str
     """The label of the account."""
     offers: tuple[ReceivedInvitationRow, ...]
-    problem: Notice | None = None
+    page_notice: Notice | None = None
 
     @property
     def initials(self) -> str:
@@ -100,9 +100,9 @@ class OwnInvitationsPage(Page):
             "one": item,
             "several": replace(item, offers=(hazel, long)),
             "none": replace(item, offers=()),
-            "after declining": replace(item, offers=(), problem=_DECLINED),
-            "no seats": replace(item, problem=_PROBLEMS[e.NoSeatLeft]),
-            "ended": replace(item, offers=(), problem=_ENDED),
+            "after declining": replace(item, offers=(), page_notice=_DECLINED),
+            "no seats": replace(item, page_notice=_PROBLEMS[e.NoSeatLeft]),
+            "ended": replace(item, offers=(), page_notice=_ENDED),
             "token": replace(item, form=AnswerForm().with_token_error()),
         }
 
@@ -134,17 +134,17 @@ def submit_own_invitations() -> Response:
     try:
         api()(contract.decline if is_declined else contract.accept, answer)
     except ApiError as refusal:  # ended meanwhile, or by a double submit
-        problem = next((notice for kind, notice in _PROBLEMS.items() if isinstance(refusal, kind)), _ENDED)
-        return _render(AnswerForm(formdata=None), problem, refusal.status)
+        page_notice = next((notice for kind, notice in _PROBLEMS.items() if isinstance(refusal, kind)), _ENDED)
+        return _render(AnswerForm(formdata=None), page_notice, refusal.status)
     if is_declined:
         return journey.redirect_to(_with_attempt(ADDRESS, "done=declined"))
     return journey.redirect_to(_with_attempt(SELECT) if _attempt() else f"{ORGANIZATIONS}?done=joined")
 
 
-def _render(form: AnswerForm, problem: Notice | None, status: int = 200) -> Response:
+def _render(form: AnswerForm, page_notice: Notice | None, status: int = 200) -> Response:
     view = read_account(contract.read, NoParameters())
     offers = tuple(map(ReceivedInvitationRow.of, view.invitations))
-    return OwnInvitationsPage(form, view.person.label, offers, problem).render(status)
+    return OwnInvitationsPage(form, view.person.label, offers, page_notice).render(status)
 
 
 def _attempt() -> str:

@@ -66,13 +66,13 @@ def generate(context: Context, uid: str) -> list[str]:
 
 
 def draft(context: Context, uid: str) -> tuple[list[str], str]:
-    """Return ten new codes and the id of their batch; the old ones work until `put_into_use`."""
+    """Return ten new codes and the id of their batch; the old ones work until `activate_batch`."""
     store.remove_pending(context, uid, FactorKind.BACKUP_CODE)
     batch = randomness.token(18)
     return _add(context, uid, batch=randomness.digest(batch)), batch
 
 
-def put_into_use(context: Context, uid: str, batch: str) -> bool:
+def activate_batch(context: Context, uid: str, batch: str) -> bool:
     """Replace the codes of an account by those of a batch; return False if a newer batch or none is pending."""
     pending = [item for item in store.by_kind(context, uid, FactorKind.BACKUP_CODE) if not item.is_enrolled]
     if not pending or any(item.facts.get("batch") != randomness.digest(batch) for item in pending):

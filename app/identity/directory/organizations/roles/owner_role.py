@@ -20,7 +20,7 @@ _MAX_NAMES: Final = 50
 _DESCRIPTION: Final = "Owns the organization."
 
 
-def ensure(context: Context) -> RoleRecord:
+def find_or_create(context: Context) -> RoleRecord:
     """Return the tenant's role with the permission to own an organization: of several the one with the fewest permissions.
 
     Without one it is created, once also if several people create their first organization at the same time. A role that has
