@@ -21,7 +21,8 @@ _SEALING = {"seal", "open", "encrypt", "decrypt"}
 _CONTEXT_FUNCTION = re.compile(r"context$|associated_data$")
 STORED_CLASSES = {
     "Authorization", "PendingVerification", "ProviderIdentity", "HandoffRequest", "Identity", "Manifest", "PendingRecovery",
-    "PendingIdentity", "PendingPasswordless", "Authentication", "TokenClaims",
+    "PendingIdentity", "PendingPasswordless", "Authentication", "TokenClaims", "InteractionState", "InteractionEnding",
+    "WaitingPage", "ShownQrCode", "JwtRequest",
 }  # fmt: skip
 """The classes whose fields are written as JSON into tables, cookies and backups. Follow a rename of the class here."""
 _SEARCHED = ast.Call, ast.Constant, ast.JoinedStr, ast.FunctionDef, ast.ClassDef, ast.Dict, ast.Subscript
@@ -149,11 +150,17 @@ def _stored_classes(nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.ClassDef) and node.name in STORED_CLASSES:
             fields = [
-                item.target.id
+                _stored_name(item.annotation) or item.target.id
                 for item in node.body
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
             ]
             yield " ".join(sorted(fields))
+
+
+def _stored_name(annotation: ast.expr) -> str:
+    """Return the alias of a field that is stored by another name; empty without one."""
+    words = (word for node in ast.walk(annotation) if isinstance(node, ast.Call) for word in node.keywords)
+    return next((_text(word.value) for word in words if word.arg == "alias"), "")
 
 
 def _constants(trees: list[ast.Module]) -> Iterator[str]:

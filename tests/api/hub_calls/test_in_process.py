@@ -20,7 +20,7 @@ from app.contract.page_models import NoParameters
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.tenants import pages as tenant_pages
 from app.contract.visitor_claims import VisitorClaims
-from app.hub.client.identity_client import IdentityClient
+from app.hub.client.identity_client import IdentityClient, SignInRequired
 from app.identity.platform.audit import audit
 from app.identity.platform.context import Context
 from app.identity.platform.store.database import StoreContended
@@ -74,6 +74,8 @@ def result_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, 
             refusal.provider_response,
         )
         return type(refusal), *facts
+    except SignInRequired:
+        return ("sign-in required",)
     except ServiceUnavailable as failure:
         return "unavailable", failure.status
 
@@ -163,7 +165,7 @@ def test_session_of_another_tenant_is_none(
     mine = client_of(world, identity_app, transport, session=session.token)
     mine(security_pages.read, NoParameters())
     foreign = client_of(new_world(), identity_app, transport, session=session.token)
-    with pytest.raises(e.NotAuthenticated):
+    with pytest.raises(SignInRequired):
         foreign(security_pages.read, NoParameters())
 
 

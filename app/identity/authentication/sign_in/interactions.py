@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, select, update
 
+from app.identity.authentication.sign_in.interaction_state import NEW, InteractionEnding, InteractionState
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.credentials import store as credential_store
 from app.identity.directory.accounts import store as account_store
@@ -30,9 +31,6 @@ _ENDED_LIFETIME: Final = timedelta(minutes=10)
 _FEW: Final = Rate(100, 3600)
 """Interactions of a network, which at this rate never holds too many: the longest sign-in page and
 `EXPIRED_RETENTION` have fewer hours than that takes."""
-ENDED = "ended"  # the member of an interaction's request that records its outcome
-SECOND_FACTOR = "second_factor"
-"""The member with the hash of the continuation token of a sign-in that passed its first factor."""
 A = interactions.c
 _KEY = (A.tenant_id == bindparam("tenant"), A.attempt_hash == bindparam("hash"))
 _BY_HASH = Compiled(select(interactions).where(*_KEY))
@@ -40,7 +38,7 @@ _BY_HASH = Compiled(select(interactions).where(*_KEY))
 
 def _with_sign_in() -> Compiled:
     """Build the statement that also reads a pending sign-in: its token, and that account with its credentials."""
-    token_hash = A.request[SECOND_FACTOR].as_string()
+    token_hash = A.request["second_factor"].as_string()
     token = continuation_tokens.with_token(
         select(interactions).where(*_KEY), A.tenant_id, ContinuationPurpose.SECOND_FACTOR, token_hash
     )
@@ -85,8 +83,8 @@ class Interaction:
     """One sign-in in one tab."""
 
     interaction_id: str
-    kind: str  # authorize or return
-    request: dict[str, Any]
+    kind: str  # authorize, device or return
+    state: InteractionState
     session_id: str | None
     is_done: bool
     created_at: datetime
@@ -112,7 +110,7 @@ def lifetime(context: Context) -> timedelta:
 
 
 def begin(
-    context: Context, kind: str, request: dict[str, Any], ids: InteractionIds | None = None
+    context: Context, kind: str, state: InteractionState = NEW, ids: InteractionIds | None = None
 ) -> tuple[Interaction, str]:
     """Store a new interaction; return it and its browser secret, which all interactions of one browser share.
 
@@ -128,7 +126,7 @@ def begin(
         "attempt_hash": randomness.digest(interaction_id),
         "binding_hash": randomness.digest(binding),
         "kind": kind,
-        "request": request,
+        "request": state.to_stored(),
         "session_id": None,
         "is_done": False,
         "created_at": now,
@@ -137,7 +135,7 @@ def begin(
     }
     context.work.run(_ADD, row)
     _make_room(context)
-    return Interaction(interaction_id, kind, request, None, False, now, ends_at), binding
+    return Interaction(interaction_id, kind, state, None, False, now, ends_at), binding
 
 
 def _make_room(context: Context) -> None:
@@ -180,15 +178,15 @@ def extend(context: Context, interaction: Interaction) -> None:
     context.work.run(_EXTEND, {**_key(context, interaction.interaction_id), "retained_until": retained_until})
 
 
-def restart(context: Context, interaction: Interaction, request: dict[str, Any]) -> Interaction:
+def restart(context: Context, interaction: Interaction, state: InteractionState) -> Interaction:
     """Restart an expired interaction under the same id, so that an open page can continue it.
 
     Args:
-        request: the request alone, without what an earlier visitor of the browser did.
+        state: the request alone, without what an earlier visitor of the browser did.
     """
     now, ends_at = context.now, context.now + lifetime(context)
-    _change(context, interaction, request=request, created_at=now, expires_at=ends_at + EXPIRED_RETENTION)
-    return replace(interaction, request=request, created_at=now, expires_at=ends_at)
+    _change(context, interaction, request=state.to_stored(), created_at=now, expires_at=ends_at + EXPIRED_RETENTION)
+    return replace(interaction, state=state, created_at=now, expires_at=ends_at)
 
 
 def _is_of_this_browser(context: Context, row: Any) -> bool:
@@ -198,9 +196,8 @@ def _is_of_this_browser(context: Context, row: Any) -> bool:
 
 def _interaction(context: Context, interaction_id: str, row: Any) -> Interaction:
     ends_at = _ends_at(context, row.created_at, row.expires_at, is_done=row.is_done)
-    return Interaction(
-        interaction_id, row.kind, dict(row.request), row.session_id, row.is_done, row.created_at, ends_at
-    )
+    state = InteractionState.from_stored(row.request)
+    return Interaction(interaction_id, row.kind, state, row.session_id, row.is_done, row.created_at, ends_at)
 
 
 def _ends_at(context: Context, created_at: datetime, expires_at: datetime, *, is_done: bool) -> datetime:
@@ -227,41 +224,30 @@ def client_id_for(context: Context, interaction_id: str) -> str:
     """Return the client id of an interaction, whichever browser began it; empty where it has none or does not exist."""
     where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
     row = context.work.one(select(A.request).where(*where))
-    return str(row.request.get("client_id") or "") if row is not None else ""
+    return (InteractionState.from_stored(row.request).client_id or "") if row is not None else ""
 
 
 def mark_signed_in(context: Context, interaction: Interaction, session_id: str) -> Interaction:
     """Record which session the interaction's own sign-in began."""
     _change(context, interaction, session_id=session_id)
-    return Interaction(
-        interaction.interaction_id,
-        interaction.kind,
-        interaction.request,
-        session_id,
-        interaction.is_done,
-        interaction.created_at,
-        interaction.expires_at,
-    )
+    return replace(interaction, session_id=session_id)
 
 
-def add_facts(context: Context, interaction: Interaction, **facts: Any) -> Interaction:
-    """Store facts in the interaction's request; restart its lifetime unless it has ended."""
-    request = {**interaction.request, **facts}
+def save(context: Context, interaction: Interaction, state: InteractionState) -> Interaction:
+    """Store the changed state; restart the interaction's lifetime unless it has ended."""
     if interaction.is_done:
-        _change(context, interaction, request=request)
-        return replace(interaction, request=request)
+        _change(context, interaction, request=state.to_stored())
+        return replace(interaction, state=state)
     ends_at = context.now + lifetime(context)
-    _change(context, interaction, request=request, expires_at=ends_at + EXPIRED_RETENTION)
-    return replace(interaction, request=request, expires_at=ends_at)
+    _change(context, interaction, request=state.to_stored(), expires_at=ends_at + EXPIRED_RETENTION)
+    return replace(interaction, state=state, expires_at=ends_at)
 
 
-def add_facts_or_begin(
-    context: Context, ids: Interaction | InteractionIds, *, kind: str, facts: dict[str, Any]
+def save_or_begin(
+    context: Context, ids: Interaction | InteractionIds, kind: str, state: InteractionState
 ) -> tuple[Interaction, str | None]:
-    """Store facts in the interaction, or in a new one with these ids; return it, and a new one's browser secret."""
-    if isinstance(ids, Interaction):
-        return add_facts(context, ids, **facts), None
-    return begin(context, kind, facts, ids)
+    """Store the state in the interaction, or in a new one with these ids; return it, and a new one's browser secret."""
+    return (save(context, ids, state), None) if isinstance(ids, Interaction) else begin(context, kind, state, ids)
 
 
 def lock(context: Context, interaction: Interaction) -> Interaction:
@@ -271,14 +257,22 @@ def lock(context: Context, interaction: Interaction) -> Interaction:
     if row is None:
         return replace(interaction, is_done=True)
     ends_at = _ends_at(context, row.created_at, row.expires_at, is_done=row.is_done)
-    return replace(interaction, request=dict(row.request), is_done=row.is_done, expires_at=ends_at)
+    state = InteractionState.from_stored(row.request)
+    return replace(interaction, state=state, is_done=row.is_done, expires_at=ends_at)
 
 
-def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
-    """End the interaction and record how it `ended`; returns False where another tab or a second submit ended it before."""
+def finish(
+    context: Context,
+    interaction: Interaction,
+    *,
+    uid: str | None = None,
+    problem: tuple[str, str] | None = None,
+    outcome: str | None = None,
+) -> bool:
+    """End the interaction and record how, see `InteractionEnding`; returns False where another tab or a second submit ended it before."""
     ending = {
         **_key(context, interaction.interaction_id),
-        "new_request": {**interaction.request, ENDED: ended},
+        "new_request": replace(interaction.state, ended=InteractionEnding(uid, problem, outcome)).to_stored(),
         "retained_until": context.now + _ENDED_LIFETIME,
     }
     return context.work.changed(_FINISH, ending) > 0

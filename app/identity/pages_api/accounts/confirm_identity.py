@@ -5,11 +5,14 @@ The session gets a new cookie, and the methods of the reauthentication as its `a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
 from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
 from app.contract.steps import ConfirmStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -17,7 +20,7 @@ from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.service import Account
 from app.identity.pages_api import signed_in_account, views
-from app.identity.pages_api.interactions import complete_first_factor, next_step, reauthentication
+from app.identity.pages_api.interactions import next_step, reauthentication
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 
@@ -35,7 +38,7 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
     kinds = second_factors.kinds_of_account(context, account, pending_sign_in.channel_for(session.methods))
     if not response.is_needed or not kinds:
         return response
-    interaction, binding = interactions.begin(context, next_step.RETURN, {"landing": req.landing})
+    interaction, binding = interactions.begin(context, next_step.RETURN, InteractionState(landing=req.landing))
     step = _require_second_factor(context, session, account, interaction).model_copy(update={"binding": binding})
     return response.model_copy(update={"next": step})
 
@@ -66,8 +69,8 @@ def _require_second_factor(
         second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
     )
     pending = pending_sign_in.begin(context, required, Authentication(session.methods, channel=channel))
-    step_up = {complete_first_factor.KEY: pending.token.token_hash, complete_first_factor.STEP_UP: session.session_id}
-    interactions.add_facts(context, interaction, **step_up)
+    state = replace(interaction.state, second_factor=pending.token.token_hash, step_up=session.session_id)
+    interactions.save(context, interaction, state)
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 
 

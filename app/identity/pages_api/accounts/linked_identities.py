@@ -9,6 +9,7 @@ from app.contract.page_models import NoParameters
 from app.contract.steps import StepResponse
 from app.contract.tenants.pages import ConnectionView
 from app.identity.authentication.federation import offered_connections, unlinking
+from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as account_store
@@ -43,7 +44,7 @@ def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse
         raise refusals.AccountLinkingOff
     connection = offered_connections.find(context, req.provider)
     step = federated_login.redirect_to_provider(
-        context, connection, None, **{federated_login.LINKS: confirmed.session.session_id}
+        context, connection, None, InteractionState(links=confirmed.session.session_id)
     )
     return step.model_copy(update={"session": signed_in_account.renew_session(context, confirmed).session})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract.accounts.pages.reauthentication import SessionRenewal
 from app.contract.page_models import LinkLookup
@@ -33,7 +35,7 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepRespon
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
     if reauthentication.must_confirm(context, session, account):
-        chosen = interactions.add_facts(context, interaction, **{next_step.CHOSEN: True})
+        chosen = interactions.save(context, interaction, replace(interaction.state, pin_chosen=True))
         return next_step.advance(context, chosen, session)
     confirmed = signed_in_account.reauthenticate(context, req)
     pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), pins.SET)

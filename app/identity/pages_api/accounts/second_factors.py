@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
@@ -141,7 +142,7 @@ def save_backup_codes(context: Context, req: factor_pages.SaveBackupCodesRequest
     if interaction is None:
         return next_step.after_end(session)
     if req.batch:
-        interaction = interactions.add_facts(context, interaction, **{next_step.UNSAVED: None})
+        interaction = interactions.save(context, interaction, replace(interaction.state, unsaved_codes=None))
     return next_step.advance(context, interaction, session)
 
 

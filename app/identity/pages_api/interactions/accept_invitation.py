@@ -17,8 +17,6 @@ from app.identity.directory.organizations.memberships import service as membersh
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
-KEY, TOKEN_HASH = "invitation", "invitation_token_hash"
-"""Members of an interaction's request: the id of the invitation, and the hash of the token by which this browser opened it."""
 Found = tuple[InvitationRecord | InvitationLinkRecord, OrganizationRecord]
 """An invitation by email or by link, in any state, and its organization."""
 _REFUSED = (e.ClosedInvitation, e.OrganizationInactive, e.UnknownOrganization, e.WrongInvitationEmail, e.NoSeatLeft)
@@ -40,17 +38,12 @@ def invitation_of(context: Context, interaction: Interaction | None) -> Found | 
 
 def token_hash_of(interaction: Interaction | None) -> str:
     """Return the hash of the token by which this browser opened an invitation; empty if it opened none."""
-    return str(interaction.request.get(TOKEN_HASH) or "") if interaction is not None else ""
-
-
-def facts(invitation: InvitationRecord | InvitationLinkRecord, token_hash: str) -> dict[str, str]:
-    """Return the members of the request of an interaction for an invitation."""
-    return {KEY: invitation.invitation_id, TOKEN_HASH: token_hash}
+    return (interaction.state.invitation_token_hash or "") if interaction is not None else ""
 
 
 def is_of(interaction: Interaction | None) -> bool:
     """Return whether an invitation began the interaction."""
-    return interaction is not None and bool(interaction.request.get(KEY))
+    return interaction is not None and interaction.state.invitation is not None
 
 
 def invited_email(context: Context, interaction: Interaction | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.contract.steps import (
 )
 from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in, risks
 from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import browser_sessions
@@ -35,9 +37,6 @@ from app.identity.protocols.oauth.authorize import account_choice
 
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
-KEY = interactions.SECOND_FACTOR
-STEP_UP = "step_up"
-"""The member with the session that only needs a second factor."""
 _FirstStep = PasskeyOfferStep | BackupCodesStep
 """A step that comes before the interaction continues."""
 
@@ -89,7 +88,7 @@ def ask_for_method(context: Context, interaction: Interaction | None, refusal: e
     """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
     binding = None
     if interaction is None or interaction.is_done:
-        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+        interaction, binding = interactions.begin(context, next_step.RETURN)
     limit = MethodLimit.model_validate(refusal.data)
     return StepResponse(
         step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
@@ -117,11 +116,12 @@ def continue_sign_in(
         required.kinds,
         ChallengeOptions(interaction_id=interaction_id),
     )
-    facts = {KEY: pending.token.token_hash, STEP_UP: None}
+    state = open_one.state if open_one is not None else NEW
+    state = replace(state, second_factor=pending.token.token_hash, step_up=None)
     if open_one is not None:
-        interactions.add_facts(context, open_one, **facts)
+        interactions.save(context, open_one, state)
         return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)
-    _, binding = interactions.begin(context, next_step.RETURN, facts, ids)
+    _, binding = interactions.begin(context, next_step.RETURN, state, ids)
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id, binding=binding)
 
 
@@ -185,8 +185,8 @@ def _take_over_session(
     )
     cookie = _cookie(context, session, text, is_more=is_more)
     if interaction is not None:  # authenticated before the interaction: only the explicit choice selects this account
-        facts = account_choice.facts_of_choice(session.session_id)
-        interaction = interactions.add_facts(context, interaction, **facts)
+        chosen = account_choice.with_choice(interaction.state, session.session_id)
+        interaction = interactions.save(context, interaction, chosen)
     return _continue_with(context, interaction, session, step).model_copy(update=cookie)
 
 
@@ -225,15 +225,3 @@ def _new_password_step(
 def can_remember(context: Context, is_wished: bool) -> bool:
     """Return whether the session outlives the browser: if the user wishes and the tenant allows it."""
     return is_wished and context.tenant.settings.remember_me
-
-
-__all__ = [
-    "EXPIRED",
-    "KEY",
-    "STEP_UP",
-    "Authentication",
-    "begin_session",
-    "can_remember",
-    "continue_sign_in",
-    "try_sign_in",
-]

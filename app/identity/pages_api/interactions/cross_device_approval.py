@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from app.contract.step_reasons import ApprovalOutcome
 from app.contract.steps import ApproveSignInStep, RequestingDevice, StepResponse
 from app.identity.authentication.passwordless import cross_device
@@ -14,23 +12,15 @@ from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose,
 from app.identity.protocols.oauth import views as oauth_views
 from app.kit.web.user_agents import parse_user_agent
 
-_KEY: Final = "approves"
-"""The member of an interaction's request with the digest of the code."""
-
-
-def facts(device: ContinuationToken) -> dict[str, str]:
-    """Return the request of the phone's interaction."""
-    return {_KEY: device.token_hash}
-
 
 def is_of(interaction: Interaction) -> bool:
     """Return whether the interaction is a phone's that opened a code."""
-    return _KEY in interaction.request
+    return interaction.state.approves is not None
 
 
 def device_of(context: Context, interaction: Interaction) -> ContinuationToken | None:
     """Return the waiting browser, in any state; None for an expired or spent code."""
-    token_hash = str(interaction.request.get(_KEY))
+    token_hash = interaction.state.approves or ""
     device = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, token_hash)
     return device if device is not None and not device.is_expired(context.now) else None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
@@ -11,6 +9,7 @@ from app.contract.oauth.models import RelyingPartyView
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import FormPostStep, ProfileStep, RedirectStep, RefusedStep, StepResponse
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import JwtRequest
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts import service as accounts
@@ -20,28 +19,7 @@ from app.identity.protocols.jwt_sign_on import signing
 from app.identity.protocols.jwt_sign_on.signing import JwtApp
 from app.kit.web.web_addresses import redirect_origin
 
-_KEY: Final = "jwt_app"
 _FRAGMENT, _POST = "fragment", "post"
-
-
-@dataclass(frozen=True)
-class JwtRequest:
-    """An app's request for a JWT."""
-
-    app: str
-    redirect_uri: str
-    nonce: str | None = None
-
-
-def to_facts(request: JwtRequest) -> dict[str, object]:
-    """Return the request as a member of the interaction's request."""
-    return {_KEY: asdict(request)}
-
-
-def request_for(interaction: Interaction) -> JwtRequest | None:
-    """Return the app's JWT request in this interaction, if there is one."""
-    stored = interaction.request.get(_KEY)
-    return JwtRequest(**stored) if stored else None
 
 
 def view_of(app: JwtApp, redirect_uri: str) -> RelyingPartyView:

@@ -7,13 +7,15 @@ belong to one person; a click alone does not continue the sign-in, because anyon
 from __future__ import annotations
 
 import hmac
-from datetime import datetime, timedelta
-from typing import Any, Final
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
 
 from app.contract import errors as e
 from app.contract.step_reasons import WaitingState
 from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import WaitingPage
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
@@ -24,30 +26,28 @@ from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 from app.kit.text.code_normalization import typed_code
 
-KEY: Final = "handover"
 LIFETIME: Final = timedelta(minutes=10)
 """How long the waiting page may take to continue after the number was typed."""
 _WRONG_NUMBERS: Final = Rate(3, 86_400)
 """The limit of wrong numbers for a waiting page."""
 
 
-def facts(interaction: Interaction | None, purpose: Purpose, uid: str) -> dict[str, Any]:
-    """Return the fact of an interaction that waits for a message; its number stays while it waits for the same one."""
-    stored = (interaction.request.get(KEY) or {}) if interaction is not None else {}
-    is_same = (stored.get("purpose"), stored.get("uid")) == (purpose.value, uid)
-    number = stored["number"] if is_same else smart_login.new_number()
-    return {KEY: {"purpose": purpose.value, "uid": uid, "number": number}}
+def page_for(interaction: Interaction | None, purpose: Purpose, uid: str) -> WaitingPage:
+    """Return the page that waits for a message; its number stays while it waits for the same one."""
+    stored = interaction.state.waiting_page if interaction is not None else None
+    is_same = stored is not None and (stored.purpose, stored.uid) == (purpose, uid)
+    return WaitingPage(purpose, uid, stored.number if stored is not None and is_same else smart_login.new_number())
 
 
 def number_of(interaction: Interaction) -> str:
     """Return the number that the waiting page shows; empty without one."""
-    return str((interaction.request.get(KEY) or {}).get("number", ""))
+    return interaction.state.waiting_page.number if interaction.state.waiting_page is not None else ""
 
 
 def state_of(interaction: Interaction) -> WaitingState:
     """Return the state that the waiting page polls."""
-    stored = interaction.request.get(KEY) or {}
-    return WaitingState.APPROVED if "approved_at" in stored else WaitingState.WAITS
+    page = interaction.state.waiting_page
+    return WaitingState.APPROVED if page is not None and page.approved_at is not None else WaitingState.WAITS
 
 
 def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
@@ -59,8 +59,7 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
     if token is None or not interaction_id or interactions.find(context, interaction_id) is not None:
         return None
     interaction = interactions.find_of_any_browser(context, interaction_id)
-    stored = interaction.request.get(KEY) or {} if interaction is not None else {}
-    if (stored.get("purpose"), stored.get("uid")) != (token.purpose.value, token.uid):
+    if not _waits_for(interaction, token):
         return None
     try:
         context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
@@ -69,14 +68,18 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
     return interaction
 
 
+def _waits_for(interaction: Interaction | None, token: OneTimeToken) -> bool:
+    page = interaction.state.waiting_page if interaction is not None else None
+    return page is not None and (page.purpose, page.uid) == (token.purpose, token.uid)
+
+
 def own(context: Context, token: OneTimeToken) -> Interaction | None:
     """Return the interaction of this browser that waits for this link, whose page may then continue without a click.
 
     None in any other browser, and where another account is signed in.
     """
     interaction = interactions.find_open(context, str(token.facts.get("attempt") or ""))
-    stored = interaction.request.get(KEY) or {} if interaction is not None else {}
-    if (stored.get("purpose"), stored.get("uid")) != (token.purpose.value, token.uid):
+    if not _waits_for(interaction, token):
         return None
     session = sessions.current(context)
     return interaction if session is None or session.uid == token.uid else None
@@ -90,7 +93,7 @@ def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | No
     interaction = waiting(context, token) if typed else None
     if interaction is None:
         return None
-    if not hmac.compare_digest(typed_code(typed), str(interaction.request[KEY]["number"])):
+    if not hmac.compare_digest(typed_code(typed), number_of(interaction)):
         context.spend("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
         context.audit.record("handover.wrong_number", uid=token.uid)
         raise e.WrongMailCode("The number does not match the one on the waiting page.")
@@ -100,11 +103,11 @@ def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | No
 def approve(context: Context, interaction: Interaction, account: Account) -> None:
     """Let the waiting page continue as this account, after `check` and after the link was used up."""
     current = interactions.lock(context, interaction)
-    stored = current.request.get(KEY) or {}
-    if current.is_done or stored.get("number") != interaction.request[KEY]["number"]:
+    page = current.state.waiting_page
+    if current.is_done or page is None or page.number != number_of(interaction):
         return
-    approved = {**stored, "account": account.uid, "approved_at": context.now.isoformat()}
-    interactions.add_facts(context, current, **{KEY: approved})
+    approved = replace(page, account=account.uid, approved_at=context.now)
+    interactions.save(context, current, replace(current.state, waiting_page=approved))
     context.audit.record("handover.approved", uid=account.uid)
 
 
@@ -113,17 +116,17 @@ def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[
 
     Only one of several concurrent calls gets it. A password that is set after the approval voids it.
     """
-    uid = (interaction.request.get(KEY) or {}).get("account")
+    uid = interaction.state.waiting_page.account if interaction.state.waiting_page is not None else None
     if not uid or not account_store.lock_unread(
         context, uid
     ):  # the account first, as every request does, against deadlocks
         return None, interaction
     current = interactions.lock(context, interaction)
-    stored = current.request.get(KEY) or {}
-    approved_at = datetime.fromisoformat(stored["approved_at"]) if "approved_at" in stored else None
-    if current.is_done or approved_at is None or (stored["purpose"], stored["account"]) != (purpose.value, uid):
+    page = current.state.waiting_page
+    approved_at = page.approved_at if page is not None else None
+    if current.is_done or page is None or approved_at is None or (page.purpose, page.account) != (purpose, uid):
         return None, current
-    current = interactions.add_facts(context, current, **{KEY: None})
+    current = interactions.save(context, current, replace(current.state, waiting_page=None))
     account = account_store.by_uid(context, uid)
     is_over = context.now - approved_at > LIFETIME
     is_superseded = (

@@ -22,6 +22,7 @@ from app.contract.steps import (
     StepResponse,
 )
 from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -53,10 +54,6 @@ from app.identity.protocols.oauth.authorize import endpoint as authorization_end
 from app.kit.web.web_addresses import redirect_origin
 
 AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
-CHOSEN = "pin_chosen"
-"""The member of an interaction's request that records that the user wants the offered PIN."""
-UNSAVED = "unsaved_codes"
-"""The member with the account that enrolled a factor in this sign-in and must save its backup codes."""
 _FIRST_STEPS: Final[Mapping[str, type[LoginStep | RegisterStep | ForgotStep]]] = {
     "register": RegisterStep,
     "forgotpassword": ForgotStep,
@@ -84,7 +81,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
         return unsaved
     response = _with_person(context, _advance(context, interaction, session), session)
     step = response.step
-    if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
+    if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.state.pin_chosen):
         return response
     account = accounts.by_uid(context, session.uid)
     if account is None or not reauthentication.must_confirm(context, session, account):
@@ -112,7 +109,7 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
     """Return the step that saves backup codes, if this sign-in enrolled a factor and the tenant requires saving them."""
     settings = context.tenant.settings.second_factors
     is_required = settings.backup_codes and not settings.skip_backup_codes and not interaction.is_done
-    if not is_required or session is None or interaction.request.get(UNSAVED) != session.uid:
+    if not is_required or session is None or interaction.state.unsaved_codes != session.uid:
         return None
     return StepResponse(step=BackupCodesStep(), interaction_id=interaction.interaction_id)
 
@@ -126,14 +123,14 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return StepResponse(step=required, interaction_id=interaction.interaction_id)
     if cross_device_approval.is_of(interaction):
         return cross_device_approval.step(context, interaction)
-    if (handoff := interaction_handoff.request_for(interaction)) is not None:
+    if (handoff := interaction.state.handoff) is not None:
         return interaction_handoff.with_session(context, interaction, session, handoff)
-    if (app := jwt_redirect.request_for(interaction)) is not None:
+    if (app := interaction.state.jwt_app) is not None:
         return jwt_redirect.with_session(context, interaction, session, app)
     if (refused := accept_invitation.accept(context, interaction, session)) is not None:
         return refused
     interactions.finish(context, interaction)
-    return to_return_address(context, session, interaction.request.get("return_url"))
+    return to_return_address(context, session, interaction.state.return_url)
 
 
 def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> StepResponse:
@@ -183,8 +180,8 @@ def open_return(
     if session is not None and required is None:
         sessions.touch(context, session)
         return to_return_address(context, session, return_url)
-    request = {"return_url": return_url} if return_url else {}
-    interaction, binding = interactions.begin(context, RETURN, {**request, "action": action})
+    state = InteractionState(return_url=return_url or None, action=action)
+    interaction, binding = interactions.begin(context, RETURN, state)
     relying_party = return_target(context, return_url)
     return StepResponse(
         step=required or _FIRST_STEPS.get(action, LoginStep)(),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import PendingIdentity
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.verification import service as verification
@@ -20,22 +21,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT
 
 FEDERATED: Final = sessions.FEDERATED
-_KEY, _SINCE = "connected", "connected_at"
 _LIFETIME_SECONDS: Final = 3600
 """How long an interaction keeps a provider's identity, which the next visitor of the browser must not find."""
-
-
-@dataclass(frozen=True)
-class PendingIdentity:
-    """A provider's identity, and the account that this interaction registered with it or signed in by it.
-
-    `is_proof`: whether the provider's claim verified the account's address, so that the identity is linked.
-    """
-
-    claimed: ProviderIdentity
-    uid: str = NO_ACCOUNT
-    is_proof: bool = False
-    is_wished: bool = False  # the sign-in page announced the link
 
 
 def store_pending(
@@ -47,8 +34,9 @@ def store_pending(
     is_address_verified: bool = False,
 ) -> Interaction:
     """Store an identity until the end of the sign-in."""
-    stored: dict[str, Any] = {"claimed": identity.to_facts(), "uid": uid, "is_proof": is_address_verified}
-    return interactions.add_facts(context, interaction, **{_KEY: stored, _SINCE: int(context.now.timestamp())})
+    pending = PendingIdentity(identity, uid, is_address_verified)
+    state = replace(interaction.state, identity=pending, identity_at=int(context.now.timestamp()))
+    return interactions.save(context, interaction, state)
 
 
 def mark_announced(context: Context, interaction: Interaction, *, connects: bool) -> Interaction:
@@ -59,27 +47,23 @@ def mark_announced(context: Context, interaction: Interaction, *, connects: bool
     pending = pending_for(context, interaction)
     if pending is None or pending.is_wished == connects:
         return interaction
-    stored = {**asdict(pending), "claimed": pending.claimed.to_facts(), "is_wished": connects}
-    return interactions.add_facts(context, interaction, **{_KEY: stored})
+    state = replace(interaction.state, identity=replace(pending, is_wished=connects))
+    return interactions.save(context, interaction, state)
 
 
 def clear(context: Context, interaction: Interaction) -> Interaction:
     """Remove the pending identity."""
-    return (
-        interactions.add_facts(context, interaction, **{_KEY: None}) if interaction.request.get(_KEY) else interaction
-    )
+    if interaction.state.identity is None:
+        return interaction
+    return interactions.save(context, interaction, replace(interaction.state, identity=None))
 
 
 def pending_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
     """Return the pending identity of the interaction, for an hour."""
-    stored = interaction.request.get(_KEY) if interaction is not None else None
-    if interaction is None or context.now.timestamp() > _since(interaction) + _LIFETIME_SECONDS:
+    if interaction is None:
         return None
-    return PendingIdentity(**{**stored, "claimed": ProviderIdentity(**stored["claimed"])}) if stored else None
-
-
-def _since(interaction: Interaction) -> float:
-    return float(interaction.request.get(_SINCE) or interaction.created_at.timestamp())
+    since = interaction.state.identity_at or interaction.created_at.timestamp()
+    return interaction.state.identity if context.now.timestamp() <= since + _LIFETIME_SECONDS else None
 
 
 def active_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:

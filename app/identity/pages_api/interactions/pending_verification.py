@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from app.contract import errors as e
 from app.contract.messages.models import Carries, MailKind
@@ -11,6 +11,7 @@ from app.contract.page_models import SentTo
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.authentication.verification import phones
@@ -22,7 +23,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.messaging import send_limits
 from app.identity.messaging import service as messaging
 from app.identity.pages_api.interactions import accept_invitation, link_handoff
@@ -32,28 +33,7 @@ from app.kit.operations.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
 SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
-_KEY = "checking"
 _FIRST_FACTOR_SECONDS: Final = 3600
-
-
-@dataclass(frozen=True)
-class PendingVerification:
-    """The address or number that the interaction awaits."""
-
-    email: str  # the address as typed, or the number
-    uid: str  # NO_ACCOUNT where there is nothing to verify
-    sent_at: int = 0  # seconds since 1970
-    password_hash: str = ""  # of the password that was typed in this browser, so that it need not be typed again
-    remember: bool = False
-    by: str = MAIL
-    held: dict[str, Any] = field(default_factory=dict, repr=False)
-    """The registration of this browser, whose address may be changed."""
-    passkey: str = ""  # the WebAuthn id of the passkey that was created or used in this browser
-    methods: list[str] = field(default_factory=list)  # its `amr`
-
-    @property
-    def subject(self) -> str:
-        return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
 
 
 def pending_for(context: Context, interaction: Interaction) -> PendingVerification | None:
@@ -61,12 +41,8 @@ def pending_for(context: Context, interaction: Interaction) -> PendingVerificati
 
     The next person at a shared browser must not give another address to the name and password of the person who registered.
     """
-    stored = interaction.request.get(_KEY)
-    if not stored:
-        return None
-    fields = PendingVerification.__dataclass_fields__  # a newer version may have stored more
-    state = PendingVerification(**{name: value for name, value in stored.items() if name in fields})
-    return state if is_recent(context, state) else replace(state, held={})
+    state = interaction.state.verification
+    return state if state is None or is_recent(context, state) else replace(state, held={})
 
 
 def is_recent(context: Context, state: PendingVerification) -> bool:
@@ -83,8 +59,9 @@ def needs_verification_to_join(context: Context, interaction: Interaction, sessi
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
     """Store the pending verification, and extend the interaction, because mail takes time."""
-    waits = link_handoff.facts(interaction, Purpose.EMAIL, state.uid)
-    return interactions.add_facts(context, interaction, **{_KEY: asdict(state)}, **waits)
+    page = link_handoff.page_for(interaction, Purpose.EMAIL, state.uid)
+    changed = replace(interaction.state, verification=state, waiting_page=page)
+    return interactions.save(context, interaction, changed)
 
 
 def display(email: str, by: str) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Final
-
 from app.contract import errors as e
 from app.contract.federation.pages import connections as contract
 from app.contract.step_reasons import ProgramOutcome
 from app.contract.steps import ApproveProgramStep, FormPostStep, ProfileStep, RedirectStep, StartAgainStep, StepResponse
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import HandoffRequest
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts import linked_identities
@@ -22,26 +20,7 @@ from app.identity.directory.tenants.addresses.allowed_addresses import is_allowe
 from app.identity.pages_api.interactions import pending_identities
 from app.identity.platform.context import Context
 
-_KEY: Final = "handing"
 _QUERY, _HASH = "querystring", "hash"
-
-
-@dataclass(frozen=True)
-class HandoffRequest:
-    """The parameters of a program's link."""
-
-    callback: str = ""
-    by: str = ""  # how the callback gets the token: posted, unless `querystring` or `hash`
-    is_access_token: bool = False
-    links: bool = False
-    registers: bool = True
-    guid: str = ""
-
-
-def request_for(interaction: Interaction | None) -> HandoffRequest | None:
-    """Return the handoff that ends the interaction, if a program's link began it."""
-    stored = interaction.request.get(_KEY) if interaction is not None else None
-    return HandoffRequest(**stored) if stored else None
 
 
 def parse(context: Context, req: contract.ConnectionHandler) -> HandoffRequest | None:
@@ -68,11 +47,6 @@ def parse(context: Context, req: contract.ConnectionHandler) -> HandoffRequest |
         registers=not req.disable_sign_up,
         guid=req.callback_guid or "",
     )
-
-
-def to_facts(handoff: HandoffRequest) -> dict[str, object]:
-    """Return the handoff as a member of the interaction's request."""
-    return {_KEY: asdict(handoff)}
 
 
 def with_session(
@@ -117,7 +91,7 @@ def decide_handoff(
     context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool
 ) -> StepResponse:
     """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
-    handoff, pending = request_for(interaction), pending_identities.pending_for(context, interaction)
+    handoff, pending = interaction.state.handoff, pending_identities.pending_for(context, interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if handoff is None or not handoff.guid or not interactions.finish(context, interaction):
         return StepResponse(step=ProfileStep() if session else StartAgainStep())

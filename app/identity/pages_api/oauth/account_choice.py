@@ -55,11 +55,11 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> StepResponse
         return next_step.advance(context, interaction, sessions.current(context))
     if chosen is None and len(found) >= browser_sessions.MAX_SESSIONS:
         return authorization_endpoint.offer_accounts(context, interaction)
-    facts = account_choice.facts_of_answer(context, chosen)
-    interaction = interactions.add_facts(context, interaction, **facts)
     if chosen is None:
+        interaction = interactions.save(context, interaction, account_choice.with_another(context, interaction.state))
         return next_step.advance(context, interaction, sessions.current(context))
-    step = next_step.advance(context, interaction, chosen.session)
+    state = account_choice.with_choice(interaction.state, chosen.session.session_id)
+    step = next_step.advance(context, interactions.save(context, interaction, state), chosen.session)
     cookies = {
         "session": chosen.to_cookie(context),
         "other_sessions": browser_sessions.others(context, chosen.session.uid),

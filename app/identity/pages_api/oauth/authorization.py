@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract.oauth.pages import authorization
 from app.contract.sessions.pages import account_choice as account_choice_pages
 from app.contract.sessions.pages.account_choice import SwitchAccountRequest
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.pages_api.interactions import complete_first_factor, next_step
+from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import hub_client
@@ -42,15 +44,15 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
     if interaction is not None and session is not None and req.account not in ("", session.uid):
         return next_step.advance(context, interaction, session)
     if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):
-        interaction = interactions.add_facts(context, interaction, **account_choice.facts_of_request(context))
+        interaction = interactions.save(context, interaction, account_choice.with_request(context, interaction.state))
         return next_step.advance(context, interaction, session)
     ended = session_end.end(context, session) if session is not None else []
     update = {"ends_session": True, "frames": session_end.frames(context, ended)}
     if interaction is None or interaction.is_done:
         return next_step.START_AGAIN.model_copy(update=update)
-    if interaction.request.get(complete_first_factor.KEY):  # the sign-in of the account that is left
-        facts = {complete_first_factor.KEY: None, complete_first_factor.STEP_UP: None}
-        interaction = interactions.add_facts(context, interaction, **facts)
+    if interaction.state.second_factor:  # the sign-in of the account that is left
+        state = replace(interaction.state, second_factor=None, step_up=None)
+        interaction = interactions.save(context, interaction, state)
     return next_step.advance(context, interaction, None).model_copy(update=update)
 
 

@@ -7,6 +7,7 @@ from app.contract.organizations.pages import invitation as contract
 from app.contract.organizations.pages.invitation import InvitationState, InvitationView
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -45,10 +46,14 @@ def continue_invitation(context: Context, req: contract.ContinueInvitation) -> S
         ended = session_end.end(context, session)
         session = None
     earlier = interactions.find_open(context, req.interaction_id)
-    return_url = req.return_url or (earlier.request.get("return_url") if earlier is not None else None)
-    request = {"return_url": return_url} if return_url else {}
-    request |= {"action": req.action, **accept_invitation.facts(invitation, token_hash)}
-    interaction, binding = interactions.begin(context, next_step.RETURN, request)
+    return_url = req.return_url or (earlier.state.return_url if earlier is not None else None)
+    state = InteractionState(
+        return_url=return_url or None,
+        action=req.action,
+        invitation=invitation.invitation_id,
+        invitation_token_hash=token_hash,
+    )
+    interaction, binding = interactions.begin(context, next_step.RETURN, state)
     step = _first_step(context, interaction, session, req.action)
     return step.model_copy(
         update={

@@ -5,7 +5,7 @@ Step, cost and refusals are the same for identifiers with and without an account
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
@@ -27,6 +27,7 @@ from app.identity.authentication.recovery import password_reset, recipient
 from app.identity.authentication.recovery import service as recovery
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import NEW, PendingRecovery
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -53,30 +54,10 @@ CODE = "code"
 COMPLETED = "forgotpassword"
 FORGOTTEN = {item.name: item for item in (PASSWORD, PIN)}
 _TRIES = Rate(20, 600)  # per interaction
-KEY = "recovering"
 _MAILBOX = "otp"  # RFC 8176; a mailbox is one factor
 _NOT_SENT = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PendingRecovery:
-    """A recovery message that the interaction awaits."""
-
-    name: str  # as typed
-    uid: str  # NO_ACCOUNT if no account has the identifier
-    by: str = MAIL
-    sent_at: int = 0  # seconds since 1970
-    of: str = PASSWORD.name
-
-    @property
-    def forgotten(self) -> ResetKind:
-        return FORGOTTEN[self.of]
-
-    @property
-    def subject(self) -> str:
-        return self.by if self.uid != one_time_tokens.NO_ACCOUNT else reset_messages.unknown_subject(self.name)
 
 
 @contract.forgot.implements
@@ -117,7 +98,7 @@ def continue_reset(context: Context, req: InteractionOnly) -> StepResponse:
     account, interaction = link_handoff.take(context, interaction, Purpose.RESET_PASSWORD)
     if account is None:
         return read_recovery(context, req)
-    interaction = interactions.add_facts(context, interaction, **{KEY: None})
+    interaction = interactions.save(context, interaction, replace(interaction.state, recovery=None))
     mailed = OneTimeToken(Purpose.RESET_PASSWORD, account.uid, MAIL, {}, context.now)
     login = StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, login_hint=state.name)
     return _signed_in(context, interaction, account, mailed) or login
@@ -172,7 +153,7 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> StepResponse:
         return following_step
     label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
-        interactions.add_facts(context, interaction, **{KEY: None})
+        interactions.save(context, interaction, replace(interaction.state, recovery=None))
         return StepResponse(
             step=LoginStep(), interaction_id=interaction.interaction_id, login_hint=label, ends_session=True
         )
@@ -243,16 +224,20 @@ def _begin(
         if not try_send(context, ids.interaction_id, state, account):
             context.work.rollback()
         state = replace(state, sent_at=int(context.now.timestamp()))
-    facts = {KEY: dict(vars(state)), **link_handoff.facts(interaction, of.purpose, uid)}
-    current, binding = interactions.add_facts_or_begin(context, ids, kind=next_step.RETURN, facts=facts)
-    return_url = current.request.get("return_url")
+    changed = replace(
+        interaction.state if interaction is not None else NEW,
+        recovery=state,
+        waiting_page=link_handoff.page_for(interaction, of.purpose, uid),
+    )
+    current, binding = interactions.save_or_begin(context, ids, next_step.RETURN, changed)
+    return_url = current.state.return_url
     if (
         of is PASSWORD
-        and current.request.get("action") == COMPLETED
+        and current.state.action == COMPLETED
         and return_url
-        and allowed_addresses.is_allowed(context, str(return_url))
+        and allowed_addresses.is_allowed(context, return_url)
     ):
-        address = allowed_addresses.with_query(str(return_url), action_completed=COMPLETED)
+        address = allowed_addresses.with_query(return_url, action_completed=COMPLETED)
         return StepResponse(step=RedirectStep(address=address))
     return step(context, current, state).model_copy(update={"binding": binding})
 
@@ -302,8 +287,7 @@ def step(context: Context, interaction: Interaction, state: PendingRecovery) -> 
 
 def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingRecovery | None:
     """Return the awaited message; None if the user signed in meanwhile in another tab."""
-    stored = interaction.request.get(KEY)
-    state = PendingRecovery(**stored) if stored else None
+    state = interaction.state.recovery
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 
 from app.contract.messages.models import MailKind
 from app.contract.page_models import LinkLookup, LinkToken
@@ -12,6 +12,7 @@ from app.contract.steps import NewPasswordStep, StepResponse
 from app.identity.authentication.recovery import password_reset
 from app.identity.authentication.recovery import revert_change as restoration
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import PendingRecovery
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -52,12 +53,12 @@ def revert_change(context: Context, req: LinkToken) -> StepResponse:
     context.work.release_connection()
     account, link_token = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     end_sessions_and_tokens(context, account)
-    interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    state = password_and_pin.PendingRecovery(
+    interaction, binding = interactions.begin(context, next_step.RETURN)
+    state = PendingRecovery(
         password_and_pin.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
     )
     if account.email and password_and_pin.try_send(context, interaction.interaction_id, state, account, MailKind.ALARM):
-        interaction = interactions.add_facts(context, interaction, **{password_and_pin.KEY: asdict(state)})
+        interaction = interactions.save(context, interaction, replace(interaction.state, recovery=state))
         return password_and_pin.step(context, interaction, state).model_copy(
             update={"binding": binding, "ends_session": True}
         )

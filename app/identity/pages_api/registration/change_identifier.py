@@ -9,6 +9,7 @@ from app.contract.verification import pages as contract
 from app.identity.authentication.registration import change_identifier
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.verification.service import VerificationOptions
@@ -17,7 +18,7 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.pages_api.interactions import next_step, pending_verification
-from app.identity.pages_api.interactions.pending_verification import SMS, PendingVerification
+from app.identity.pages_api.interactions.pending_verification import SMS
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.registration import verification as verification_pages
 from app.identity.platform.context import Context

@@ -38,9 +38,6 @@ from app.identity.pages_api.interactions import (
     pending_identities,
     pending_verification,
 )
-from app.identity.pages_api.interactions import (
-    token_handoff as interaction_handoff,
-)
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
@@ -105,7 +102,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
     if isinstance(interaction, StepResponse):
         return interaction
     registration.require_enabled(context)
-    handoff = interaction_handoff.request_for(interaction)
+    handoff = interaction.state.handoff if interaction is not None else None
     if handoff is not None and not handoff.registers:
         raise e.RegistrationOff
     ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
@@ -222,7 +219,7 @@ def _continue(
     if result.account is None or not result.may_sign_in:
         if isinstance(started, Interaction) or not result.waits_for:
             return _await_verification(context, interaction, typed, result, replacement)
-        ids, binding = interactions.begin(context, next_step.RETURN, {}, started)
+        ids, binding = interactions.begin(context, next_step.RETURN, ids=started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
     authentication = Authentication(replacement.methods if replacement else (sign_in_service.PASSWORD,))
     required = (
@@ -244,9 +241,7 @@ def _await_verification(
 ) -> StepResponse:
     """Return the step of a registration without a session: an allowed return address, or our page."""
     required = (
-        interaction.request.get("return_url")
-        if interaction is not None and interaction.kind == next_step.RETURN
-        else None
+        interaction.state.return_url if interaction is not None and interaction.kind == next_step.RETURN else None
     )
     if interaction is not None and required and allowed_addresses.is_allowed(context, required):
         interactions.finish(context, interaction)

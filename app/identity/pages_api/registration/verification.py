@@ -12,6 +12,7 @@ from app.contract.steps import EmailConfirmedStep, LoginStep, StepResponse
 from app.contract.verification import pages as contract
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -35,7 +36,7 @@ from app.identity.pages_api.interactions import (
     pending_identities,
     pending_verification,
 )
-from app.identity.pages_api.interactions.pending_verification import SMS, PendingVerification
+from app.identity.pages_api.interactions.pending_verification import SMS
 from app.identity.pages_api.registration.begin_verification import TRIES, begin, step
 from app.identity.platform.context import Context
 from app.kit import randomness

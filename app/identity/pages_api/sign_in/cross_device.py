@@ -7,7 +7,7 @@ secret of its interaction. What that browser gets is no more than the phone's se
 from __future__ import annotations
 
 import base64
-from typing import Any, Final
+from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract.page_models import InteractionOnly, LinkLookup
@@ -17,6 +17,7 @@ from app.contract.steps import ApproveSignInStep, LoginStep, ProfileStep, QrCode
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, DENIED, Approver
 from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in, risks
+from app.identity.authentication.sign_in.interaction_state import InteractionState, ShownQrCode
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -33,7 +34,6 @@ from app.identity.protocols.oauth.authorize import account_choice
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 
-_KEY: Final = "qr_code"
 """The member of an interaction's request with the code that its page shows."""
 _BEGUN_BY_TENANT = Rate(3_000, 300)
 _BEGUN_BY_BROWSER = Rate(15, 900)  # codes of one interaction
@@ -52,7 +52,7 @@ def start(context: Context, req: contract.CodeStart) -> StepResponse:
         return next_step.to_return_address(context, session, None)
     if interaction is None:
         _spend_code(context)
-        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+        interaction, binding = interactions.begin(context, next_step.RETURN)
     elif (signed_in := _step_after_sign_in(context, interaction, session)) is not None:
         return signed_in
     _spend_read(context, interaction)
@@ -126,7 +126,7 @@ def open_code(context: Context, req: LinkLookup) -> StepResponse:
         return StepResponse(step=ApproveSignInStep(outcome=cross_device_approval.outcome(device)))
     if not req.is_machine:
         cross_device.mark_opened(context, device)
-    interaction, binding = interactions.begin(context, next_step.RETURN, cross_device_approval.facts(device))
+    interaction, binding = interactions.begin(context, next_step.RETURN, InteractionState(approves=device.token_hash))
     step = next_step.advance(context, interaction, sessions.current(context))
     return step.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
@@ -196,29 +196,29 @@ def _step_after_sign_in(
 
 def _with_code(context: Context, interaction: Interaction, req: contract.CodeStart) -> Interaction:
     """Return the interaction with a code; replace an existing code only for a renewal before its approval."""
-    if _KEY in interaction.request and not req.renews:
+    if interaction.state.qr_code is not None and not req.renews:
         return interaction
     interaction = interactions.lock(context, interaction)
-    if _KEY in interaction.request and (not req.renews or _state(context, interaction) == APPROVED):
+    if interaction.state.qr_code is not None and (not req.renews or _state(context, interaction) == APPROVED):
         return interaction
     if (replaced := _device(context, interaction)) is not None:
         continuation_tokens.spend(context, replaced)
     if req.interaction_id:
         _spend_code(context)
     context.spend("cross_device_renew", _BEGUN_BY_BROWSER, randomness.digest(interaction.interaction_id))
-    client_id = interaction.request.get("client_id")
+    client_id = interaction.state.client_id
     device = cross_device.begin(context, cross_device.LIFETIME, has_number=True, client_id=client_id)
     context.audit.record("cross_device.begun", client_id=client_id)
     code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.token_hash))
-    facts = {"ticket": device.token_hash, "code": base64.urlsafe_b64encode(code).decode()}
-    return interactions.add_facts(context, interaction, **{_KEY: facts})
+    qr_code = ShownQrCode(device.token_hash, base64.urlsafe_b64encode(code).decode())
+    return interactions.save(context, interaction, replace(interaction.state, qr_code=qr_code))
 
 
 def _step(context: Context, interaction: Interaction) -> StepResponse:
-    stored, device = interaction.request.get(_KEY) or {}, _device(context, interaction)
+    stored, device = interaction.state.qr_code, _device(context, interaction)
     shown = QrCodeStep(state=_state(context, interaction))
-    if device is not None and shown.state in (QrCodeState.WAITS, QrCodeState.OPENED):
-        encrypted = base64.urlsafe_b64decode(str(stored["code"]))
+    if stored is not None and device is not None and shown.state in (QrCodeState.WAITS, QrCodeState.OPENED):
+        encrypted = base64.urlsafe_b64decode(stored.code)
         code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.token_hash))
         shown = QrCodeStep(state=shown.state, number=str(device.facts["number"]), code=code.decode())
     return StepResponse(step=shown, interaction_id=interaction.interaction_id)
@@ -234,8 +234,8 @@ def _state(context: Context, interaction: Interaction) -> QrCodeState:
 
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
-    stored: dict[str, Any] = interaction.request.get(_KEY) or {}
-    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, str(stored.get("ticket")))
+    stored = interaction.state.qr_code
+    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, stored.ticket if stored else "")
 
 
 def _associated_data(context: Context, token_hash: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from app.contract import errors as e
 from app.contract.federation.pages import connections as contract
@@ -16,6 +15,7 @@ from app.identity.authentication.federation.offered_connections import OfferedCo
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions
+from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -30,9 +30,8 @@ from app.identity.pages_api.interactions import complete_first_factor, next_step
 from app.identity.pages_api.interactions import token_handoff as interaction_handoff
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize.request import Authorization
 
-LINKS: Final = "links"
-"""The member of an interaction's request that names the session that links an identity."""
 LANDING: Final = "/identities"
 TAKEN: Final = "taken"
 """The value of `problem` of that page for an identity that is linked to another account."""
@@ -45,15 +44,18 @@ def start(context: Context, req: contract.ConnectionStart) -> StepResponse:
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
-    if interaction is not None and LINKS in interaction.request:
+    if interaction is not None and interaction.state.links is not None:
         return next_step.START_AGAIN  # linking another provider begins again at its form
     return redirect_to_provider(context, connection, interaction)
 
 
 def redirect_to_provider(
-    context: Context, connection: OfferedConnection, interaction: Interaction | None, **request: Any
+    context: Context,
+    connection: OfferedConnection,
+    interaction: Interaction | None,
+    state: InteractionState = NEW,
 ) -> StepResponse:
-    """Redirect the browser to a provider; without an interaction, begin one with `request`.
+    """Redirect the browser to a provider; without an interaction, begin one with `state`.
 
     The provider must reauthenticate a signed-in user, and a user whose application requests it.
     """
@@ -67,14 +69,12 @@ def redirect_to_provider(
             context, connection, interaction_id, reauthenticate=reauthenticate, hint=_hint(interaction)
         )
     except connections.ConnectionBroken:
-        return (
-            _return_with_reason(interaction.request, LoginReason.BROKEN, interaction.interaction_id)
-            if interaction is not None
-            else _return_with_reason(request, LoginReason.BROKEN)
-        )
+        if interaction is None:
+            return _return_with_reason(state, LoginReason.BROKEN)
+        return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if interaction is not None:
         return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
-    started, binding = interactions.begin(context, next_step.RETURN, request, ids)
+    started, binding = interactions.begin(context, next_step.RETURN, state, ids)
     return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
 
 
@@ -85,7 +85,7 @@ def handle(context: Context, req: contract.ConnectionHandler) -> StepResponse:
     handoff = interaction_handoff.parse(context, req)
     if handoff is None:
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
-    step = redirect_to_provider(context, connection, None, **interaction_handoff.to_facts(handoff))
+    step = redirect_to_provider(context, connection, None, InteractionState(handoff=handoff))
     if handoff.guid:
         token_handoff.register_guid(context, handoff.guid, links=handoff.links)
     return step
@@ -115,14 +115,14 @@ def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
     except connections.UnknownState:
         return next_step.advance(context, interaction, session)
     except connections.ConnectionRefused:
-        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
+        return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
     except connections.ConnectionBroken:
-        return _return_with_reason(interaction.request, LoginReason.BROKEN, interaction.interaction_id)
-    if LINKS in interaction.request:
+        return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
+    if interaction.state.links is not None:
         return _link(context, interaction, identity)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
-        return _return_with_reason(interaction.request, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
-    handoff = interaction_handoff.request_for(interaction)
+        return _return_with_reason(interaction.state, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
+    handoff = interaction.state.handoff
     if handoff is not None and handoff.links:
         return interaction_handoff.with_candidate(context, interaction, handoff, identity)
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
@@ -145,28 +145,31 @@ def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> con
     )
 
 
-def _authorization_request(interaction: Interaction | None) -> dict[str, Any]:
-    """Return the authorization request of the interaction; empty if no application made one."""
-    return interaction.request if interaction is not None and interaction.kind == next_step.AUTHORIZE else {}
+def _authorization(interaction: Interaction | None) -> Authorization | None:
+    """Return the authorization request of the interaction; None if no application made one."""
+    is_request = interaction is not None and interaction.kind == next_step.AUTHORIZE
+    return Authorization.model_validate(interaction.state.authorization) if interaction and is_request else None
 
 
 def _hint(interaction: Interaction | None) -> str:
     """Return the application's login_hint, which the provider's form shows."""
-    return str(_authorization_request(interaction).get("login_hint") or "")
+    request = _authorization(interaction)
+    return (request.login_hint or "") if request is not None else ""
 
 
 def _needs_reauthentication(interaction: Interaction | None) -> bool:
     """Return whether an application requests reauthentication, even without a session here, which may just have ended."""
-    request = _authorization_request(interaction)
-    names_anew = request.get("max_age") is not None or request.get("acr") is not None
-    return names_anew or "login" in request.get("prompt", ())
+    request = _authorization(interaction)
+    if request is None:
+        return False
+    return request.max_age is not None or request.acr is not None or "login" in request.prompt
 
 
 def _return_with_reason(
-    request: Mapping[str, Any], reason: LoginReason, interaction_id: str | None = None
+    state: InteractionState, reason: LoginReason, interaction_id: str | None = None
 ) -> StepResponse:
     """Return to the page that led to the provider, with the reason."""
-    if LINKS in request:
+    if state.links is not None:
         return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={reason}"))
     return StepResponse(step=LoginStep(reason=reason), interaction_id=interaction_id)
 
@@ -177,7 +180,7 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     # locks the account
     account = account_store.lock(context, asking_session.uid) if asking_session is not None else None
     session = sessions.current(context)
-    is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
+    is_same = session is not None and account is not None and session.session_id == interaction.state.links
     if account is None or not is_same or not context.tenant.settings.account_linking:
         return StepResponse(step=RedirectStep(address=LANDING))
     interactions.finish(context, interaction)
@@ -224,7 +227,7 @@ def _sign_in_linked(
     try:
         account = linked_identities.record_use(context, holder, identity)
     except linked_identities.NotLinked:
-        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
+        return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
     return _complete(
         context,
         pending_identities.store_pending(context, interaction, identity, account.uid),
@@ -238,10 +241,10 @@ def _sign_in_by_email(context: Context, interaction: Interaction, identity: Prov
     try:
         account = federated_account.by_address(context, identity)
     except (e.EmailRefused, e.EmailDomainRefused):
-        return _return_with_reason(interaction.request, LoginReason.EMAIL_REFUSED, interaction.interaction_id)
+        return _return_with_reason(interaction.state, LoginReason.EMAIL_REFUSED, interaction.interaction_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
-        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
+        return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
     interaction = pending_identities.store_pending(
         context, interaction, identity, account.uid, is_address_verified=True
     )

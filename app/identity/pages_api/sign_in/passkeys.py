@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract import errors as e
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import pages as contract
@@ -22,9 +24,6 @@ from app.identity.pages_api.interactions import complete_first_factor, next_step
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
-
-LOCAL = "passkey_here"
-"""The member of an interaction's request that records a local offer."""
 
 
 @contract.begin_sign_in.implements
@@ -73,7 +72,7 @@ def read_offer(context: Context, req: contract.PasskeyOfferRequest) -> contract.
     interaction = interactions.find_open(context, req.interaction_id)
     if req.interaction_id and interaction is None:
         return contract.PasskeyOffer(next=next_step.after_end(session))
-    is_local = bool(interaction and interaction.request.get(LOCAL))
+    is_local = bool(interaction and interaction.state.passkey_here)
     return contract.PasskeyOffer(is_local=is_local, person=oauth_views.person(account))
 
 
@@ -88,7 +87,7 @@ def answer_offer(context: Context, req: contract.PasskeyOfferAnswer) -> StepResp
         management.add(context, account, req.credential)
         passkey_offers.accept(context, account)
     elif req.credential is None:
-        passkey_offers.decline(context, account, is_local=bool(interaction and interaction.request.get(LOCAL)))
+        passkey_offers.decline(context, account, is_local=bool(interaction and interaction.state.passkey_here))
     if interaction is None:
         return next_step.after_end(session)
     return next_step.advance(context, interaction, session)
@@ -103,5 +102,5 @@ def _offer_local(
         return limited
     if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
-    interaction = interactions.add_facts(context, interaction, **{LOCAL: True})
+    interaction = interactions.save(context, interaction, replace(interaction.state, passkey_here=True))
     return complete_first_factor.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())

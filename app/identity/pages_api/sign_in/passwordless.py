@@ -5,7 +5,7 @@ Step, cost and refusals are the same for identifiers with and without an account
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from app.contract import errors as e
@@ -21,6 +21,7 @@ from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import eligibility, interactions
+from app.identity.authentication.sign_in.interaction_state import NEW, PendingPasswordless
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -39,31 +40,10 @@ from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
 
 _TRIES: Final = Rate(20, 600)  # per interaction
-_KEY: Final = "passwordless"
 _SHOWN: Final = {
     State.PENDING: WaitingState.WAITS, State.APPROVED: WaitingState.APPROVED, State.DENIED: WaitingState.DENIED,
     State.USED: WaitingState.OVER,
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PendingPasswordless:
-    """A message that the interaction awaits."""
-
-    name: str  # as typed
-    by: str
-    uid: str = NO_ACCOUNT
-    subject: str = ""  # the subject of the code
-    kind: str = "email"  # of the identifier
-    value: str = ""
-    sent_at: int = 0  # seconds since 1970
-    remember: bool = False
-    ticket: str = ""  # the hash of the pending device
-    number: str = ""  # shown on the pending device
-
-    def is_same(self, other: PendingPasswordless) -> bool:
-        """Return whether both await the same message."""
-        return (self.name, self.by, self.uid, self.subject) == (other.name, other.by, other.uid, other.subject)
 
 
 @contract.start.implements
@@ -153,9 +133,10 @@ def begin(
             context.work.rollback()
             state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
-    waits = link_handoff.facts(interaction, Purpose.SIGN_IN, uid) if by == MAIL else {}
-    facts = {_KEY: asdict(state), **waits}
-    current, binding = interactions.add_facts_or_begin(context, ids, kind=next_step.RETURN, facts=facts)
+    changed = replace(interaction.state if interaction is not None else NEW, passwordless=state)
+    if by == MAIL:
+        changed = replace(changed, waiting_page=link_handoff.page_for(interaction, Purpose.SIGN_IN, uid))
+    current, binding = interactions.save_or_begin(context, ids, next_step.RETURN, changed)
     return _step(context, current, state).model_copy(update={"binding": binding})
 
 
@@ -249,8 +230,7 @@ def _device_state(context: Context, state: PendingPasswordless) -> WaitingState:
 
 def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingPasswordless | None:
     """Return the awaited message; None if the user signed in meanwhile in another tab."""
-    stored = interaction.request.get(_KEY)
-    state = PendingPasswordless(**stored) if stored else None
+    state = interaction.state.passwordless
     is_over = state is not None and session is not None and int(session.authenticated_at.timestamp()) >= state.sent_at
     return None if is_over else state
 

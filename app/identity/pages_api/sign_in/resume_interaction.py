@@ -51,10 +51,10 @@ def reopen(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
         interaction = interactions.lock(context, interaction)
     if interaction.expires_at <= context.now and not interaction.is_done:
         interaction = interactions.restart(context, interaction, authorization_endpoint.to_restart(interaction))
-        context.audit.record("sign_in.restarted", client_id=interaction.request.get("client_id"))
+        context.audit.record("sign_in.restarted", client_id=interaction.state.client_id)
     else:
         interactions.extend(context, interaction)
     shown = authorization_endpoint.opened(context, interaction)
     if interaction.kind == next_step.RETURN:
-        shown["relying_party"] = next_step.return_target(context, interaction.request.get("return_url"))
+        shown["relying_party"] = next_step.return_target(context, interaction.state.return_url)
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, **shown)

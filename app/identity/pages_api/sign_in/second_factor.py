@@ -28,7 +28,6 @@ from app.identity.credentials.second_factors.authenticators.registry import AUTH
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import complete_first_factor, next_step
-from app.identity.pages_api.interactions.complete_first_factor import STEP_UP
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -43,7 +42,7 @@ FACTOR_EXPIRED: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 def step(context: Context, interaction: Interaction) -> StepResponse | None:
     """Return the step of an interaction whose first factor is passed; None if it is not, or expired."""
-    if not interaction.request.get(complete_first_factor.KEY):
+    if not interaction.state.second_factor:
         return None
     try:
         _pending(context, interaction)
@@ -107,8 +106,8 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
         raise _with_view(context, refusal, interaction, req.kind) from None
     codes_step = _backup_codes_step(context, pending, req.kind, is_new=is_new)
     if codes_step is not None and is_new and interaction is not None:
-        facts = {next_step.UNSAVED: account.uid}
-        interaction = interactions.add_facts(context, interaction, **facts)
+        state = replace(interaction.state, unsaved_codes=account.uid)
+        interaction = interactions.save(context, interaction, state)
     next_page = complete_first_factor.begin_session(
         context, interaction, account, pending.authentication, step=codes_step
     )
@@ -151,13 +150,13 @@ def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> 
     """Return whether only a second factor is given: at /confirm, or in a session that a passkey began."""
     if interaction is None or not _is_step_up(interaction):
         return False
-    return "landing" in interaction.request or not set(pending.authentication.methods) - KEYS
+    return interaction.state.landing is not None or not set(pending.authentication.methods) - KEYS
 
 
 def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
     """Continue the session after its reauthentication; only one of several concurrent calls succeeds."""
     session = sessions.current(context)
-    is_same = session is not None and session.session_id == interaction.request[STEP_UP]
+    is_same = session is not None and session.session_id == interaction.state.step_up
     if session is None or not is_same or session.uid != pending.account.uid:
         raise e.UnknownFactorToken
     if not continuation_tokens.spend(context, pending.token):
@@ -165,9 +164,9 @@ def _confirmed(context: Context, interaction: Interaction, pending: PendingSignI
     text = sessions.mark_reauthenticated(context, session, pending.authentication.methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
     cookie = {"session": views.cookie(context, session, text)}
-    if (landing := interaction.request.get("landing")) is not None:
+    if (landing := interaction.state.landing) is not None:
         interactions.finish(context, interaction)
-        return StepResponse(step=RedirectStep(address=str(landing))).model_copy(update=cookie)
+        return StepResponse(step=RedirectStep(address=landing)).model_copy(update=cookie)
     renewed = replace(
         session,
         session_hash=randomness.digest(text),
@@ -199,7 +198,7 @@ def view(
         must_enrol=not enrolled,
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
-        landing=str(interaction.request.get("landing") or "") if interaction is not None and is_step_up else "",
+        landing=(interaction.state.landing or "") if interaction is not None and is_step_up else "",
         person=_person(pending),
     )
 
@@ -261,7 +260,7 @@ def _require_pending(context: Context, interaction: Interaction | None) -> Pendi
 
 
 def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
-    token_hash = str(interaction.request.get(complete_first_factor.KEY) or "")
+    token_hash = interaction.state.second_factor or ""
     pending = pending_sign_in.resume(
         context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
     )
@@ -271,7 +270,7 @@ def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
 
 
 def _is_step_up(interaction: Interaction) -> bool:
-    return interaction.request.get(STEP_UP) is not None
+    return interaction.state.step_up is not None
 
 
 def _next_or_start(context: Context, interaction: Interaction | None) -> StepResponse:
@@ -291,6 +290,3 @@ def _with_view(context: Context, refusal: ApiError, interaction: Interaction | N
         return refusal
     refusal.data = {**(refusal.data or {}), "View": challenge.model_dump(by_alias=True, mode="json")}
     return refusal
-
-
-__all__ = ["factor_prompt", "step"]

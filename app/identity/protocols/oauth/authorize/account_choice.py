@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from app.contract.sessions.models import AccountOption
+from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
@@ -19,9 +21,6 @@ from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
 from app.identity.protocols.oauth.authorize.request import Authorization
 from app.identity.protocols.oauth.claims import subjects
 
-CHOSEN, ANOTHER, _REQUESTED = "account_chosen", "another_account", "wants_accounts"
-"""Members of an interaction's request: the id of the chosen session; when the person requested to add one more account; when
-the person requested the page with the accounts."""
 _KINDS = ("authorize", "device")
 _FRESH: Final = timedelta(minutes=10)
 """The time after a sign-in in which it counts as a response to the request (decision 0334)."""
@@ -34,25 +33,25 @@ def may_choose(interaction: Interaction) -> bool:
 
 def is_requested(interaction: Interaction | None, session: BrowserSession) -> bool:
     """Return whether the person requested the page with the browser's accounts, and has not signed in since."""
-    since = interaction.request.get(_REQUESTED) if interaction is not None else None
+    since = interaction.state.accounts_requested_at if interaction is not None else None
     return isinstance(since, float) and session.authenticated_at.timestamp() < since
 
 
-def facts_of_request(context: Context) -> dict[str, Any]:
-    """Return the facts of an interaction whose page a person leaves for the page with the accounts."""
-    return {_REQUESTED: context.now.timestamp(), CHOSEN: None, ANOTHER: None}
+def with_request(context: Context, state: InteractionState) -> InteractionState:
+    """Return the state of an interaction whose page a person leaves for the page with the accounts."""
+    at = context.now.timestamp()
+    return replace(state, accounts_requested_at=at, chosen_session_id=None, another_requested_at=None)
 
 
-def facts_of_answer(context: Context, chosen: SessionAccount | None) -> dict[str, Any]:
-    """Return the facts of a chosen session; None: the person signs in to one more account."""
-    if chosen is not None:
-        return facts_of_choice(chosen.session.session_id)
-    return {_REQUESTED: None, CHOSEN: None, ANOTHER: context.now.timestamp()}
+def with_choice(state: InteractionState, session_id: str) -> InteractionState:
+    """Return the state with a session that the person chose, on the page with the accounts or by a phone."""
+    return replace(state, accounts_requested_at=None, chosen_session_id=session_id, another_requested_at=None)
 
 
-def facts_of_choice(session_id: str) -> dict[str, Any]:
-    """Return the facts of a session that the person chose, on the page with the accounts or by a phone."""
-    return {_REQUESTED: None, CHOSEN: session_id, ANOTHER: None}
+def with_another(context: Context, state: InteractionState) -> InteractionState:
+    """Return the state in which the person signs in to one more account."""
+    at = context.now.timestamp()
+    return replace(state, accounts_requested_at=None, chosen_session_id=None, another_requested_at=at)
 
 
 def is_fresh(interaction: Interaction | None, session: BrowserSession | None, now: datetime) -> bool:
@@ -61,18 +60,18 @@ def is_fresh(interaction: Interaction | None, session: BrowserSession | None, no
         return False
     if now - session.authenticated_at > _FRESH:
         return False
-    since = interaction.request.get(ANOTHER)  # an older version wrote true
+    since = interaction.state.another_requested_at  # an older version wrote true
     return not isinstance(since, float) or session.authenticated_at.timestamp() >= since
 
 
 def is_chosen(interaction: Interaction | None, session: BrowserSession) -> bool:
     """Return whether the person chose this session in the interaction."""
-    return interaction is not None and interaction.request.get(CHOSEN) == session.session_id
+    return interaction is not None and interaction.state.chosen_session_id == session.session_id
 
 
 def requests_another(interaction: Interaction | None) -> bool:
     """Return whether the person signs in to one more account, beside those of the browser."""
-    return interaction is not None and bool(interaction.request.get(ANOTHER))
+    return interaction is not None and bool(interaction.state.another_requested_at)
 
 
 def options(context: Context) -> list[AccountOption]:

@@ -102,18 +102,18 @@ class Decision:
         the authorization endpoint: the session must have ended the interaction, still be sufficient and still have consent.
         An interaction that ended with a refusal repeats the refusal.
         """
-        ended = self.interaction.request.get(interactions.ENDED, {}) if self.interaction is not None else {}
-        if problem := ended.get("problem"):
-            return self._error(RefusedByRedirect(*problem))
+        ended = self.interaction.state.ended if self.interaction is not None else None
+        if ended is not None and ended.problem is not None:
+            return self._error(RefusedByRedirect(*ended.problem))
         session = self.session
-        if session is None or ended.get("uid") != session.uid or not self._can_repeat(session):
+        if session is None or ended is None or ended.uid != session.uid or not self._can_repeat(session):
             return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         return self._respond(session)
 
     def refuse(self, problem: RefusedByRedirect) -> StepResponse:
         """End the interaction and return the error response, or an error page if no page was shown yet (RFC 9700 section 4.11.2)."""
         if self.interaction is not None:
-            interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
+            interactions.finish(self.context, self.interaction, problem=(problem.error, problem.description))
         pushed.use_up(self.context, self.request.pushed)
         self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
         if self.interaction is None and untrusted_redirects.needs_page(self.context, self.client, self.session):

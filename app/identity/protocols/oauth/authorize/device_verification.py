@@ -6,7 +6,8 @@ from app.contract.oauth.models import ScopeView
 from app.contract.step_reasons import DeviceOutcome, RefusedPart
 from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, RefusedStep, RequestingDevice, StepResponse
 from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.interactions import ENDED, Interaction
+from app.identity.authentication.sign_in.interaction_state import InteractionState
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
@@ -21,7 +22,6 @@ from app.kit.limits.rate_limits import Rate
 from app.kit.web.user_agents import parse_user_agent
 
 KIND = "device"
-_TICKET = "device"  # the member of an interaction's request with the digest of the device's code
 _WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
 _WRONG = StepResponse(step=DeviceCodeStep())
 
@@ -91,8 +91,8 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> StepR
         context.audit.record("device.code_refused")
         return _WRONG
     context.give_back_attempts()
-    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.token_hash}
-    interaction, binding = interactions.begin(context, KIND, stored)
+    state = InteractionState(device_codes.request_of(device).to_store(), device_code_hash=device.token_hash)
+    interaction, binding = interactions.begin(context, KIND, state)
     response = advance(context, interaction, session)
     return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
@@ -135,7 +135,7 @@ def _decision(
     context: Context, interaction: Interaction, client: Application, session: BrowserSession | None
 ) -> DeviceAuthorizationDecision:
     return DeviceAuthorizationDecision(
-        context, Authorization.model_validate(interaction.request), client, session, interaction
+        context, Authorization.model_validate(interaction.state.authorization), client, session, interaction
     )
 
 
@@ -149,13 +149,12 @@ def _end(
 
 
 def _done(interaction: Interaction) -> StepResponse:
-    ended = interaction.request.get(ENDED) or {}
-    outcome = DeviceOutcome(ended.get("outcome", DeviceOutcome.EXPIRED))
-    return StepResponse(step=DeviceDoneStep(outcome=outcome))
+    outcome = interaction.state.ended.outcome if interaction.state.ended is not None else None
+    return StepResponse(step=DeviceDoneStep(outcome=DeviceOutcome(outcome or DeviceOutcome.EXPIRED)))
 
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
-    return device_codes.find(context, str(interaction.request.get(_TICKET)))
+    return device_codes.find(context, interaction.state.device_code_hash or "")
 
 
 def _client(context: Context, device: ContinuationToken) -> Application | None:

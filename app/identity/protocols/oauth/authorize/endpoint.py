@@ -24,6 +24,7 @@ from app.contract.steps import (
     StepResponse,
 )
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -86,7 +87,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     if not isinstance(answer.step, _PAGE_STEPS):
         return answer
     pushed.hold(context, request.pushed)
-    interaction, binding = interactions.begin(context, KIND, request.to_store())
+    interaction, binding = interactions.begin(context, KIND, InteractionState(request.to_store()))
     look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     if isinstance(answer.step, LoginStep):
@@ -149,7 +150,7 @@ def answer_consent(
         return start_again(context, interaction)
     decision = Decision(context, request, client, session, interaction)
     if interaction.is_done:
-        is_same_answer = allow or "problem" in interaction.request.get(interactions.ENDED, {})
+        is_same_answer = allow or (interaction.state.ended is not None and interaction.state.ended.problem is not None)
         return decision.repeat() if is_same_answer else start_again(context, interaction)
     before = decision.step_before_consent()
     if session is None or before is not None:
@@ -178,11 +179,11 @@ def choose_organization(
     """
     interaction = interactions.lock(context, interaction)
     if interaction.is_done:
-        is_same = interaction.request.get("org_id") == org_id
+        is_same = interaction.state.authorization.get("org_id") == org_id
         return advance(context, interaction, session) if is_same else start_again(context, interaction)
     if session is not None:
-        chosen = {"org_id": org_id, "org_uid": session.uid}
-        interaction = interactions.add_facts(context, interaction, **chosen)
+        authorization = {**interaction.state.authorization, "org_id": org_id, "org_uid": session.uid}
+        interaction = interactions.save(context, interaction, replace(interaction.state, authorization=authorization))
     answer = advance(context, interaction, session)
     if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, (*_PAGE_STEPS, DeviceStep)):
         return answer
@@ -190,11 +191,12 @@ def choose_organization(
     return answer.model_copy(update={"organization": look})
 
 
-def to_restart(interaction: Interaction) -> dict[str, Any]:
+def to_restart(interaction: Interaction) -> InteractionState:
     """Return the request of an expired interaction, without the choices of an earlier visitor."""
     if interaction.kind != KIND:
-        return interaction.request
-    return Authorization.model_validate(interaction.request).model_copy(update=_NOTHING_CHOSEN).to_store()
+        return interaction.state
+    request = Authorization.model_validate(interaction.state.authorization)
+    return InteractionState(request.model_copy(update=_NOTHING_CHOSEN).to_store())
 
 
 def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
@@ -233,7 +235,7 @@ def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Ap
 
 def _known(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
     """Return the interaction's request and its client; None for an inactive client."""
-    request = Authorization.model_validate(interaction.request)
+    request = Authorization.model_validate(interaction.state.authorization)
     client = context.application(client_id=request.client_id)
     return request, client if client is not None and client.settings.is_active else None
 
