@@ -44,11 +44,10 @@ def client_of(world: World, server: OperationServer, transport: str, **visit: An
     """Return the hub's client of a visit at the world's tenant."""
     services = world.services
     made = VisitorClaims(**{"host": f"{world.name}.{services.settings.hub_domain}", "address": "203.0.113.7", **visit})
+    address, keys, clock = services.settings.base_url, services.hub_keys, services.clock
     if transport == "local":
-        return LocalClient(server, Host.INSIDE, made)
-    http = httpx.WSGITransport(app=server)
-    identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, http)
-    return identity_client.for_visit(made, lambda _: None)
+        return IdentityClient(address, keys, clock, server=server).for_visit(made, None)
+    return IdentityClient(address, keys, clock, httpx.WSGITransport(app=server)).for_visit(made, lambda _: None)
 
 
 def any_request(operation: AnyOperation, filler: str = "x") -> Wire:
