@@ -30,7 +30,7 @@ STORED: dict[str, Any] = {
 }
 
 
-def test_stored_members_are_kept() -> None:
+def test_stored_members_stay_equal() -> None:
     assert InteractionState.from_stored(STORED).to_stored() == STORED
 
 
@@ -43,7 +43,7 @@ def test_null_and_unknown_members_are_read() -> None:
     assert InteractionState.from_stored({"later": 1}).to_stored() == {"later": 1}
 
 
-def test_authorization_request_is_told_apart() -> None:
+def test_authorization_request_is_separate() -> None:
     state = InteractionState.from_stored(STORED)
     assert state.authorization.keys() == {"client_id", "redirect_uri", "scope", "org_id"}
     assert state.client_id == "shop"
