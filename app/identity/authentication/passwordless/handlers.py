@@ -11,7 +11,7 @@ from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import completion, locks
+from app.identity.authentication.sign_in import api_sign_in, locks
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
@@ -148,7 +148,7 @@ def complete(context: Context, account: Account, authentication: Authentication,
     """Begin a session, or answer with a challenge, for the account of a redeemed one-time token.
 
     If the account may not sign in, the token stays unused; if a policy or a consent is required first, the continuation token
-    replaces it. Raises the errors of `completion.complete`.
+    replaces it. Raises the errors of `api_sign_in.after_first_factor`.
     """
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.complete(context, account, authentication, fields=req.fields_, options=options)
+    return api_sign_in.after_first_factor(context, account, authentication, fields=req.fields_, options=options)

@@ -8,7 +8,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import new_password, password_change, password_reset, recipient
-from app.identity.authentication.sign_in import completion, locks
+from app.identity.authentication.sign_in import api_sign_in, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
@@ -159,10 +159,10 @@ def _response(
     """Sign in if the tenant configured that and a single factor suffices; every other requirement of a sign-in applies."""
     is_enabled = context.tenant.settings.login_on_password_reset
     authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
-    if not is_enabled or not completion.try_single_factor(context, account, authentication):
+    if not is_enabled or not api_sign_in.try_record_single_factor(context, account, authentication):
         return contract.PasswordReset()
     return contract.PasswordReset(
-        data=completion.to_login(completion.begin_checked_session(context, account, authentication))
+        data=api_sign_in.to_login(api_sign_in.issue_checked_session(context, account, authentication))
     )
 
 

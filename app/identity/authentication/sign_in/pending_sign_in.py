@@ -13,7 +13,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import eligibility, locks, service
+from app.identity.authentication.sign_in import eligibility, locks, risks, service
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import attempt_limit, resend_delay
 from app.identity.credentials.second_factors import service as second_factors
@@ -257,6 +257,19 @@ def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
     """Return whether the account enrolled a factor, be it of the channel that the first factor used."""
     of_account = replace(factors, used_channel=None) if factors.used_channel is not None else factors
     return bool(second_factors.enrolled_kinds(context.tenant.settings, of_account))
+
+
+def required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
+    """Return the second factor that a sign-in needs after its first; None where there is none.
+
+    A session taken over from another device passed one there, and needs one only where its origin here is new.
+
+    Raises:
+        TwoFactorOn: the only second factor was just used as the first.
+    """
+    if MFA not in authentication.methods:
+        return risks.required_factor(context, account, authentication.channel)
+    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
 
 
 def finish(context: Context, pending: PendingSignIn) -> Account:

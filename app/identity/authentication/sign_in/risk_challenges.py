@@ -12,7 +12,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in.operations import Login, PasswordLogin
-from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
@@ -91,7 +91,9 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
     except e.WrongSecurityAnswer:
         raise e.WrongQuestionOrAnswer from None
     account = pending_sign_in.finish(context, pending)
-    return completion.to_login(completion.begin_checked_session(context, account, pending.authentication, req.fields_))
+    return api_sign_in.to_login(
+        api_sign_in.issue_checked_session(context, account, pending.authentication, req.fields_)
+    )
 
 
 def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:

@@ -40,7 +40,7 @@ BREACHED_FLAG = "is_password_breached"
 
 
 @dataclass(frozen=True)
-class PasswordVerified:
+class PasswordSignIn:
     """An account whose password was verified. If a second factor is `required`, the sign-in is not recorded yet."""
 
     account: Account
@@ -48,7 +48,7 @@ class PasswordVerified:
     opens_lock: bool = False
 
 
-def verify(
+def sign_in_with_password(
     context: Context,
     identifier: TypedIdentifier,
     password: str,
@@ -57,7 +57,7 @@ def verify(
     hides_unknown: bool,
     options: VerificationOptions | None = None,
     suppress_webhook: bool = False,
-) -> PasswordVerified:
+) -> PasswordSignIn:
     """Return the account with this password, and record the sign-in unless a second factor is required.
 
     Spends one hash whether or not the account exists.
@@ -105,7 +105,7 @@ def verify(
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
     if is_complete:
         notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
-    return PasswordVerified(account, required, is_solved)
+    return PasswordSignIn(account, required, is_solved)
 
 
 def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> AccountLock | None:
@@ -159,22 +159,14 @@ def notify_sign_in(
         just_in_time_membership.join_by_verified_domain(context, account, joined)
 
 
-def try_complete_sign_in(
+def try_record_sign_in(
     context: Context, account: Account, kind: str = "email", *, suppress_webhook: bool = False
 ) -> bool:
     """Record a complete sign-in that used no password; return False where the account may not sign in."""
-    if not eligibility.can_sign_in(context, account, kind):
-        return False
-    joined = just_in_time_membership.lock_joinable(context, account)
-    if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
-    ):
-        return False
-    notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
-    return True
+    return eligibility.can_sign_in(context, account, kind) and _record(context, account, suppress_webhook)
 
 
-def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
+def record_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
     """Record a complete sign-in that used no password.
 
     Raises:
@@ -183,12 +175,19 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
-    joined = just_in_time_membership.lock_joinable(context, account)
-    if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
-    ):
+    if not _record(context, account, suppress_webhook):
         raise e.AccountBlocked
-    notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
+
+
+def _record(context: Context, account: Account, suppress_webhook: bool) -> bool:
+    """Record the sign-in, unless a concurrent request locked the account; return whether it is recorded."""
+    joined = just_in_time_membership.lock_joinable(context, account)
+    is_recorded = login_records.record_login(
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
+    )
+    if is_recorded:
+        notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
+    return is_recorded
 
 
 def issue_tokens(

@@ -44,7 +44,7 @@ from app.identity.directory.accounts.login_attempts.account_lookup import Accoun
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.tenants.addresses import allowed_addresses
-from app.identity.pages_api.interactions import complete_first_factor, link_handoff, next_step, pending_verification
+from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
@@ -169,7 +169,7 @@ def _signed_in(
     None, too, in a browser where another account is signed in: a link from another person must not switch the account.
     """
     session = sessions.current(context)
-    is_step = one_time_token.facts.get("reason") == complete_first_factor.EXPIRED
+    is_step = one_time_token.facts.get("reason") == page_sign_in.EXPIRED
     is_off = context.tenant.settings.login_on_password_reset is False
     if not is_step and (is_off or (session is not None and session.uid != account.uid)):
         return None
@@ -178,7 +178,7 @@ def _signed_in(
     channel = None if is_step else FactorKind.SMS if one_time_token.facts.get("phone") else FactorKind.EMAIL
     is_remembered = is_step and bool(one_time_token.facts.get("remember"))
     authentication = Authentication(methods, channel=channel, remember=is_remembered)
-    following_step = complete_first_factor.try_sign_in(context, interaction, account, authentication)
+    following_step = page_sign_in.try_after_first_factor(context, interaction, account, authentication)
     if following_step is None or interaction is not None:
         return following_step
     return next_step.at_application(context, following_step, str(one_time_token.facts.get("attempt") or ""))

@@ -33,8 +33,8 @@ from app.identity.directory.tenants import registration_form
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.pages_api.interactions import (
     accept_invitation,
-    complete_first_factor,
     next_step,
+    page_sign_in,
     pending_identities,
     pending_verification,
 )
@@ -229,7 +229,7 @@ def _continue(
     )
     if required is None:
         risks.remember_origin(context, result.account)
-    return complete_first_factor.continue_sign_in(context, interaction, result.account, authentication, required)
+    return page_sign_in.after_first_factor(context, interaction, result.account, authentication, required)
 
 
 def _await_verification(

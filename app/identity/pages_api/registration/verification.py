@@ -30,9 +30,9 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.pages_api.interactions import (
-    complete_first_factor,
     link_handoff,
     next_step,
+    page_sign_in,
     pending_identities,
     pending_verification,
 )
@@ -164,10 +164,10 @@ def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVer
     )
     has_password = _has_first_factor(context, interaction, token, account.password_hash)
     authentication = Authentication(
-        (sign_in_service.PASSWORD, _SMS), "phone", remember=complete_first_factor.can_remember(context, state.remember)
+        (sign_in_service.PASSWORD, _SMS), "phone", remember=page_sign_in.can_remember(context, state.remember)
     )
     next_page = (
-        complete_first_factor.try_sign_in(context, interaction, account, authentication) if has_password else None
+        page_sign_in.try_after_first_factor(context, interaction, account, authentication) if has_password else None
     )
     return next_page or StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
 
@@ -272,7 +272,7 @@ def _continue(
         account_store.lock_unread(context, account.uid)  # serializes a claim of the account with its registration
     has_first_factor = _has_first_factor(context, interaction, token, account.password_hash)
     can_sign_in = has_first_factor or (is_new and context.tenant.settings.login_on_email_verification)
-    remember = complete_first_factor.can_remember(context, has_first_factor and state is not None and state.remember)
+    remember = page_sign_in.can_remember(context, has_first_factor and state is not None and state.remember)
     methods = tuple(state.methods) if state is not None and state.methods else (sign_in_service.PASSWORD,)
     authentication = (
         Authentication(methods, remember=remember)
@@ -280,7 +280,7 @@ def _continue(
         else Authentication((_BY_MAIL,), channel=FactorKind.EMAIL)
     )
     signed_in = (
-        complete_first_factor.try_sign_in(context, interaction, account, authentication) if can_sign_in else None
+        page_sign_in.try_after_first_factor(context, interaction, account, authentication) if can_sign_in else None
     )
     if (next_page := signed_in or next_step.after_invited_verification(context, interaction, account)) is not None:
         return next_page

@@ -26,7 +26,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
-from app.identity.pages_api.interactions import complete_first_factor, cross_device_approval, next_step
+from app.identity.pages_api.interactions import cross_device_approval, next_step, page_sign_in
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
@@ -108,7 +108,7 @@ def finish(context: Context, req: InteractionOnly) -> StepResponse:
         authenticated_at=approval.authenticated_at,
         ends_at=approval.ends_at,
     )
-    step = complete_first_factor.try_sign_in(context, interaction, approval.account, authentication)
+    step = page_sign_in.try_after_first_factor(context, interaction, approval.account, authentication)
     return step or _refused(context, interaction, account, authentication)
 
 

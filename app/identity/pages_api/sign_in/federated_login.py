@@ -26,7 +26,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
-from app.identity.pages_api.interactions import complete_first_factor, next_step, pending_identities
+from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.interactions import token_handoff as interaction_handoff
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
@@ -260,7 +260,7 @@ def _complete(context: Context, interaction: Interaction, account: Account, *, i
             return response
         silent = response.step.model_copy(update={"reason": LoginReason.NOT_REAUTHENTICATED})
         return response.model_copy(update={"step": silent})
-    next_page = complete_first_factor.try_sign_in(
+    next_page = page_sign_in.try_after_first_factor(
         context, interaction, account, Authentication((pending_identities.FEDERATED,))
     )
     if next_page is not None:

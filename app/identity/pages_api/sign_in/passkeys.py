@@ -20,7 +20,7 @@ from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.interactions import complete_first_factor, next_step, passkey_offers, reauthentication
+from app.identity.pages_api.interactions import next_step, page_sign_in, passkey_offers, reauthentication
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
@@ -46,7 +46,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
             raise
         context.work.rollback()
         return pending
-    authentication = Authentication(methods, remember=complete_first_factor.can_remember(context, req.remember))
+    authentication = Authentication(methods, remember=page_sign_in.can_remember(context, req.remember))
     one_time_tokens.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified) and account.email:
@@ -60,7 +60,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
     is_complete = pending_sign_in.MFA in authentication.methods
     if is_complete and assertion.is_elsewhere and passkey_offers.is_due_here(context, account):
         return _offer_local(context, interaction, account, authentication)
-    step = complete_first_factor.try_sign_in(context, interaction, account, authentication)
+    step = page_sign_in.try_after_first_factor(context, interaction, account, authentication)
     if step is None:
         raise e.AccountBlocked
     return step
@@ -97,10 +97,12 @@ def _offer_local(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> StepResponse:
     if interaction is None or interaction.is_done:
-        return complete_first_factor.try_sign_in(context, interaction, account, authentication) or next_step.START_AGAIN
-    if (limited := complete_first_factor.method_step(context, interaction, account, authentication)) is not None:
+        return (
+            page_sign_in.try_after_first_factor(context, interaction, account, authentication) or next_step.START_AGAIN
+        )
+    if (limited := page_sign_in.method_step(context, interaction, account, authentication)) is not None:
         return limited
-    if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
+    if not sign_in_service.try_record_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
     interaction = interactions.save(context, interaction, replace(interaction.state, passkey_here=True))
-    return complete_first_factor.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())
+    return page_sign_in.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())

@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts.login_attempts import account_lookup
-from app.identity.pages_api.interactions import complete_first_factor, next_step, pending_identities
+from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 
@@ -36,13 +36,15 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     unfinished = interaction if interaction is not None and not interaction.is_done else None
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     solution = LockSolution(req.security_answer, captcha.from_form(req.captcha))
-    remember = complete_first_factor.can_remember(context, req.remember)
+    remember = page_sign_in.can_remember(context, req.remember)
     if unfinished is not None and (
         pending := begin_verification.repeat_sign_in(context, unfinished, identifier, req.password)
     ):
         return pending
     try:
-        verified = sign_in_service.verify(context, identifier, req.password, solution, hides_unknown=True)
+        verified = sign_in_service.sign_in_with_password(
+            context, identifier, req.password, solution, hides_unknown=True
+        )
     except e.EmailUnverified:
         if unfinished is not None:
             unfinished = pending_identities.mark_announced(context, unfinished, connects=req.connects)
@@ -54,12 +56,10 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
             context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
     except e.LoginNotAllowed as refusal:
-        return complete_first_factor.ask_for_method(context, unfinished, refusal)
+        return page_sign_in.ask_for_method(context, unfinished, refusal)
     authentication = Authentication(
         (sign_in_service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
     )
     if unfinished is not None:
         interaction = pending_identities.mark_announced(context, unfinished, connects=req.connects)
-    return complete_first_factor.continue_sign_in(
-        context, interaction, verified.account, authentication, verified.required
-    )
+    return page_sign_in.after_first_factor(context, interaction, verified.account, authentication, verified.required)

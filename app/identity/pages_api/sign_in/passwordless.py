@@ -31,7 +31,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
-from app.identity.pages_api.interactions import complete_first_factor, link_handoff, next_step, pending_verification
+from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -149,11 +149,11 @@ def complete_sign_in(
         if by == SMS
         else Authentication(("otp",), "email", FactorKind.EMAIL)
     )
-    next_page = complete_first_factor.try_sign_in(
+    next_page = page_sign_in.try_after_first_factor(
         context,
         interaction,
         account,
-        replace(authentication, remember=complete_first_factor.can_remember(context, remember)),
+        replace(authentication, remember=page_sign_in.can_remember(context, remember)),
     )
     if next_page is not None:
         return next_page

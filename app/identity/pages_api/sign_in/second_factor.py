@@ -27,7 +27,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.pages_api import views
-from app.identity.pages_api.interactions import complete_first_factor, next_step
+from app.identity.pages_api.interactions import next_step, page_sign_in
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -108,9 +108,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     if codes_step is not None and is_new and interaction is not None:
         state = replace(interaction.state, unsaved_codes=account.uid)
         interaction = interactions.save(context, interaction, state)
-    next_page = complete_first_factor.begin_session(
-        context, interaction, account, pending.authentication, step=codes_step
-    )
+    next_page = page_sign_in.begin_session(context, interaction, account, pending.authentication, step=codes_step)
     if isinstance(next_page.step, BackupCodesStep) and not is_new:
         last = BackupCodesStep(reason=BackupCodesReason.LAST_USED)
         next_page = next_page.model_copy(update={"step": last})
@@ -128,9 +126,7 @@ def _step_without_sign_in(
     if interaction is not None and _is_step_up(interaction):
         pending_sign_in.close_attempt(context, pending)
         return _confirmed(context, interaction, pending)
-    limited = complete_first_factor.method_step(
-        context, interaction, pending.account, pending.authentication, is_again=True
-    )
+    limited = page_sign_in.method_step(context, interaction, pending.account, pending.authentication, is_again=True)
     if limited is not None:
         pending_sign_in.close_attempt(context, pending)
     return limited

@@ -51,7 +51,7 @@ def _by_password(context: Context, name: str | None, req: PasswordLogin, nonce: 
     if req.password_delegation:
         raise e.DelegationFailed
     identifier = sign_in_identifiers.from_request(settings, req)
-    verified = sign_in_service.verify(
+    verified = sign_in_service.sign_in_with_password(
         context,
         identifier,
         req.password,

@@ -13,7 +13,7 @@ from app.identity.authentication.passwordless import federated_account, redempti
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import completion
+from app.identity.authentication.sign_in import api_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
@@ -68,7 +68,7 @@ def _sign_in(
     if verified.tokens is not None:
         identity = provider_tokens.store_pending(context, identity, verified.tokens)
     found = _find(context, identity) or _find_by_address(context, identity, trusts_email=verified.trusts_email)
-    login = completion.complete(context, found.account, authentication)
+    login = api_sign_in.after_first_factor(context, found.account, authentication)
     # As on our pages, an account with a second factor gets an identity only after that.
     if not found.is_linked and login.second_factor_authentication is None:
         connections.link(context, found.account, identity)

@@ -8,7 +8,7 @@ from app.contract.second_factors.account import OwnFactorsRead
 from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
 from app.contract.shared_responses import Posted
-from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials import current_password
 from app.identity.credentials.one_time_tokens import attempt_limit
@@ -40,7 +40,7 @@ def begin(context: Context, req: OwnFactorsRead) -> Challenge:
         RequiredFactor(known, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
-    members = factor_views.challenge_members(context, required, options) | completion.send_code(
+    members = factor_views.challenge_members(context, required, options) | api_sign_in.send_code(
         context, required, options
     )
     ends = iso(context.now + pending_sign_in.LIFETIME) or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.verification import operations as contract
-from app.identity.authentication.sign_in import completion, locks
+from app.identity.authentication.sign_in import api_sign_in, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.verification import service as verification
@@ -98,10 +98,10 @@ def _confirm(
     )
     end_after_email_verification(context, account)
     authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
-    if not context.tenant.settings.login_on_email_verification or not completion.try_single_factor(
+    if not context.tenant.settings.login_on_email_verification or not api_sign_in.try_record_single_factor(
         context, account, authentication
     ):
         return contract.Verified()
     return contract.Verified(
-        data=completion.to_login(completion.begin_checked_session(context, account, authentication, req.fields_))
+        data=api_sign_in.to_login(api_sign_in.issue_checked_session(context, account, authentication, req.fields_))
     )

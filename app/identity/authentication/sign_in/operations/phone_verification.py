@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.contract import errors as e
 from app.contract.accounts import phone_numbers as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import completion, locks, pending_sign_in, risk_challenges
+from app.identity.authentication.sign_in import api_sign_in, locks, pending_sign_in, risk_challenges
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.authentication.verification import phones
 from app.identity.credentials.captcha import service as captcha
@@ -87,13 +87,13 @@ def _complete_risk_challenge(
     except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request succeeded first
         raise e.ClosedSmsCode from None
     return contract.PhoneVerified.model_construct(
-        **dict(completion.begin_session(context, account, authentication, req.fields_))
+        **dict(api_sign_in.issue_session(context, account, authentication, req.fields_))
     )
 
 
 def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
     """Begin a session, or require the second factor; a refusal leaves the code and the number unchanged."""
-    login = completion.complete(
+    login = api_sign_in.after_first_factor(
         context,
         account,
         Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook),

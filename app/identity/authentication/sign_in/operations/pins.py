@@ -7,7 +7,7 @@ from app.contract.pins import operations as contract
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
-from app.identity.authentication.sign_in import completion, eligibility, tenant_requirements
+from app.identity.authentication.sign_in import api_sign_in, eligibility, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
 from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -41,7 +41,7 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
     )
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.complete(context, account, authentication, fields=req.fields_, options=options)
+    return api_sign_in.after_first_factor(context, account, authentication, fields=req.fields_, options=options)
 
 
 @contract.end_session.implements
@@ -70,6 +70,6 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if not continuation_tokens.spend(context, token):
         raise e.UnknownPinToken
     account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
-    return completion.to_login(
-        completion.begin_session(context, account, authentication, after=tenant_requirements.PIN)
+    return api_sign_in.to_login(
+        api_sign_in.issue_session(context, account, authentication, after=tenant_requirements.PIN)
     )

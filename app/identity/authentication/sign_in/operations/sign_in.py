@@ -8,11 +8,11 @@ from app.contract.second_factors.sign_in import with_password as with_factors_co
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import operations as contract
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import completion, eligibility, risk_challenges, service, tenant_requirements
+from app.identity.authentication.sign_in import api_sign_in, eligibility, risk_challenges, service, tenant_requirements
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
-from app.identity.authentication.sign_in.service import PasswordVerified
+from app.identity.authentication.sign_in.service import PasswordSignIn
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -55,7 +55,9 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
     verified, authentication = _verify_password(context, req)
     if verified.required is not None:
         return risk_challenges.sign_in_or_challenge(context, verified.required, authentication, req)
-    return completion.to_login(completion.begin_checked_session(context, verified.account, authentication, req.fields_))
+    return api_sign_in.to_login(
+        api_sign_in.issue_checked_session(context, verified.account, authentication, req.fields_)
+    )
 
 
 @with_factors_contract.implements
@@ -63,19 +65,19 @@ def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     second_factors.refuse_disabled(context.tenant.settings)
     verified, authentication = _verify_password(context, req)
     if verified.required is None:
-        return completion.begin_checked_session(context, verified.account, authentication, req.fields_)
+        return api_sign_in.issue_checked_session(context, verified.account, authentication, req.fields_)
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return completion.challenge(context, verified.required, authentication, options)
+    return api_sign_in.challenge(context, verified.required, authentication, options)
 
 
-def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVerified, Authentication]:
+def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[PasswordSignIn, Authentication]:
     settings = context.tenant.settings
     identifier, hides = sign_in_identifiers.from_request(settings, req), settings.hide_unknown_accounts
     _record_origin(context, req.login_url)
     if req.password_delegation:
         raise e.DelegationFailed
     solution = LockSolution(req.security_answer, captcha.from_parameters(req))
-    verified = service.verify(
+    verified = service.sign_in_with_password(
         context,
         identifier,
         req.password,
@@ -104,6 +106,6 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> contract.Logi
     if not continuation_tokens.spend(context, token):
         raise e.WrongConsentToken
     account = consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
-    return completion.to_login(
-        completion.begin_session(context, account, authentication, after=tenant_requirements.CONSENT)
+    return api_sign_in.to_login(
+        api_sign_in.issue_session(context, account, authentication, after=tenant_requirements.CONSENT)
     )

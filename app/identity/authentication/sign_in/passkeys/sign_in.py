@@ -9,7 +9,7 @@ from app.contract import errors as e
 from app.contract.passkeys import sign_in as contract
 from app.contract.passkeys.models import LoginBegin, PresentedCredential, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import completion, eligibility, pending_sign_in, risks
+from app.identity.authentication.sign_in import api_sign_in, eligibility, pending_sign_in, risks
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
@@ -118,7 +118,9 @@ def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> 
         req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
     )
     authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
-    return completion.complete(context, account, authentication, fields=req.fields_, options=challenge_options)
+    return api_sign_in.after_first_factor(
+        context, account, authentication, fields=req.fields_, options=challenge_options
+    )
 
 
 def _hides(context: Context) -> bool:

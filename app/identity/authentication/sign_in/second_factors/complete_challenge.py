@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.second_factors.sign_in import ChallengeAnswer
-from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.credentials.captcha import service as captcha
@@ -55,4 +55,4 @@ def complete(
     solution = LockSolution(req.security_answer, captcha.from_parameters(req))
     pending = pending_sign_in.verify(context, pending, kind, response, solution)
     account = pending_sign_in.finish(context, pending)
-    return completion.begin_session(context, account, pending.authentication, req.fields_)
+    return api_sign_in.issue_session(context, account, pending.authentication, req.fields_)

@@ -10,7 +10,7 @@ from app.contract.messages.models import MailKind
 from app.contract.second_factors import push as contract
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted
-from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.authentication.sign_in.second_factors.complete_challenge import find_pending, find_unlocked
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import push_approval
@@ -39,7 +39,7 @@ def ping(context: Context, req: contract.PushPing) -> FactorLogin:
         raise e.WrongPushToken from None
     pending = pending_sign_in.verify(context, pending, FactorKind.PUSH, FactorResponse())
     account = pending_sign_in.finish(context, pending)
-    return completion.begin_session(context, account, pending.authentication, req.fields_)
+    return api_sign_in.issue_session(context, account, pending.authentication, req.fields_)
 
 
 @contract.answer.implements

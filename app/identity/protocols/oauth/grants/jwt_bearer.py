@@ -8,7 +8,7 @@ from __future__ import annotations
 from app.contract.applications.file import JWT_BEARER
 from app.contract.oauth.errors import InvalidGrant, InvalidRequest, UnauthorizedClient
 from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import completion
+from app.identity.authentication.sign_in import api_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import FEDERATED
@@ -91,7 +91,7 @@ def _sign_in(context: Context, client: Application, assertion: str) -> Account:
     trusted, claims = assertions.verify(context, client, assertion)
     named = assertion_accounts.find(context, client, trusted, claims)
     authentication = Authentication((FEDERATED,), trusted.connection or "assertion")
-    if not completion.try_single_factor(context, named.account, authentication):
+    if not api_sign_in.try_record_single_factor(context, named.account, authentication):
         raise AccountRefused("sign-in")
     named.link(context)
     return named.account

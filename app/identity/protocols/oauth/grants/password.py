@@ -45,7 +45,7 @@ def exchange(
     scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
-        verified = sign_in_service.verify(
+        verified = sign_in_service.sign_in_with_password(
             context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:

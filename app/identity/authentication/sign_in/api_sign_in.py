@@ -1,4 +1,7 @@
-"""Completes every API sign-in: with a session, or with a challenge where a second factor is required."""
+"""What a program gets after the first factor: a session, or a challenge where a second factor is required.
+
+The counterpart for our pages is `pages_api/interactions/page_sign_in.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from app.contract.second_factors.challenge import (
 )
 from app.contract.shared_responses import SmsSent
 from app.contract.sign_in.operations import Login
-from app.identity.authentication.sign_in import allowed_methods, pending_sign_in, risks, service, tenant_requirements
+from app.identity.authentication.sign_in import allowed_methods, pending_sign_in, service, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.pins import tokens as pin_tokens
@@ -37,7 +40,7 @@ _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
 """The kinds of sign-in that name no provider."""
 
 
-def complete(
+def after_first_factor(
     context: Context,
     account: Account,
     authentication: Authentication,
@@ -55,30 +58,26 @@ def complete(
         TwoFactorOn: the only second factor was just used as the first.
     """
     allowed_methods.refuse(context, account, authentication.methods)
-    required = (
-        None
-        if pending_sign_in.MFA in authentication.methods
-        else risks.required_factor(context, account, authentication.channel)
-    )
+    required = pending_sign_in.required_factor(context, account, authentication)
     if required is not None:
         return challenge(context, required, authentication, options)
-    service.complete_sign_in(context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook)
-    return begin_checked_session(context, account, authentication, fields)
+    service.record_sign_in(context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook)
+    return issue_checked_session(context, account, authentication, fields)
 
 
-def try_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Record a sign-in by one factor other than a password, where one factor is enough. Then call `begin_checked_session`.
+def try_record_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
+    """Record a sign-in by one factor other than a password, where one factor is enough. Then call `issue_checked_session`.
 
     Returns False where the account may not sign in by it, needs a second factor, or must first accept a policy or consent.
     """
     try:
         allowed_methods.refuse(context, account, authentication.methods)
-        is_sufficient = risks.required_factor(
-            context, account, authentication.channel
+        is_sufficient = pending_sign_in.required_factor(
+            context, account, authentication
         ) is None and tenant_requirements.are_met(context, account)
     except (e.TwoFactorOn, e.LoginNotAllowed):
         return False
-    return is_sufficient and service.try_complete_sign_in(
+    return is_sufficient and service.try_record_sign_in(
         context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
     )
 
@@ -125,7 +124,7 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
     return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=sent.sid or "")}
 
 
-def begin_session(
+def issue_session(
     context: Context,
     account: Account,
     authentication: Authentication,
@@ -133,15 +132,15 @@ def begin_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Begin the API session of a complete, recorded sign-in whose first factor an earlier request verified.
+    """Issue the session of a complete, recorded sign-in whose first factor an earlier request verified.
 
     Raises the first unmet requirement after `after`, and LoginNotAllowed where a policy changed since the first factor.
     """
     allowed_methods.refuse(context, account, authentication.methods, is_again=True)
-    return begin_checked_session(context, account, authentication, fields, after=after)
+    return issue_checked_session(context, account, authentication, fields, after=after)
 
 
-def begin_checked_session(
+def issue_checked_session(
     context: Context,
     account: Account,
     authentication: Authentication,
@@ -149,7 +148,7 @@ def begin_checked_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Begin a session as `begin_session` does, where this request has checked the method: by `service.verify` or here."""
+    """Issue a session as `issue_session` does, where this request has checked the method: by `service.verify` or here."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
     issued = service.issue_tokens(context, account, authentication.methods, provider=provider)

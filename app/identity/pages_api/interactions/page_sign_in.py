@@ -1,4 +1,7 @@
-"""Completes every sign-in on our pages after its first factor: with a second factor, a new password, or the session."""
+"""What our pages get after the first factor: the session, or the step of a second factor, another method or a new password.
+
+The counterpart for programs is `authentication/sign_in/api_sign_in.py`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from app.contract.steps import (
     SecondFactorStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in, risks
+from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -41,28 +44,22 @@ _FirstStep = PasskeyOfferStep | BackupCodesStep
 """A step that comes before the interaction continues."""
 
 
-def try_sign_in(
+def try_after_first_factor(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> StepResponse | None:
     """Sign in after one factor other than a password; None if the account may not sign in by it."""
     if (limited := method_step(context, interaction, account, authentication)) is not None:
         return limited
     try:
-        required = _required_factor(context, account, authentication)
+        required = pending_sign_in.required_factor(context, account, authentication)
     except e.TwoFactorOn:
         return None
     if required is not None and required.must_enrol and authentication.is_taken_over:
         return None  # enrolment requires a first factor in this browser
-    can_proceed = sign_in_service.try_complete_sign_in if required is None else eligibility.can_sign_in
+    can_proceed = sign_in_service.try_record_sign_in if required is None else eligibility.can_sign_in
     if not can_proceed(context, account, authentication.kind):
         return None
-    return continue_sign_in(context, interaction, account, authentication, required)
-
-
-def _required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
-    if pending_sign_in.MFA not in authentication.methods:
-        return risks.required_factor(context, account, authentication.channel)
-    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
+    return after_first_factor(context, interaction, account, authentication, required)
 
 
 def method_step(
@@ -97,7 +94,7 @@ def ask_for_method(context: Context, interaction: Interaction | None, refusal: e
     )
 
 
-def continue_sign_in(
+def after_first_factor(
     context: Context,
     interaction: Interaction | None,
     account: Account,
