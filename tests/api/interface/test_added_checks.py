@@ -21,7 +21,8 @@ from app.contract.steps import ConsentStep, RefusedStep, StartAgainStep
 from app.contract.tenants import pages as tenant_pages
 from app.contract.visitor_claims import VisitorClaims
 from app.identity import create_app, create_service
-from app.identity.assembly.admission import caller_authentication, request_checks
+from app.identity.assembly.admission import caller_authentication
+from app.identity.assembly.admission.operation_admission import OperationAdmission
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import checks as authorization_checks
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
@@ -42,6 +43,7 @@ load_catalogue()
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 ADDED: Final = "The added check refuses."
 USERINFO: Final = "/service/oidc/userinfo"
+METHODS: Final = ("admit_before_body", "admit_with_body")
 
 
 @dataclass
@@ -66,11 +68,16 @@ class AddedCheck:
     def still_holds(self, *_: Any) -> bool:
         return not self.refuses
 
-    def rule(self, _operation: AnyOperation) -> tuple[Callable[..., None], ...]:
-        return (self.admit,)
+    def add_to(self, owner: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let a function that admits a request end with this check."""
+        monkeypatch.setattr(owner, name, self.after(getattr(owner, name)))
 
-    def holder_rule(self, _operation: AnyOperation) -> Callable[..., None]:
-        return self.admit
+    def after(self, checks: Callable[..., None]) -> Callable[..., None]:
+        def checks_and_added(*arguments: Any) -> None:
+            checks(*arguments)
+            self.admit(next(one for one in arguments if isinstance(one, Context)))
+
+        return checks_and_added
 
 
 @pytest.fixture
@@ -197,12 +204,12 @@ KINDS: Final[Mapping[str, Callable[[Asker], Iterator[tuple[str, TestResponse]]]]
 }
 
 
-@pytest.mark.parametrize("table", ["BEFORE_BODY", "WITH_BODY"])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", [*KINDS, "persons"])
 def test_check_added_to_admission_refuses_every_caller(
-    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, table: str, kind: str
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, method: str, kind: str
 ) -> None:
-    monkeypatch.setattr(request_checks, table, (*getattr(request_checks, table), added.rule))
+    added.add_to(OperationAdmission, method, monkeypatch)
     asker = new_asker()
     body = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
     if kind == "persons":
@@ -213,20 +220,20 @@ def test_check_added_to_admission_refuses_every_caller(
     all_pass_then_none(added, lambda: KINDS[kind](asker))
 
 
-def test_rule_added_for_holders_refuses_every_access_token(
+def test_check_added_for_holders_refuses_every_access_token(
     new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caller_authentication, "HOLDER_RULES", (*caller_authentication.HOLDER_RULES, added.holder_rule))
+    added.add_to(caller_authentication, "require_recent_authentication", monkeypatch)
     asker = new_asker()
     body = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
     all_pass_then_none(added, lambda: asker.of_persons(body["access_token"]))
 
 
-@pytest.mark.parametrize("table", ["BEFORE_BODY", "WITH_BODY"])
+@pytest.mark.parametrize("method", METHODS)
 def test_check_added_to_admission_refuses_calls_in_the_process(
-    world: World, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, table: str
+    world: World, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(request_checks, table, (*getattr(request_checks, table), added.rule))
+    added.add_to(OperationAdmission, method, monkeypatch)
     call = LocalClient(create_service(world.services), Host.INSIDE, VisitorClaims(host=world.browser().host))
     for _ in range(2):
         assert call(tenant_pages.tenant, tenant_pages.TenantRequest()).tenant is not None
@@ -236,10 +243,10 @@ def test_check_added_to_admission_refuses_calls_in_the_process(
             call(tenant_pages.tenant, tenant_pages.TenantRequest())
 
 
-def test_rule_added_for_holders_refuses_at_every_operation(
+def test_check_added_for_holders_refuses_at_every_operation(
     acme: TenantServer, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    monkeypatch.setattr(caller_authentication, "HOLDER_RULES", (*caller_authentication.HOLDER_RULES, added.holder_rule))
+    added.add_to(caller_authentication, "require_recent_authentication", monkeypatch)
     token = acme.tokens(acme.create()["Uid"])["access_token"]
     app: Any = create_app(create_service(acme.services))
     server = replace(acme, app=app)
@@ -258,12 +265,13 @@ def test_rule_added_for_holders_refuses_at_every_operation(
 def test_every_operation_passes_an_added_check(
     world: World, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for table in ("BEFORE_BODY", "WITH_BODY"):
-        monkeypatch.setattr(request_checks, table, (*getattr(request_checks, table), added.rule))
+    for method in METHODS:
+        added.add_to(OperationAdmission, method, monkeypatch)
     lifecycle: Any = create_service(world.services).lifecycle
     for operation in CATALOGUE:
-        checks = lifecycle.checks_of(operation)
-        assert (checks.before_body[-1], checks.with_body[-1]) == (added.admit, added.admit), operation.name
+        admission = lifecycle.admission_of(operation)
+        for method in METHODS:
+            assert getattr(admission, method).__func__ is vars(OperationAdmission)[method], operation.name
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -29,8 +28,6 @@ from app.kit.operations.request_parsing import RawRequest
 from app.kit.web.proxies import is_refused
 
 REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
-HolderCheck = Callable[[Context, TokenHolder, dict[str, Any]], None]
-"""Takes the body's members; raises the refusal."""
 
 
 def admit_secret(context: Context) -> None:
@@ -87,55 +84,39 @@ def admit_client(context: Context, body: dict[str, Any]) -> None:
     context.client = client_authentication.authenticate(context, context.raw, body)
 
 
-def person_check(operation: AnyOperation) -> Callable[[Context, dict[str, Any]], None]:
-    """Return the check of the operation's access tokens."""
+def admit_person(context: Context, operation: AnyOperation, body: dict[str, Any]) -> None:
+    """Authenticate the holder of an access token, who must prove a bound token's key and meet what the operation requires."""
     read = bearer_tokens.read if operation.error_profile is OAUTH else access_token
-    is_optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
-    checks = [check for rule in HOLDER_RULES if (check := rule(operation)) is not None]
-
-    def check_person(context: Context, body: dict[str, Any]) -> None:
-        token = read(context.raw, body)
-        if token is None and is_optional:
-            return
-        holder = context.holder = tokens.holder_of(context, token, operation)
-        if (actor := holder.actor) is not None:
-            context.audit.actor = actor
-        for check in checks:
-            check(context, holder, body)
-
-    return check_person
+    token = read(context.raw, body)
+    if token is None and any(AuthScheme.ACCESS_TOKEN not in every for every in operation.admission.auth.alternatives):
+        return
+    holder = context.holder = tokens.holder_of(context, token, operation)
+    if (actor := holder.actor) is not None:
+        context.audit.actor = actor
+    require_sender(context, operation, holder)
+    require_accepted_policy(context, operation, holder)
+    require_recent_authentication(context, operation, holder, body)
 
 
-def proves_sender(operation: AnyOperation) -> HolderCheck:
-    """Refuses a sender-constrained access token without proof of its key."""
-    is_oauth = operation.error_profile is OAUTH
-
-    def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
-        """Raise NotAuthenticated if the request does not authenticate the caller; in OAuth's error profile, raise its own error."""
-        try:
-            token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
-        except SenderRefused as refusal:
-            if not is_oauth:
-                raise e.NotAuthenticated(refusal.reason) from None
-            kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
-            kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
-            raise kind(refusal.reason) from None
-
-    return check
+def require_sender(context: Context, operation: AnyOperation, holder: TokenHolder) -> None:
+    """Raise NotAuthenticated for a sender-constrained access token without proof of its key; in OAuth's error profile, its own error."""
+    try:
+        token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
+    except SenderRefused as refusal:
+        if operation.error_profile is not OAUTH:
+            raise e.NotAuthenticated(refusal.reason) from None
+        kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
+        kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
+        raise kind(refusal.reason) from None
 
 
-def accepts_policy(operation: AnyOperation) -> HolderCheck | None:
-    """Refuses an account that has not accepted the current privacy policy.
+def require_accepted_policy(context: Context, operation: AnyOperation, holder: TokenHolder) -> None:
+    """Raise PrivacyPolicyOutdated until the account has accepted the current privacy policy.
 
-    Operations whose error profile lacks PrivacyPolicyOutdated, such as the acceptance itself, stay available.
+    Operations whose error profile lacks that error, such as the acceptance itself, stay available.
     """
-    return _require_accepted_policy if e.PrivacyPolicyOutdated in operation.every_error else None
-
-
-def _require_accepted_policy(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
-    """Raise PrivacyPolicyOutdated until the account has accepted the policy."""
     settings = context.tenant.settings
-    if not privacy_policy.is_strict(settings):
+    if e.PrivacyPolicyOutdated not in operation.every_error or not privacy_policy.is_strict(settings):
         return
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
@@ -144,34 +125,21 @@ def _require_accepted_policy(context: Context, holder: TokenHolder, _body: dict[
         raise e.PrivacyPolicyOutdated
 
 
-def authenticated_recently(operation: AnyOperation) -> HolderCheck | None:
-    """Requires an authentication of the last ten minutes for a sensitive operation.
+def require_recent_authentication(
+    context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]
+) -> None:
+    """Raise `reauthentication_required` for a sensitive request if the last authentication is older than ten minutes.
 
     Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
     An impersonation token always raises `access_refused`, because the account holder did not authenticate.
     """
     access, profile = operation.admission.access, operation.error_profile
-    if access is None or not access.may_need_reauthentication:
-        return None
-
-    def check(context: Context, holder: TokenHolder, body: dict[str, Any]) -> None:
-        """Raise `reauthentication_required` for a sensitive request if the last authentication is older."""
-        if not access.needs_reauthentication(body):
-            return
-        if holder.actor is not None:
-            raise (profile.access_refused or e.NotAuthenticated)("An impersonation token cannot change credentials.")
-        if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
-            return
-        authenticated_at = authentication_times.authenticated_at(context, holder)
-        if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
-            raise profile.reauthentication_required or e.NotAuthenticated
-
-    return check
-
-
-HOLDER_RULES: tuple[Callable[[AnyOperation], HolderCheck | None], ...] = (
-    proves_sender,
-    accepts_policy,
-    authenticated_recently,
-)
-"""Further checks of the holder of an access token, by the operation's declaration; None for no check."""
+    if access is None or not access.needs_reauthentication(body):
+        return
+    if holder.actor is not None:
+        raise (profile.access_refused or e.NotAuthenticated)("An impersonation token cannot change credentials.")
+    if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
+        return
+    authenticated_at = authentication_times.authenticated_at(context, holder)
+    if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
+        raise profile.reauthentication_required or e.NotAuthenticated

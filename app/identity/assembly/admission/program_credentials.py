@@ -29,8 +29,6 @@ class Programs:
         self._takes_machines = AuthScheme.MACHINE_TOKEN in schemes
         self._are_machines = schemes == {AuthScheme.MACHINE_TOKEN}
         self._takes_query_clients = AuthScheme.QUERY_CLIENT_SECRET in schemes
-        self.must_authenticate = self._needs_secret or self._takes_machines or self._takes_query_clients
-        """Whether a request needs more than an API key, which is no secret."""
 
     def tenant_of(self, services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
         """Return the tenant that path, key, token or secret names; an API key that is sent too must be that tenant's."""

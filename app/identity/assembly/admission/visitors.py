@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -17,25 +17,20 @@ from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import filter_members
 
 
-def visitor_check(operation: AnyOperation, access: Access) -> Callable[[Context, dict[str, Any]], None]:
-    """Return the check of the operation's visits."""
+def admit_visitor(context: Context, operation: AnyOperation, access: Access, body: dict[str, Any]) -> None:
+    """Take the account of a live session that meets the tenant's requirements; a sensitive request needs a recent authentication.
 
-    def admit_visitor(context: Context, body: dict[str, Any]) -> None:
-        """Take the account of a live session that meets the tenant's requirements; a sensitive request needs a recent authentication.
-
-        Raises NotAuthenticated, AnotherAccount, and what `signed_in_account.reauthenticate` raises.
-        """
-        if context.visit is None:
-            raise e.HubRefused
-        if not access.needs_reauthentication(body):
-            context.visitor = Visitor(signed_in_account.require_account(context)[1].uid)
-            return
-        typed = filter_members(operation, {"password": context.visit.password})
-        confirmed = signed_in_account.reauthenticate(context, WithPassword(**typed))
-        renew = partial(_renew_session, context, confirmed) if confirmed.is_new else None
-        context.visitor = Visitor(confirmed.account.uid, renew)
-
-    return admit_visitor
+    Raises NotAuthenticated, AnotherAccount, and what `signed_in_account.reauthenticate` raises.
+    """
+    if context.visit is None:
+        raise e.HubRefused
+    if not access.needs_reauthentication(body):
+        context.visitor = Visitor(signed_in_account.require_account(context)[1].uid)
+        return
+    typed = filter_members(operation, {"password": context.visit.password})
+    confirmed = signed_in_account.reauthenticate(context, WithPassword(**typed))
+    renew = partial(_renew_session, context, confirmed) if confirmed.is_new else None
+    context.visitor = Visitor(confirmed.account.uid, renew)
 
 
 def _renew_session(context: Context, confirmed: Reauthenticated) -> Mapping[str, str]:
