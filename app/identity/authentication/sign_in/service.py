@@ -12,8 +12,7 @@ from app.identity.authentication.sign_in import identifiers as sign_in_identifie
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials import reset_messages
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks, reset_messages
 from app.identity.credentials.passwords import new_password as new_password_hash
 from app.identity.credentials.passwords import verify_password
 from app.identity.credentials.reset_messages import ResetOptions
@@ -24,7 +23,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
+from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.memberships import just_in_time_membership
@@ -180,7 +179,7 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
     Raises:
         AccountBlocked, LoginDisabled, PrivacyPolicyOutdated, TooManySessions: why the account may not sign in.
     """
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
     joined = just_in_time_membership.lock_joinable(context, account)
@@ -264,7 +263,7 @@ def _with_lock_challenge(
     if context.visit is None or not failure.is_locked:
         return refusal
     return locks.with_lock_challenge(
-        context, lookup, solved or AccountLock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
+        context, lookup, solved or AccountLock(LOCK_KINDS[context.tenant.settings.lockout.type]), refusal
     )
 
 
