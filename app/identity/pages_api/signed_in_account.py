@@ -11,8 +11,8 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials import account_locks, current_password
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
-from app.identity.directory.accounts.service import Account
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions.reauthentication import is_fresh, must_confirm
 from app.identity.platform.context import Context

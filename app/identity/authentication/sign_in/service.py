@@ -21,10 +21,10 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.directory.organizations.organization import OrganizationRecord

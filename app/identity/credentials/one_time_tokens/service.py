@@ -23,10 +23,9 @@ from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SM
 from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, Purpose, StoredToken
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.identifiers import NO_ACCOUNT
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
 from app.kit.limits.rate_limits import OverLimit, Rate
@@ -369,7 +368,7 @@ def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
 
 
 __all__ = [
-    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NO_ACCOUNT", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
+    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
     "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later",
     "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
     "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",

@@ -29,12 +29,12 @@ from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import complete_first_factor, link_handoff, next_step, pending_verification
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate

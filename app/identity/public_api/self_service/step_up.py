@@ -9,7 +9,6 @@ from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import completion, pending_sign_in
-from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials import account_locks, current_password
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
@@ -20,6 +19,7 @@ from app.identity.credentials.second_factors.authenticators import email as emai
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service.account_unlock import open_lock

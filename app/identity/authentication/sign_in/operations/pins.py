@@ -9,13 +9,13 @@ from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.sign_in import completion, eligibility, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
-from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 
