@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.identity.credentials.one_time_tokens import attempt_limit
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks, attempt_limit
 from app.identity.credentials.passwords import verify_password
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -24,7 +23,7 @@ def verify(
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or this attempt locks it.
     """
     if not is_lock_solved:
-        one_time_tokens.refuse_locked(context, account)
+        account_locks.refuse_locked(context, account)
     try:
         attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     except e.LockedDuringStep:  # it was deleted meanwhile, or a concurrent right attempt took the lock away

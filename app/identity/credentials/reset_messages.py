@@ -10,13 +10,13 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials import channels
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 MAIL, SMS = channels.MAIL, channels.SMS

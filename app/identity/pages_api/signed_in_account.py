@@ -9,11 +9,10 @@ from app.contract.accounts.pages import reauthentication as contract
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials import current_password
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks, current_password
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
-from app.identity.directory.accounts.service import Account
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions.reauthentication import is_fresh, must_confirm
 from app.identity.platform.context import Context
@@ -72,7 +71,7 @@ def reauthenticate(context: Context, req: contract.WithPassword) -> Reauthentica
     if must_confirm(context, session, account):
         raise e.NotAuthenticated
     if not req.password:
-        one_time_tokens.refuse_locked(context, account)
+        account_locks.refuse_locked(context, account)
         raise e.WrongCurrentPassword("The password is asked again.")
     verified = current_password.verify(context, account, req.password, e.WrongCurrentPassword)
     with context.work.separate_transaction() as work:

@@ -27,6 +27,8 @@ from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest
 from app.kit.web.proxies import network_of
 
+NO_ACCOUNT = "nobody"
+"""The account id of tokens that belong to no account, or to an unknown identifier; no account has it."""
 _ATTEMPTS = "attempts"  # the member of `remembered` with the counted attempts
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
@@ -59,7 +59,6 @@ _OF_ACCOUNT = Compiled(
 )
 _SPEND = Compiled(delete(token_table).where(*_KEY, T.expires_at > bindparam("now")))
 OPEN = "open"
-NO_ACCOUNT = "nobody"
 _MAX_LENGTH = 500
 
 

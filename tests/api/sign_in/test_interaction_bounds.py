@@ -9,7 +9,7 @@ from sqlalchemy import insert, select
 
 from app.contract.steps import RedirectStep, StartAgainStep
 from app.identity.assembly.clean_up import expired_rows
-from app.identity.authentication.sign_in.interactions import MAX_OF_NETWORK, PUSH_OUT
+from app.identity.authentication.sign_in.interactions import DELETE_SURPLUS, MAX_OF_NETWORK
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.relying_party import RelyingParty
@@ -85,7 +85,7 @@ def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
     stored = leave(tenant, HERE, MAX_OF_NETWORK + 2)
     pushing = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
-        pushing.run(PUSH_OUT, {"tenant": tenant.tenant_id, "network": HERE})
+        pushing.run(DELETE_SURPLUS, {"tenant": tenant.tenant_id, "network": HERE})
         with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
             free = select(A.attempt_hash).where(A.tenant_id == tenant.tenant_id).with_for_update(skip_locked=True)
             assert {row.attempt_hash for row in work.run(free)}.issuperset(stored[2:])

@@ -12,8 +12,8 @@ from datetime import timedelta
 from typing import Final
 
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit import randomness
 from app.kit.operations.wire import Wire
 from app.kit.resources.models import IDEMPOTENCY_KEY

@@ -33,8 +33,8 @@ from app.identity.directory.identity_provider import (
 )
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.platform.outbound.client import ProviderUnavailable
 
 log = logging.getLogger("gatehouse.identity")

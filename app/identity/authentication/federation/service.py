@@ -25,7 +25,7 @@ from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.platform.outbound.client import ProviderUnavailable
 from app.kit import randomness
@@ -97,7 +97,7 @@ def begin(
     continuation_tokens.issue(
         context,
         ContinuationPurpose.CONNECTION,
-        continuation_tokens.NO_ACCOUNT,
+        NO_ACCOUNT,
         lifetime=LIFETIME,
         facts=facts,
         text=text,

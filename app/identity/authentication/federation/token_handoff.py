@@ -24,8 +24,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.platform.token_claims import TokenClaims
 from app.kit.clock import iso
 

@@ -17,8 +17,8 @@ from app.identity.credentials.tokens import store as token_store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 from app.kit.text.code_normalization import typed_code

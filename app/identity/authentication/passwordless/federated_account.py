@@ -7,7 +7,7 @@ from enum import Enum
 from app.contract import errors as e
 from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -15,7 +15,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 
 class AddressUse(Enum):

@@ -16,19 +16,19 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.reset_messages import MAIL, is_still_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 SOURCE = "one-touch"

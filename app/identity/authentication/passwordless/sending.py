@@ -8,16 +8,16 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, Purpose
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.reset_messages import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 from app.kit.web.user_agents import parse_user_agent
 

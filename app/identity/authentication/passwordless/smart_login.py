@@ -11,12 +11,12 @@ from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as one_time_token_store
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate

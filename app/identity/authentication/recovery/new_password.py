@@ -14,9 +14,9 @@ from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passwords import new_password as new_password_hash
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import login_records
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform import events
 from app.identity.platform.context import Context

@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
@@ -27,7 +27,7 @@ from app.identity.directory.accounts.login_attempts.account_lookup import Accoun
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 VTYPE = "resetpasskey"
 KIND = Purpose.RESET_PASSKEY

@@ -7,10 +7,10 @@ from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
 from app.identity.credentials import current_password
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock
-from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 EVENT = "ChangePassword"

@@ -16,11 +16,11 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, OneTimeToken, Purpose
 from app.identity.credentials.passwords import security_answers
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock
-from app.identity.directory.accounts.service import Account
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.limits.rate_limits import Rate
 
 EVENT = "ResetPassword"
@@ -113,9 +113,7 @@ def check_code(
     lock = account_lookup.lock_of(context, lookup)
     is_lock_solved = lock is not None and _solve_lock(context, lookup, lock, solution)
     uid, subject = (
-        (account.uid, channel)
-        if account
-        else (one_time_tokens.NO_ACCOUNT, reset_messages.unknown_subject(lookup.identifier.value))
+        (account.uid, channel) if account else (NO_ACCOUNT, reset_messages.unknown_subject(lookup.identifier.value))
     )
     identifier = lookup.identifier if lookup.is_hidden else None
     try:

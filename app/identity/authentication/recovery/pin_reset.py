@@ -13,8 +13,8 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.reset_messages import MAIL, SMS
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose

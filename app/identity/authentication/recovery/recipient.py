@@ -7,9 +7,9 @@ from app.identity.credentials.reset_messages import MAIL
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
 

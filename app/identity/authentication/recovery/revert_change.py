@@ -14,8 +14,8 @@ from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpo
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform.context import Context
 

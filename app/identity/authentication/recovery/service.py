@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.identity.credentials import reset_messages
 from app.identity.credentials.reset_messages import PASSWORD, ResetKind, ResetOptions
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.messaging.service import SmsOptions
 from app.identity.platform.context import Context
 from app.kit.limits.rate_limits import Rate

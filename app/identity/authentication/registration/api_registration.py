@@ -18,7 +18,7 @@ from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.invitations import service as invitations

@@ -16,13 +16,13 @@ from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifiers, input_checks, linked_identities, privacy_policy
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import PHONE
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 API = "API"
 _MAX_SOURCE_LENGTH = 500
@@ -286,7 +286,7 @@ def _send_sms(context: Context, account: Account | None, phone: str | None, opti
     if not phone or not options.message_options.sends_sms:
         return
     try:
-        phones.send(context, account.uid if account else phones.NO_ACCOUNT, phone, account, options.message_options)
+        phones.send(context, account.uid if account else NO_ACCOUNT, phone, account, options.message_options)
     except _SMS_ERRORS as reason:
         if account is not None and not (account.email or options.hides_taken):  # the number alone identifies it
             raise

@@ -9,7 +9,7 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
 from app.kit.clock import iso

@@ -28,7 +28,7 @@ MAX_AT_ONCE: Final = 500
 """Interactions that one request deletes, of a network that holds too many."""
 _ENDED_LIFETIME: Final = timedelta(minutes=10)
 """How long a second submit of the last form, or Back, finds an interaction that has ended."""
-_FEW: Final = Rate(100, 3600)
+_UNCHECKED_RATE: Final = Rate(100, 3600)
 """Interactions of a network, which at this rate never holds too many: the longest sign-in page and
 `EXPIRED_RETENTION` have fewer hours than that takes."""
 A = interactions.c
@@ -63,17 +63,17 @@ _EXTEND = Compiled(
     .values(expires_at=bindparam("retained_until", type_=A.expires_at.type))
 )
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
-_NEWEST_GOING = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MAX_OF_NETWORK).limit(1)
-_GOING = (
+_NEWEST_SURPLUS = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MAX_OF_NETWORK).limit(1)
+_SURPLUS = (
     select(A.attempt_hash)
-    .where(*_OF_NETWORK, A.created_at <= _NEWEST_GOING.scalar_subquery())
+    .where(*_OF_NETWORK, A.created_at <= _NEWEST_SURPLUS.scalar_subquery())
     .order_by(A.created_at)
     .limit(MAX_AT_ONCE)
     .with_for_update(skip_locked=True)
-    .cte("going")
+    .cte("surplus")
 )
-PUSH_OUT: Final = Compiled(
-    delete(interactions).where(A.tenant_id == bindparam("tenant"), A.attempt_hash.in_(select(_GOING.c.attempt_hash)))
+DELETE_SURPLUS: Final = Compiled(
+    delete(interactions).where(A.tenant_id == bindparam("tenant"), A.attempt_hash.in_(select(_SURPLUS.c.attempt_hash)))
 )
 """Deletes the interactions beyond the limit of a network; PostgreSQL executes each part once, for any table size."""
 
@@ -141,9 +141,9 @@ def begin(
 def _make_room(context: Context) -> None:
     tenant_id, network = context.tenant.tenant_id, context.network
     try:
-        context.services.limits.spend("interactions", _FEW, tenant_id, network)
+        context.services.limits.spend("interactions", _UNCHECKED_RATE, tenant_id, network)
     except OverLimit:
-        context.work.run(PUSH_OUT, {"tenant": tenant_id, "network": network})
+        context.work.run(DELETE_SURPLUS, {"tenant": tenant_id, "network": network})
 
 
 def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -> Interaction | None:

@@ -1,23 +1,19 @@
-"""Account locks after too many failures: their solutions and refusals."""
+"""Opens account locks with a captcha or a security answer, and adds the question that the hosted pages show."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 
 from app.contract import errors as e
-from app.contract.captcha import models as contract
+from app.identity.credentials import account_locks
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passwords import security_answers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, lock_of, question_for
-from app.identity.directory.accounts.login_attempts.login_records import AccountLock
+from app.identity.directory.accounts.login_attempts.login_records import AccountLock, LockKind
 from app.identity.platform.context import Context
-from app.kit.clock import iso
 from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
-
-CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
 
 
 @dataclass(frozen=True)
@@ -61,13 +57,13 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, 
         solution.
     """
     settings = context.tenant.settings
-    if lock.kind == CAPTCHA and not solution.captcha.is_empty:
+    if lock.kind is LockKind.CAPTCHA and not solution.captcha.is_empty:
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
             context.spend("captcha_try", rate, lookup.key)
         captcha.require_solved(context, solution.captcha)
         return True
-    if lock.kind == QUESTION and solution.security_answer:
+    if lock.kind is LockKind.SECURITY_QUESTION and solution.security_answer:
         context.spend(
             "security_answer",
             Rate(settings.lockout.security_answer_attempts, settings.lockout.suspend_seconds),
@@ -80,22 +76,15 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, 
 
 def lock_refusal(context: Context, lookup: AccountLookup, lock: AccountLock) -> ApiError:
     """Return the error for a locked account."""
-    if lock.kind == CAPTCHA:
-        return with_lock_challenge(context, lookup, lock, e.LockedForCaptcha())
-    if lock.kind == QUESTION:
-        return with_lock_challenge(context, lookup, lock, e.LockedForSecurityQuestion())
-    if lock.kind == BLOCK:
-        return e.AccountBlocked()
-    until = lock.until or context.now + timedelta(seconds=context.tenant.settings.lockout.suspend_seconds)
-    return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
+    return account_locks.error_of(context, lock, question_id=_question_id(context, lookup, lock))
 
 
 def with_lock_challenge(context: Context, lookup: AccountLookup, lock: AccountLock, refusal: ApiError) -> ApiError:
     """Return the error with the lock's challenge as its data, so that a client can show it at once."""
-    challenge = contract.LockChallenge(
-        captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
-        question_id=question_for(context, lookup) if lock.kind == QUESTION and context.visit is not None else None,
-    )
-    if data := challenge.to_data():
-        refusal.data = {**(refusal.data or {}), **data}
-    return refusal
+    return account_locks.with_challenge(context, lock, refusal, question_id=_question_id(context, lookup, lock))
+
+
+def _question_id(context: Context, lookup: AccountLookup, lock: AccountLock) -> str | None:
+    """Return the security question that the hosted pages show."""
+    is_asked = lock.kind is LockKind.SECURITY_QUESTION and context.visit is not None
+    return question_for(context, lookup) if is_asked else None

@@ -14,8 +14,8 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import eligibility, locks, risks, service
-from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import attempt_limit, resend_delay
+from app.identity.credentials import attempt_limit, notifications
+from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
@@ -29,6 +29,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_attempts.login_records import LockKind
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -310,7 +311,7 @@ def _solves_lock(context: Context, account: Account, solution: locks.LockSolutio
     lock = login_records.lock_of(account)
     if lock is None:
         return False
-    can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
+    can_open = lock.kind in (LockKind.CAPTCHA, LockKind.SECURITY_QUESTION)
     if solution is None or not can_open or (solution.captcha.is_empty and not solution.security_answer):
         raise e.LockedDuringStep
     lookup = AccountLookup(context, TypedIdentifier("email", account.email or account.uid), account, is_hidden=False)

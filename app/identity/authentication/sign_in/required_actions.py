@@ -10,7 +10,7 @@ from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import consents as account_consents
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context

@@ -21,7 +21,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
@@ -67,9 +67,7 @@ def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | No
     """
     if not context.tenant.settings.risk.demands:
         return None
-    for token in continuation_tokens.of_account(
-        context, ContinuationPurpose.SECOND_FACTOR, uid or continuation_tokens.NO_ACCOUNT
-    ):
+    for token in continuation_tokens.of_account(context, ContinuationPurpose.SECOND_FACTOR, uid or NO_ACCOUNT):
         if FactorKind.SMS in token.facts.get(pending_sign_in.DEMANDED_FACTORS, ()):
             with suppress(e.UnknownFactorToken):  # the password changed meanwhile
                 return pending_sign_in.resume(context, token)

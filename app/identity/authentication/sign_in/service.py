@@ -12,8 +12,7 @@ from app.identity.authentication.sign_in import identifiers as sign_in_identifie
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials import reset_messages
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks, reset_messages
 from app.identity.credentials.passwords import new_password as new_password_hash
 from app.identity.credentials.passwords import verify_password
 from app.identity.credentials.reset_messages import ResetOptions
@@ -22,10 +21,10 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -172,7 +171,7 @@ def record_sign_in(context: Context, account: Account, kind: str, *, suppress_we
     Raises:
         AccountBlocked, LoginDisabled, PrivacyPolicyOutdated, TooManySessions: why the account may not sign in.
     """
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
     if not _record(context, account, suppress_webhook):
@@ -263,7 +262,7 @@ def _with_lock_challenge(
     if context.visit is None or not failure.is_locked:
         return refusal
     return locks.with_lock_challenge(
-        context, lookup, solved or AccountLock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
+        context, lookup, solved or AccountLock(LOCK_KINDS[context.tenant.settings.lockout.type]), refusal
     )
 
 

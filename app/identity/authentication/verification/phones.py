@@ -9,18 +9,18 @@ from app.contract.messages.models import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as one_time_token_store
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 _REQUESTED = "next"
 """The subject of the code for a requested number: an account requests one at a time."""
@@ -283,7 +283,6 @@ def _notify_changed(context: Context, former: Account, changed: Account) -> None
 
 
 __all__ = [
-    "NO_ACCOUNT",
     "parse_phone",
     "request_change",
     "requested_number",

@@ -11,19 +11,18 @@ from app.contract.messages.models import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.account import is_verified
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.input_checks import PRIMARY
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 VTYPE = "emailverification"
@@ -136,9 +135,7 @@ def find_account(context: Context, email: str) -> Account | None:
     holder = account_store.by_identifier(context, EMAIL, form)
     if holder is not None and not context.tenant.settings.hide_unknown_accounts:
         return holder
-    account = account_store.by_uid(
-        context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NO_ACCOUNT
-    )
+    account = account_store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or NO_ACCOUNT)
     pending = [known for known in account.emails if known.get("pending")] if account is not None else []
     requester = account if any(identifiers.normalize_email(known["Value"]) == form for known in pending) else None
     return holder or requester

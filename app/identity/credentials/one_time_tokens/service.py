@@ -17,22 +17,17 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from app.contract import errors as e
-from app.contract.captcha import models as contract
-from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import store
 from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, is_code
 from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, Purpose, StoredToken
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.identifiers import NO_ACCOUNT
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.login_attempts.login_records import AccountLock
-from app.identity.directory.accounts.service import Account
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
-from app.kit.clock import iso
 from app.kit.limits.rate_limits import OverLimit, Rate
 from app.kit.operations.errors import ApiError
 from app.kit.text.code_normalization import typed_code
@@ -230,7 +225,7 @@ def check_code(
     """Check a code as `spend_code` does, but leave it unused, because the request may still fail for another reason."""
     lookup = _counted_lookup(context, uid, identifier)
     if not is_lock_solved and (lock := account_lookup.lock_of(context, lookup)):
-        raise _lock_error(context, lock)
+        raise account_locks.error_of(context, lock)
     _spend_daily_attempts(context, purpose, subject)
     stored = store.newest_code(context, purpose, uid, subject)
     if stored is None:
@@ -306,16 +301,6 @@ def close_later(context: Context, token: OneTimeToken) -> None:
     store.close_later(context, token.purpose, token.uid, token.expires_at)
 
 
-def refuse_locked(context: Context, account: Account) -> None:
-    """Raise the lock's error if too many failures locked the account, as sign-in does.
-
-    Raises LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked.
-    """
-    if (lock := login_records.lock_of(account)) is not None:
-        context.audit.record("sign_in.refused", uid=account.uid, reason="locked", lock=lock.kind)
-        raise _lock_error(context, lock)
-
-
 def _find_link(context: Context, purpose: Purpose, token: str) -> StoredToken | None:
     token = token.strip()
     return store.link(context, purpose, randomness.digest(token)) if 0 < len(token) <= _MAX_TOKEN_LENGTH else None
@@ -348,16 +333,6 @@ def _counted_lookup(context: Context, uid: str, identifier: TypedIdentifier | No
     if uid == NO_ACCOUNT or (lookup.holder is not None and lookup.holder.uid == uid):
         return lookup
     return replace(lookup, holder=accounts.by_uid(context, uid) or lookup.holder)
-
-
-def _lock_error(context: Context, lock: AccountLock) -> ApiError:
-    if lock.kind == "Captcha":
-        return e.LockedForCaptcha(data=contract.LockChallenge(captcha=captcha.challenge(context)).to_data())
-    if lock.kind == "SecurityQuestion":
-        return e.LockedForSecurityQuestion()
-    if lock.kind == "Block":
-        return e.AccountBlocked()
-    return e.LockedForAWhile(data={"LoginLockedTimeout": iso(lock.until)})
 
 
 def _spend_daily_attempts(context: Context, purpose: Purpose, address: str) -> None:
@@ -393,8 +368,8 @@ def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
 
 
 __all__ = [
-    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NO_ACCOUNT", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
+    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
     "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later",
     "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
-    "refuse_locked", "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
+    "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
 ]  # fmt: skip

@@ -24,8 +24,8 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
 
 LIFETIME: Final = timedelta(minutes=options.LIFETIME_MINUTES)

@@ -8,8 +8,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.pins.settings import Pins
 from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import attempt_limit
+from app.identity.credentials import account_locks, attempt_limit, notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import pin_hash
@@ -67,7 +66,7 @@ def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *
         wrong: the PIN is wrong.
     """
     if not is_lock_solved:
-        one_time_tokens.refuse_locked(context, account)
+        account_locks.refuse_locked(context, account)
     stored = pin_hash.hash_of(context, account)
     if stored is None:
         raise e.NoPin

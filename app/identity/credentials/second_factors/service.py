@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials import store
-from app.identity.credentials.one_time_tokens import attempt_limit
+from app.identity.credentials import account_locks, attempt_limit, store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.second_factors.authenticators import backup_code
@@ -207,7 +206,7 @@ def verify_or_enrol(
     if kind is factors.used_channel or (is_new and not may_enrol):
         raise authenticator.not_enrolled_error
     if not is_lock_solved:
-        one_time_tokens.refuse_locked(context, factors.account)
+        account_locks.refuse_locked(context, factors.account)
     authenticator.refuse_incomplete(context, factors, response, is_new=is_new)
     is_counted = counts_attempts(kind, is_lock_solved=is_lock_solved)
     attempt = _count_attempt(context, factors) if is_counted else None
@@ -216,7 +215,7 @@ def verify_or_enrol(
         apply(context, factors, replace(response, is_lock_solved=True) if is_lock_solved else response)
     except WRONG_SENT_CODE as refusal:
         context.work.rollback()
-        raise attempt_limit.lock_error(context, factors.account) or refusal from None
+        raise account_locks.current_error(context, factors.account) or refusal from None
     except authenticator.wrong_errors as refusal:
         context.work.rollback()
         _refuse_ended_sign_in(context, factors, attempt)

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import Final
 
+from app.identity.platform.context import NO_ACCOUNT
 from app.kit import randomness
 from app.kit.caching.bounded_cache import bounded_cache
 from app.kit.text.code_normalization import typed_code
@@ -20,8 +21,6 @@ _MAX_EMAIL_LENGTH = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
 _DIALLED = re.compile(r"\+?[0-9()./]+\Z")
 _TWO_ZEROS = re.compile(r"^\+?00")
-NO_ACCOUNT = "nobody"
-"""The account id of one-time tokens for unknown identifiers, which must look like any other; no account has it."""
 _RESERVED_SEGMENTS = (
     "identities", "uid", "sott", "role", "rolecontext", "forgot", "verify", "vtoken", "emailtoken", "smsotp", "access_token",
     "2fa", "passkey",

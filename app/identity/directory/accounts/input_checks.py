@@ -1,4 +1,4 @@
-"""Validates account data of requests: identifiers, policy version, security questions."""
+"""Validates account data of requests: required parameters, identifiers, policy version, security questions."""
 
 from __future__ import annotations
 
@@ -41,6 +41,13 @@ class Emails:
     @property
     def primary(self) -> str | None:
         return self.entries[0]["Value"] if self.entries else None
+
+
+def require_parameter(name: str, value: str | None) -> str:
+    """Return a required parameter; raises BadParameter where it is absent or empty."""
+    if not value:
+        raise e.BadParameter.names(name)
+    return value
 
 
 def emails(provided: Sequence[EmailEntry]) -> Emails:

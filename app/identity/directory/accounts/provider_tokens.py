@@ -27,8 +27,8 @@ from app.identity.directory.accounts.identifiers import identity_value
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.identity_provider import ProviderIdentity, ProviderTokens
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness

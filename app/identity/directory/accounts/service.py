@@ -171,7 +171,6 @@ def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
 
 
 __all__ = [
-    "Account",
     "by_email",
     "by_phone",
     "by_uid",

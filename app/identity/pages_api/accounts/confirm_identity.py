@@ -18,7 +18,7 @@ from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.interactions import next_step, reauthentication
 from app.identity.platform.context import Context

@@ -21,7 +21,7 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.messaging import send_limits
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import MailKind

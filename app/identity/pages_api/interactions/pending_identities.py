@@ -17,8 +17,7 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 FEDERATED: Final = sessions.FEDERATED
 _LIFETIME_SECONDS: Final = 3600

@@ -19,7 +19,6 @@ from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
@@ -27,7 +26,7 @@ from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.messaging import send_limits
 from app.identity.messaging import service as messaging
 from app.identity.pages_api.interactions import accept_invitation, link_handoff
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
@@ -147,7 +146,7 @@ def _send(context: Context, interaction: Interaction, state: PendingVerification
         verification.resend(
             context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)
         )
-    elif state.uid != one_time_tokens.NO_ACCOUNT:
+    elif state.uid != NO_ACCOUNT:
         phones.send(context, state.uid, state.subject, account_store.by_uid(context, state.uid))
     elif account_store.by_identifier(context, PHONE, state.subject) is not None:
         phones.send_account_exists(context, state.subject)

@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end

@@ -39,13 +39,13 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.reset_messages import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
@@ -215,7 +215,7 @@ def _begin(
     else:
         lookup = AccountLookup(context, identifier, account, is_hidden=True)
     account = recipient.reachable_account_with_pin(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
-    uid = account.uid if account else one_time_tokens.NO_ACCOUNT
+    uid = account.uid if account else NO_ACCOUNT
     state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=previous.sent_at)

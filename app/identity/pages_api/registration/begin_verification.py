@@ -12,7 +12,6 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
@@ -20,7 +19,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import next_step, pending_verification
 from app.identity.pages_api.interactions.pending_verification import MAIL, SMS
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 
@@ -53,7 +52,7 @@ def begin(
     binding = None
     if interaction is None:
         interaction, binding = interactions.begin(context, next_step.RETURN)
-    uid = account.uid if account else one_time_tokens.NO_ACCOUNT
+    uid = account.uid if account else NO_ACCOUNT
     state = PendingVerification(
         pending_verification.display(email, by),
         uid,

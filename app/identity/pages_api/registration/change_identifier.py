@@ -21,7 +21,7 @@ from app.identity.pages_api.interactions import next_step, pending_verification
 from app.identity.pages_api.interactions.pending_verification import SMS
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.registration import verification as verification_pages
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
@@ -71,7 +71,7 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
     changed = replace(
         state,
         email=pending_verification.display(destination.shown, state.by),
-        uid=account.uid if account is not None else one_time_tokens.NO_ACCOUNT,
+        uid=account.uid if account is not None else NO_ACCOUNT,
         sent_at=int(context.now.timestamp()),
     )
     return begin_verification.step(context, pending_verification.store_pending(context, latest, changed), changed)

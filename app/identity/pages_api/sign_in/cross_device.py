@@ -22,7 +22,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
@@ -268,7 +268,7 @@ def _refused(
     context: Context, interaction: Interaction, account: Account, authentication: Authentication
 ) -> StepResponse:
     """Raise the reason why the account may not sign in, else that it must enrol a second factor with its password."""
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     return _with_password(interaction, account)

@@ -19,7 +19,7 @@ from app.identity.authentication.sign_in.interaction_state import NEW, Interacti
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
@@ -265,7 +265,7 @@ def _complete(context: Context, interaction: Interaction, account: Account, *, i
     )
     if next_page is not None:
         return next_page
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified):
         methods = (pending_identities.FEDERATED,)

@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.directory.accounts.account import Account
@@ -47,7 +47,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
         context.work.rollback()
         return pending
     authentication = Authentication(methods, remember=page_sign_in.can_remember(context, req.remember))
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, e.EmailUnverified) and account.email:
         unfinished = interaction if interaction is not None and not interaction.is_done else None

@@ -26,14 +26,15 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
@@ -157,7 +158,7 @@ def complete_sign_in(
     )
     if next_page is not None:
         return next_page
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     login_hint = account.email or account.username or account.phone

@@ -35,7 +35,7 @@ from app.identity.protocols.oauth import views as oauth_views
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
-KEYS: Final = {"hwk", "swk", pending_sign_in.MFA}
+_PASSKEY_METHODS: Final = {"hwk", "swk", pending_sign_in.MFA}
 """The `amr` values of a session that a passkey began."""
 FACTOR_EXPIRED: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
@@ -146,7 +146,7 @@ def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> 
     """Return whether only a second factor is given: at /confirm, or in a session that a passkey began."""
     if interaction is None or not _is_step_up(interaction):
         return False
-    return interaction.state.landing is not None or not set(pending.authentication.methods) - KEYS
+    return interaction.state.landing is not None or not set(pending.authentication.methods) - _PASSKEY_METHODS
 
 
 def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:

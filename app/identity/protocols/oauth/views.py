@@ -8,7 +8,7 @@ from app.contract.accounts.models import PersonView
 from app.contract.applications.pages import COPIED_LOGOS
 from app.contract.oauth.models import RelyingPartyView
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

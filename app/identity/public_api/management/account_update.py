@@ -17,13 +17,14 @@ from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.changes.account_update import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
+from app.identity.directory.accounts.login_attempts.login_records import LockKind
 from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.use_cases.accounts import account_changes
 
 UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
-LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}
+LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": LockKind.BLOCK, "locked_until": None}
 
 
 def change(context: Context, account: Account, req: AccountChanges, names: AccountIdentifiers | None) -> Account:

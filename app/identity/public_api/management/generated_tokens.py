@@ -13,7 +13,7 @@ from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.public_api.management import generated_sign_in_tokens
 from app.identity.use_cases.accounts import deletion, emails

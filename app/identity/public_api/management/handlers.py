@@ -8,9 +8,8 @@ from app.contract.profile import Profile
 from app.identity.authentication.registration import drafts
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account import limit_column
+from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.input_checks import refuse_policy_version
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.organizations import powers as organization_powers
 from app.identity.platform import events

@@ -7,9 +7,9 @@ from app.contract.accounts.self_service import Unlock
 from app.contract.shared_parameters import CaptchaSolution, LockAnswers
 from app.identity.authentication.sign_in import locks
 from app.identity.credentials.captcha import service as captcha
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
 

@@ -9,7 +9,6 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted, Posted, SmsSent
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in.second_factors.sent_codes import sms_sent
 from app.identity.authentication.verification import phones
 from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
@@ -21,6 +20,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import is_verified
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service.account_unlock import open_lock
+from app.identity.public_api.sign_in.sent_codes import sms_sent
 
 
 @sms.prove_sms.implements

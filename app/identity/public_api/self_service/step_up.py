@@ -9,9 +9,7 @@ from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
-from app.identity.authentication.sign_in.required_parameters import require_parameter
-from app.identity.credentials import current_password
-from app.identity.credentials.one_time_tokens import attempt_limit
+from app.identity.credentials import account_locks, current_password
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.second_factors import service as second_factors
@@ -21,6 +19,7 @@ from app.identity.credentials.second_factors.authenticators import email as emai
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service.account_unlock import open_lock
@@ -132,7 +131,7 @@ def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
         email_code.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)
     except e.WrongMailCode as refusal:
         context.work.rollback()
-        raise attempt_limit.lock_error(context, account) or refusal from None
+        raise account_locks.current_error(context, account) or refusal from None
     return step_up.issue(context, account, StepUpMethod.FACTOR)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from app.contract import errors as e
 from app.contract.storefronts import operations as contract
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.resources.items import Item

@@ -11,8 +11,8 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import deletion as account_deletion
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions

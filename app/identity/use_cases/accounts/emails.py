@@ -13,8 +13,8 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
 from app.identity.directory.accounts import confusables, identifiers
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import email_addresses
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs

@@ -14,10 +14,10 @@ from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import current_password, notifications
 from app.identity.directory.accounts import input_checks, privacy_policy
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes.account_update import AccountChange, ChangedAccount
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.profile import edits as profile_edits
-from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.use_cases.accounts import account_changes

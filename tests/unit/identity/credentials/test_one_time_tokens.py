@@ -16,7 +16,7 @@ from app.contract import errors as e
 from app.identity.assembly.clean_up import expired_rows
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.services import IdentityServices
 from app.kit.operations.errors import ApiError
 from app.kit.text.code_normalization import typed_code
@@ -139,7 +139,7 @@ def test_link_and_code_of_a_message_are_spent_together(holder: Holder, kind: Pur
 @pytest.mark.both_databases
 @pytest.mark.parametrize("is_known", [True, False], ids=["an account", "no account"])
 def test_raced_link_and_code_of_a_message_have_one_winner(holder: Holder, is_known: bool) -> None:
-    holder.uid = holder.uid if is_known else one_time_tokens.NO_ACCOUNT
+    holder.uid = holder.uid if is_known else NO_ACCOUNT
     for _ in range(3):
         link, code = holder.message()
         results = holder.results([partial(holder.opens, link), partial(holder.types, code)] * 10)

@@ -8,9 +8,8 @@ from app.contract import errors as e
 from app.contract.passkeys import second_factor as contract
 from app.contract.passkeys.models import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
-from app.identity.authentication.sign_in import pending_sign_in
+from app.identity.authentication.sign_in import complete_challenge, pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.authentication.sign_in.second_factors import complete_challenge
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,

@@ -13,7 +13,6 @@ from app.identity.authentication.sign_in import api_sign_in, eligibility, pendin
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT
 from app.identity.credentials.passkeys import ceremonies, options
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
@@ -24,7 +23,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 _ID_LENGTHS: Final = (16, 20, 32, 48)  # of credential ids that common authenticators create
 _MIN_LISTED: Final = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose

@@ -9,7 +9,7 @@ from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -23,7 +23,7 @@ from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import mask_email
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 _SUBJECT = "any address"
 """All codes share one subject, so that only the newest is valid, whichever address it was sent to."""

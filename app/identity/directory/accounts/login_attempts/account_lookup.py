@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key

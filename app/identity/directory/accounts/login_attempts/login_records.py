@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import cache
 from typing import Any
 
@@ -16,15 +17,32 @@ from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 A = accounts.c
-LOCK_TYPES = {"suspend": "None", "captcha": "Captcha", "security_question": "SecurityQuestion", "block": "Block"}
-_IS_BLOCKED = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
+
+
+class LockKind(StrEnum):
+    """How a locked account opens. The values are those of the column `lock_type` and of the API's LoginLockedType."""
+
+    SUSPENSION = "None"  # it opens when its time is over
+    CAPTCHA = "Captcha"
+    SECURITY_QUESTION = "SecurityQuestion"
+    BLOCK = "Block"  # only an administrator opens it
+
+
+LOCK_KINDS = {
+    "suspend": LockKind.SUSPENSION,
+    "captcha": LockKind.CAPTCHA,
+    "security_question": LockKind.SECURITY_QUESTION,
+    "block": LockKind.BLOCK,
+}
+"""The kind of lock for each `lockout.type` of a tenant that locks accounts."""
+_IS_BLOCKED = and_(A.is_locked, A.lock_type == LockKind.BLOCK)
 
 
 @dataclass(frozen=True)
 class AccountLock:
     """A current lock."""
 
-    kind: str  # a LoginLockedType; "None" is a suspension
+    kind: LockKind
     until: datetime | None = None
 
 
@@ -38,7 +56,7 @@ class Failure:
 
 def lock_of(account: Account) -> AccountLock | None:
     """Return the account's lock, or None."""
-    return AccountLock(account.lock_type, account.locked_until) if account.is_locked_now else None
+    return AccountLock(LockKind(account.lock_type), account.locked_until) if account.is_locked_now else None
 
 
 def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
@@ -102,7 +120,7 @@ def _attempt_limit(settings: TenantSettings) -> int:
 
 def _lock(account: Account, settings: TenantSettings, now: datetime) -> dict[str, Any]:
     lockout = settings.lockout
-    values: dict[str, Any] = {"is_locked": True, "lock_type": LOCK_TYPES[lockout.type]}
+    values: dict[str, Any] = {"is_locked": True, "lock_type": LOCK_KINDS[lockout.type]}
     if lockout.type == "suspend" or _is_unanswerable(account, settings):
         values["locked_until"] = now + timedelta(seconds=lockout.suspend_seconds)
     if lockout.type == "block":

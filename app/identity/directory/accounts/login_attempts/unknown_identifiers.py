@@ -15,8 +15,7 @@ from sqlalchemy import and_, bindparam, case, literal, or_, select
 from app.contract.tenants.settings import Lockout
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.login_attempts import login_records
-from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
+from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
 from app.identity.directory.accounts.tables import identifiers, unknown_identifier_failures
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
@@ -50,7 +49,7 @@ def lock_of(context: Context, name_hashes: Sequence[str]) -> AccountLock | None:
     if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
         return None
     ends_at = max(row.expires_at for row in rows)
-    return AccountLock(login_records.LOCK_TYPES[lockout.type], ends_at if lockout.type == "suspend" else None)
+    return AccountLock(LOCK_KINDS[lockout.type], ends_at if lockout.type == "suspend" else None)
 
 
 def count(context: Context, name_hashes: Sequence[str]) -> Failure:

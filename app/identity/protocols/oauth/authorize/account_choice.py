@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views

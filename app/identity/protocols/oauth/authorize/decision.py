@@ -28,7 +28,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context

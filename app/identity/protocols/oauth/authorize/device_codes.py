@@ -12,8 +12,8 @@ from app.contract.applications.file import DEVICE_GRANT
 from app.contract.oauth import errors as oauth
 from app.contract.oauth.authorization import DeviceRequest, DeviceResponse
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.oauth_parameters import authorization_details, resource, scope

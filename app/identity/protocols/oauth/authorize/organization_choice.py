@@ -9,7 +9,7 @@ from typing import Any, Final
 from app.contract.accounts.models import PersonView
 from app.contract.organizations.views import JoinableOrganization, OrganizationOption
 from app.contract.steps import SelectOrganizationStep
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import last_used_organization, names, owned_organizations
 from app.identity.directory.organizations.invitations import received_invitations
 from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation

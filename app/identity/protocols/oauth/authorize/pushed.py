@@ -16,8 +16,8 @@ from app.contract.oauth.authorization import PushedRequest, PushedResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import Check, RefusedByRedirect, RefusedOnPage, UncheckedRequest

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.contract.applications.claims_mapping import CUSTOM, SOURCE_OF
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 
 MAX_TOKEN_BYTES: Final = 2_000
 """JSON bytes of these claims in one token, beside roles and organizations: servers accept 8 KiB of headers."""

@@ -14,7 +14,7 @@ from app.contract.applications.file import TOKEN_EXCHANGE
 from app.contract.oauth.errors import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
 from app.contract.oauth.tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators

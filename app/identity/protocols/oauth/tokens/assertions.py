@@ -15,8 +15,8 @@ from app.contract.applications.settings import TrustedIssuer
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, TokenExists
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, TokenExists
 from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, import_keys, with_id
 from app.identity.platform.tenant import Application

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.oauth.errors import InvalidGrant
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.claims import organizations as organization_claims

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.keys.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

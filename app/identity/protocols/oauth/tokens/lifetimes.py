@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

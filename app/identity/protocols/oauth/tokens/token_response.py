@@ -9,7 +9,7 @@ from typing import Any
 from app.contract.oauth.tokens import TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims

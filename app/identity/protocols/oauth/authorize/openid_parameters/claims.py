@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.identity.directory.accounts.identifiers import NO_ACCOUNT
+from app.identity.platform.context import NO_ACCOUNT
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims import account as account_claims

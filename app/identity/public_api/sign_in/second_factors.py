@@ -7,7 +7,7 @@ from app.contract.second_factors import duo, questions
 from app.contract.second_factors import sign_in as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.second_factors.complete_challenge import (
+from app.identity.authentication.sign_in.complete_challenge import (
     complete,
     find_pending,
     refuse_unavailable,

@@ -7,13 +7,13 @@ from app.contract.second_factors import email, sms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import Posted, SmsSent
 from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.authentication.sign_in.second_factors.complete_challenge import (
+from app.identity.authentication.sign_in.complete_challenge import (
     complete,
     find_pending,
     find_unlocked,
     refuse_unavailable,
 )
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.credentials.second_factors.authenticators import email as email_code
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     ChallengeOptions,

@@ -14,8 +14,8 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
 from app.identity.authentication.sign_in.service import PasswordSignIn
 from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials import account_locks
 from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.consents import consent_required
@@ -100,7 +100,7 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> contract.Logi
     consent_forms.require_enabled(context)
     token, account = consent_required.pending_sign_in(context, req.consent_token)
     answers, authentication = consent_required.parse_answers(context, token, req), from_facts(token.facts["way"])
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     if not continuation_tokens.spend(context, token):

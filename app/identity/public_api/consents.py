@@ -8,7 +8,7 @@ from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.identity.directory.accounts import consents as account_consents
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import service
 from app.identity.platform.context import Context
 

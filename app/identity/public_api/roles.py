@@ -10,7 +10,7 @@ from sqlalchemy.engine import Row
 from app.contract.roles import operations as contract
 from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.roles import powers as role_powers
 from app.identity.directory.roles import service, store
 from app.identity.directory.roles.service import NewRole

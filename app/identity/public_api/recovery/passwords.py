@@ -10,14 +10,14 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import new_password, password_change, password_reset, recipient
 from app.identity.authentication.sign_in import api_sign_in, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
 

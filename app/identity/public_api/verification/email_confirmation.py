@@ -17,7 +17,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.unverified import pending_accounts
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 
@@ -86,7 +86,7 @@ def _pending_uid(lookup: AccountLookup) -> str | None:
     """Return the uid of the account with this unverified address; NO_ACCOUNT where there is none and that is hidden."""
     account = lookup.holder
     if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
-        return one_time_tokens.NO_ACCOUNT
+        return NO_ACCOUNT
     return account.uid if account else None
 
 

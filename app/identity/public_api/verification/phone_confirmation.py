@@ -14,10 +14,10 @@ from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.service import Account
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 
 
 @contract.verify.implements
@@ -58,7 +58,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
     is_lock_solved = locks.require_solved(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid = lookup.holder.uid if lookup.holder is not None else phones.NO_ACCOUNT
+    uid = lookup.holder.uid if lookup.holder is not None else NO_ACCOUNT
     token = phones.spend_code(
         context, uid, phone, req.otp or "", is_lock_solved=is_lock_solved, name=lookup.identifier if is_hidden else None
     )

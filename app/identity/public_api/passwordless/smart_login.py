@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.passwordless import smart_login as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import PostedSms
-from app.identity.authentication.passwordless import handlers, redemption, smart_login
+from app.identity.authentication.passwordless import redemption, smart_login
 from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
@@ -18,15 +18,16 @@ from app.identity.authentication.sign_in.pending_sign_in import SUPPRESS_WEBHOOK
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.messaging import service as messaging
 from app.identity.platform import continuation_tokens
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
+from app.identity.public_api.passwordless import messages as handlers
 
 
 @contract.start.implements

@@ -19,8 +19,8 @@ from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 

@@ -8,7 +8,7 @@ from app.contract.shared_responses import Deleted, PostedSms
 from app.identity.authentication.verification import phones
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import SmsOptions
 from app.identity.platform.context import Context

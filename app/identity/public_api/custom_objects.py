@@ -11,7 +11,7 @@ from app.contract.custom_objects import operations as contract
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.custom_objects import service
 from app.identity.platform.context import Context
 from app.kit.clock import iso

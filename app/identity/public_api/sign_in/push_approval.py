@@ -11,7 +11,7 @@ from app.contract.second_factors import push as contract
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
-from app.identity.authentication.sign_in.second_factors.complete_challenge import find_pending, find_unlocked
+from app.identity.authentication.sign_in.complete_challenge import find_pending, find_unlocked
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import push_approval
 from app.identity.credentials.second_factors.authenticators import push

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials import account_locks
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.login_records import Failure
-from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
 
@@ -17,7 +16,7 @@ def count_attempt(context: Context, account: Account) -> Failure:
     with context.work.separate_transaction() as transaction:
         attempt = login_records.reserve_attempt(transaction, account, context.tenant.settings, context.now)
     if attempt is None:
-        raise lock_error(context, account) or e.LockedDuringStep()
+        raise account_locks.current_error(context, account) or e.LockedDuringStep()
     return attempt
 
 
@@ -47,15 +46,4 @@ def record_failure(
             login_records.lock_if_exhausted(transaction, account, context.tenant.settings, context.now)
     if attempt.is_locked:
         context.audit.record("account.locked", uid=account.uid, lock=context.tenant.settings.lockout.type)
-    return (lock_error(context, account) if attempt.is_locked else None) or refusal, attempt.attempts
-
-
-def lock_error(context: Context, account: Account) -> ApiError | None:
-    """Return the error of the account's present lock, if it has one."""
-    fresh = accounts.by_uid(context, account.uid)
-    try:
-        if fresh is not None:
-            one_time_tokens.refuse_locked(context, fresh)
-    except ApiError as lock:
-        return lock
-    return None
+    return (account_locks.current_error(context, account) if attempt.is_locked else None) or refusal, attempt.attempts

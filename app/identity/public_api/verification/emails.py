@@ -11,7 +11,7 @@ from app.identity.authentication.verification import service
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.directory.accounts import identifiers, input_checks
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness

@@ -9,13 +9,13 @@ from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.sign_in import api_sign_in, eligibility, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
-from app.identity.authentication.sign_in.required_parameters import require_parameter
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials import account_locks
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 
@@ -61,7 +61,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     token, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
     if not req.pin:
         raise e.PinMissing
-    one_time_tokens.refuse_locked(context, account)
+    account_locks.refuse_locked(context, account)
     authentication = from_facts(token.facts["way"])
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal

@@ -10,13 +10,13 @@ from app.contract.pins import operations as contract
 from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.recovery import password_reset, pin_reset, recipient, service
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.reset_messages import PIN, ResetOptions
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context

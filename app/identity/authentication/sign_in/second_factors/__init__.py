@@ -1,1 +1,0 @@
-"""Operations that answer the challenge of a second factor."""

@@ -1,0 +1,1 @@
+"""Programs let people reset passwords and PINs, and replace lost passkeys."""

@@ -1,0 +1,1 @@
+"""Programs sign people in by password or PIN, and by the second factor."""

@@ -1,0 +1,1 @@
+"""Programs verify email addresses and phone numbers of accounts."""
