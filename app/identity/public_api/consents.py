@@ -9,33 +9,33 @@ from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.identity.directory.accounts import consents as account_consents
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.consents import service
+from app.identity.directory.consents import service as consent_forms
 from app.identity.platform.context import Context
 
 
 @contract.give.implements
 def give(context: Context, req: contract.SubmitOwnConsents) -> Profile:
     account = accounts.current(context)
-    service.require_enabled(context)
-    answers = service.parse(context.tenant.settings, req)
+    consent_forms.require_enabled(context)
+    answers = consent_forms.parse(context.tenant.settings, req)
     return Profile.of(
-        accounts.profile_of(service.submit(context, account, answers, suppress_webhook=req.suppress_webhook))
+        accounts.profile_of(consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook))
     )
 
 
 @contract.change.implements
 def change(context: Context, req: contract.UpdateOwnConsents) -> contract.ConsentProfile:
     account = accounts.current(context)
-    service.require_enabled(context)
-    after = service.change(context, account, req.consents, suppress_webhook=req.suppress_webhook)
+    consent_forms.require_enabled(context)
+    after = consent_forms.change(context, account, req.consents, suppress_webhook=req.suppress_webhook)
     return profile_of(after) or contract.ConsentProfile(accepted_consent_versions=[], consents=[])
 
 
 @contract.verify.implements
 def verify(context: Context, req: contract.CheckOwnConsent) -> contract.ConsentValidity:
     account = accounts.current(context)
-    service.require_enabled(context)
-    is_valid = service.is_valid(context, account, req.event, is_custom=req.is_custom)
+    consent_forms.require_enabled(context)
+    is_valid = consent_forms.is_valid(context, account, req.event, is_custom=req.is_custom)
     return contract.ConsentValidity(consent_profile=profile_of(account), is_valid=is_valid)
 
 
@@ -56,8 +56,8 @@ def profile_of(account: Account) -> contract.ConsentProfile | None:
 
 
 def _logs(context: Context, account: Account) -> contract.ConsentLogs:
-    service.require_enabled(context)
-    entries = service.history(context, account)
+    consent_forms.require_enabled(context)
+    entries = consent_forms.history(context, account)
     if not entries:
         raise e.NoConsentLogs
     return contract.ConsentLogs(

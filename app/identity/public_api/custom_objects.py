@@ -12,7 +12,7 @@ from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.custom_objects import service
+from app.identity.directory.custom_objects import service as custom_objects
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -31,12 +31,14 @@ def managed_add(context: Context, req: contract.CreateCustomRecord) -> contract.
 
 
 def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateCustomRecord) -> contract.Record:
-    account, kind = _account(context, req), service.find_object(context, req)
-    return _view(service.add(context, account, kind, _content(context, req), suppress_webhook=req.suppress_webhook))
+    account, kind = _account(context, req), custom_objects.find_object(context, req)
+    return _view(
+        custom_objects.add(context, account, kind, _content(context, req), suppress_webhook=req.suppress_webhook)
+    )
 
 
 def read_all(context: Context, req: contract.ListOwnRecords | contract.ListCustomRecords) -> contract.Records:
-    rows = service.read_all(context, _account(context, req), service.find_object(context, req))
+    rows = custom_objects.read_all(context, _account(context, req), custom_objects.find_object(context, req))
     return contract.Records(data=[_view(row) for row in rows], count=len(rows))
 
 
@@ -45,7 +47,11 @@ contract.managed_read_all.implements(read_all)
 
 
 def read(context: Context, req: contract.ReadOwnRecord | contract.ReadCustomRecord) -> contract.Record:
-    return _view(service.read(context, _account(context, req), service.find_object(context, req), req.object_record_id))
+    return _view(
+        custom_objects.read(
+            context, _account(context, req), custom_objects.find_object(context, req), req.object_record_id
+        )
+    )
 
 
 contract.read.implements(read)
@@ -53,8 +59,8 @@ contract.managed_read.implements(read)
 
 
 def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateCustomRecord) -> contract.Record:
-    account, kind, content = _account(context, req), service.find_object(context, req), _content(context, req)
-    changed = service.change(
+    account, kind, content = _account(context, req), custom_objects.find_object(context, req), _content(context, req)
+    changed = custom_objects.change(
         context,
         account,
         kind,
@@ -71,8 +77,8 @@ contract.managed_change.implements(change)
 
 
 def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteCustomRecord) -> Deleted:
-    account, kind = _account(context, req), service.find_object(context, req)
-    service.remove(context, account, kind, req.object_record_id, suppress_webhook=req.suppress_webhook)
+    account, kind = _account(context, req), custom_objects.find_object(context, req)
+    custom_objects.remove(context, account, kind, req.object_record_id, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.messages.models import MailKind
 from app.contract.tenants import operations as tenants
 from app.identity.directory.tenants import appinfo
-from app.identity.messaging import service
+from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
 _LISTED_MAILS = {
@@ -28,7 +28,7 @@ def read_appinfo(context: Context, req: tenants.ReadAppinfo) -> tenants.Appinfo:
 
 
 def _has_only_code(context: Context, kind: MailKind) -> bool:
-    carries = service.carries(context, kind, account=None)
+    carries = messaging.carries(context, kind, account=None)
     return carries == "otp" or (
         carries is None and kind is MailKind.RESET and context.tenant.settings.reset_password_codes
     )

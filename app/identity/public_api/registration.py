@@ -7,7 +7,8 @@ import json
 from app.contract.registration import choices
 from app.contract.registration import operations as contract
 from app.contract.shared_responses import Deleted, Posted
-from app.identity.authentication.registration import api_registration, choice_lists, service, sott
+from app.identity.authentication.registration import api_registration, choice_lists, sott
+from app.identity.authentication.registration import service as registration
 from app.identity.credentials.captcha import service as captcha
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -16,22 +17,22 @@ from app.kit.operations.wire import Document
 
 @contract.register.implements
 def with_sott(context: Context, req: contract.Registration) -> contract.Registered:
-    service.require_enabled(context)
+    registration.require_enabled(context)
     sott.check(context, req.sott)
     options = api_registration.options_for(context, req)
     return api_registration.respond(
-        context, req, service.register(context, service.read_draft(context, req, options), options)
+        context, req, registration.register(context, registration.read_draft(context, req, options), options)
     )
 
 
 @contract.register_with_captcha.implements
 def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> contract.Registered:
     """Register with a captcha, verified last so that a mistyped field does not require another captcha."""
-    service.require_enabled(context)
+    registration.require_enabled(context)
     options = api_registration.options_for(context, req)
-    draft = service.read_draft(context, req, options)
+    draft = registration.read_draft(context, req, options)
     captcha.require_solved(context, captcha.from_parameters(req))
-    return api_registration.respond(context, req, service.register(context, draft, options))
+    return api_registration.respond(context, req, registration.register(context, draft, options))
 
 
 @contract.sott.implements

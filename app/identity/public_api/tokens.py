@@ -7,7 +7,7 @@ from app.contract.sessions import operations as contract
 from app.contract.sessions.operations import Token
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted
-from app.identity.credentials.tokens import service
+from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import active_policies
@@ -42,7 +42,7 @@ def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
 @contract.slide.implements
 def slide(context: Context, req: AccessTokenQuery) -> Token:
     return Token(
-        access_token=context.token_holder.token, expires_in=iso(service.slide(context, context.token_holder)) or ""
+        access_token=context.token_holder.token, expires_in=iso(tokens.slide(context, context.token_holder)) or ""
     )
 
 
@@ -56,7 +56,7 @@ def impersonate(context: Context, req: contract.Impersonate) -> Token:
         raise e.LoginDisabled
     actor = str(context.machine["sub"]) if context.machine is not None else f"{context.tenant.name}@server"
     claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, act={"sub": actor})
-    issued = service.issue(context, TokenGrant(uid=account.uid, claims=claims))
+    issued = tokens.issue(context, TokenGrant(uid=account.uid, claims=claims))
     context.audit.record("token.impersonated", uid=account.uid, act=actor)
     return _token_pair(issued)
 
@@ -65,8 +65,8 @@ def impersonate(context: Context, req: contract.Impersonate) -> Token:
 def refresh(context: Context, req: contract.RefreshToken) -> Token:
     try:
         reuse_seconds = context.tenant.settings.refresh_token_reuse_seconds or 0
-        spent = service.rotate(context, req.refresh_token, client_id=None, reuse_seconds=reuse_seconds)
-    except service.RefreshRefused:
+        spent = tokens.rotate(context, req.refresh_token, client_id=None, reuse_seconds=reuse_seconds)
+    except tokens.RefreshRefused:
         raise e.WrongRefreshToken from None
     account = accounts.by_uid(context, spent.uid) if spent.uid else None
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
@@ -81,14 +81,14 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
         access_seconds=access,
         refresh_seconds=refreshing,
     )
-    issued = service.issue(context, grant)
-    service.record_repeated(context, spent)
+    issued = tokens.issue(context, grant)
+    tokens.record_repeated(context, spent)
     return _token_pair(issued)
 
 
 @contract.revoke_refresh.implements
 def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
-    if not service.revoke_refresh(context, req.refresh_token):
+    if not tokens.revoke_refresh(context, req.refresh_token):
         raise e.WrongRefreshToken
     return Deleted()
 
@@ -96,7 +96,7 @@ def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
 @contract.revoke_refresh_of_account.implements
 def revoke_refresh_of_account(context: Context, req: Uid) -> Deleted:
     account = accounts.require(context, req.uid)
-    service.revoke_refresh_of_account(context, account.uid)
+    tokens.revoke_refresh_of_account(context, account.uid)
     context.audit.record("refresh_tokens.ended", uid=account.uid)
     return Deleted()
 
@@ -114,7 +114,7 @@ def invalidate_shown(context: Context, req: contract.RevokePresentedToken) -> co
     """Accepts a token's text, or its handle in the list of active sessions."""
     if not req.access_token:
         raise e.MissingAccessToken
-    holder = service.find(context, req.access_token)
+    holder = tokens.find(context, req.access_token)
     if not _revoke(context, holder.token_hash if holder else req.access_token, req.prevent_refresh):
         raise e.InvalidAccessToken
     context.audit.record("token.ended", uid=holder.uid if holder else None)
@@ -126,27 +126,27 @@ def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token
     holder = _require_token(context, req.access_token)
     if holder.expires_at <= context.now:
         raise e.InvalidAccessToken
-    return Token(access_token=holder.token, expires_in=iso(service.prolong(context, holder, req.expires_in)) or "")
+    return Token(access_token=holder.token, expires_in=iso(tokens.prolong(context, holder, req.expires_in)) or "")
 
 
 def _require_token(context: Context, access_token: str | None) -> TokenHolder:
     if not access_token:
         raise e.MissingAccessToken
-    holder = service.find(context, access_token)
+    holder = tokens.find(context, access_token)
     if holder is None:
         raise e.InvalidAccessToken
     return holder
 
 
 def _revoke(context: Context, token_hash: str, prevent_refresh: bool) -> bool:
-    return (service.revoke_both if prevent_refresh else service.revoke_access)(context, token_hash)
+    return (tokens.revoke_both if prevent_refresh else tokens.revoke_access)(context, token_hash)
 
 
 def _token(holder: TokenHolder) -> Token:
     return Token(access_token=holder.token, expires_in=iso(holder.expires_at) or "")
 
 
-def _token_pair(issued: service.IssuedTokens) -> Token:
+def _token_pair(issued: tokens.IssuedTokens) -> Token:
     return Token(
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -85,10 +86,32 @@ def test_no_area_imports_handlers_of_another() -> None:
     assert {name: handlers for name, handlers in found.items() if handlers} == {}
 
 
+HANDLERS_BELOW = {
+    "federation/token_handoff.py",
+    "sign_in/passkeys/second_factor.py",
+    "sign_in/passkeys/sign_in.py",
+    "sign_in/passkeys/sign_up.py",
+}
+"""Modules of `authentication` whose rules other areas call, too."""
+
+
+def test_handlers_are_in_the_packages_of_operations() -> None:
+    """The packages below have rules alone."""
+    packages = {"administration", "pages_api", "protocols", "public_api"}
+    below = {
+        "/".join(path.parts[3:])
+        for path in sources.under("app")
+        if path.parts[1] == "identity"
+        and path.parts[2] not in packages
+        and re.search(r"^@\S+\.implements$", sources.text(path), re.MULTILINE)
+    }
+    assert below == HANDLERS_BELOW
+
+
 def is_foreign_handler(importing: str, module: str) -> bool:
     """Return whether a module has handlers and is neither in the folder of the importing one nor above it."""
     folder, _, name = module.rpartition(".")
-    is_of_handlers = name == "handlers" or name.endswith("_handlers") or folder.endswith(".operations")
+    is_of_handlers = name == "handlers" or name.endswith("_handlers")
     return is_of_handlers and module.startswith("app.identity.") and not importing.startswith(f"{folder}.")
 
 
@@ -104,7 +127,8 @@ def test_no_page_imports_a_page() -> None:
 def is_view(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     calls = [item.func for item in function.decorator_list if isinstance(item, ast.Call)]
     routes = [ast.unparse(call.value) for call in calls if isinstance(call, ast.Attribute)]
-    return not {"pages", "first_page"}.isdisjoint(routes)
+    names = [call.id for call in calls if isinstance(call, ast.Name)]
+    return not {"pages", "first_page", "account_page"}.isdisjoint([*routes, *names])
 
 
 def test_no_text_of_a_section_stands_twice() -> None:

@@ -9,7 +9,8 @@ from app.contract import errors as e
 from app.contract.recovery import operations as contract
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Posted, PostedSms
-from app.identity.authentication.recovery import recipient, service
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.recovery import service as recovery
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -25,25 +26,25 @@ from app.kit.operations.wire import Document
 
 @contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotPassword) -> Posted:
-    service.spend_limits(context)
+    recovery.spend_limits(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
     reset_messages.refuse_url(context, req.reset_password_url)
     recipient.refuse_foreign_token(context, lookup.holder)
     account = recipient.reachable_account(lookup, reset_messages.MAIL)
-    service.send_mail(context, lookup, account, ResetOptions(url=req.reset_password_url, template=req.email_template))
+    recovery.send_mail(context, lookup, account, ResetOptions(url=req.reset_password_url, template=req.email_template))
     return Posted()
 
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
-    service.spend_limits(context)
+    recovery.spend_limits(context)
     lookup = recipient.from_phone(context, req.phone)
     captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
     account = recipient.reachable_account(lookup, reset_messages.SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
-    return messaging.posted_sms(context, service.send_sms(context, lookup, account, req))
+    return messaging.posted_sms(context, recovery.send_sms(context, lookup, account, req))
 
 
 @contract.forgot_token.implements

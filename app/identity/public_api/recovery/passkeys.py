@@ -6,7 +6,8 @@ from app.contract import errors as e
 from app.contract.passkeys import sign_in as contract
 from app.contract.passkeys.models import PublicKey, RegisterBegin
 from app.contract.shared_responses import Posted
-from app.identity.authentication.recovery import passkey_reset, recipient, service
+from app.identity.authentication.recovery import passkey_reset, recipient
+from app.identity.authentication.recovery import service as recovery
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts
@@ -17,7 +18,7 @@ from app.identity.platform.context import Context
 @contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotPasskey) -> Posted:
     require_enabled(context)
-    service.spend_limits(context)
+    recovery.spend_limits(context)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))

@@ -8,7 +8,8 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.pins import operations as contract
 from app.contract.shared_responses import Posted, PostedSms
-from app.identity.authentication.recovery import password_reset, pin_reset, recipient, service
+from app.identity.authentication.recovery import password_reset, pin_reset, recipient
+from app.identity.authentication.recovery import service as recovery
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import service as captcha
@@ -55,12 +56,12 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     pins.refuse_disabled(context.tenant.settings)
     if identifiers.normalize_phone(req.phone) is None:
         raise e.UnknownPhone
-    service.spend_limits(context)
+    recovery.spend_limits(context)
     lookup = recipient.find(context, "phone", req.phone)
     account = recipient.reachable_account_with_pin(lookup, reset_messages.SMS, e.NotAuthenticated)
     if account is not None and not account.phone_verified:
         raise e.NotAuthenticated
-    return messaging.posted_sms(context, service.send_sms(context, lookup, account, req, PIN))
+    return messaging.posted_sms(context, recovery.send_sms(context, lookup, account, req, PIN))
 
 
 @contract.change.implements
@@ -114,10 +115,10 @@ def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswe
 
 
 def _send_mail(context: Context, lookup: AccountLookup, options: ResetOptions, unknown: type[ApiError]) -> Posted:
-    service.spend_limits(context)
+    recovery.spend_limits(context)
     reset_messages.refuse_url(context, options.url, e.PinUrlRefused)
     account = recipient.reachable_account_with_pin(lookup, reset_messages.MAIL, unknown)
-    service.send_mail(context, lookup, account, options, PIN)
+    recovery.send_mail(context, lookup, account, options, PIN)
     return Posted()
 
 

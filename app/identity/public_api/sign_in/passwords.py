@@ -8,8 +8,9 @@ from app.contract.second_factors.sign_in import with_password as with_factors_co
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import operations as contract
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import api_sign_in, eligibility, risk_challenges, service, tenant_requirements
+from app.identity.authentication.sign_in import api_sign_in, eligibility, risk_challenges, tenant_requirements
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
 from app.identity.authentication.sign_in.service import PasswordSignIn
@@ -77,7 +78,7 @@ def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[Pas
     if req.password_delegation:
         raise e.DelegationFailed
     solution = LockSolution(req.security_answer, captcha.from_parameters(req))
-    verified = service.sign_in_with_password(
+    verified = sign_in_service.sign_in_with_password(
         context,
         identifier,
         req.password,
@@ -87,7 +88,10 @@ def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[Pas
         suppress_webhook=req.suppress_webhook,
     )
     return verified, Authentication(
-        (service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, suppress_webhook=req.suppress_webhook
+        (sign_in_service.PASSWORD,),
+        identifier.kind,
+        opens_lock=verified.opens_lock,
+        suppress_webhook=req.suppress_webhook,
     )
 
 

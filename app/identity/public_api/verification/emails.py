@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.verification import operations as contract
-from app.identity.authentication.verification import service
+from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.directory.accounts import identifiers, input_checks
 from app.identity.directory.accounts import service as accounts
@@ -24,9 +24,9 @@ def resend(context: Context, req: contract.ResendVerification) -> contract.Poste
     context.count("verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
-    service.refuse_url(context, req.verification_url)
+    verification.refuse_url(context, req.verification_url)
     options = VerificationOptions(url=req.verification_url, email_template=req.email_template)
-    account = service.find_account(context, req.email)
+    account = verification.find_account(context, req.email)
     if context.tenant.settings.hide_unknown_accounts:
         return _send_hidden(context, account, req.email, options)
     if account is None:
@@ -39,7 +39,7 @@ def send_own(context: Context, req: contract.SendOwnVerification) -> contract.Po
     _require_enabled(context)
     if context.holder is None:
         raise e.WrongClientGuid if req.client_guid else e.NotAuthenticated
-    service.refuse_url(context, req.verification_url)
+    verification.refuse_url(context, req.verification_url)
     account = accounts.by_uid(context, context.holder.uid)
     if account is None or not account.email:
         raise e.NoEmailProfile
@@ -95,9 +95,9 @@ def _availability(context: Context, is_taken: bool) -> contract.Exist:
 
 
 def _send(context: Context, account: Account, email: str, options: VerificationOptions) -> contract.PostedWithId:
-    if service.is_verified(account, email):
+    if verification.is_verified(account, email):
         raise e.EmailAlreadyVerified
-    return _response(context, service.send(context, account, options, email=email))
+    return _response(context, verification.send(context, account, options, email=email))
 
 
 def _send_hidden(
@@ -105,8 +105,8 @@ def _send_hidden(
 ) -> contract.PostedWithId:
     """Send the mail or simulate that; a reached limit is silent, because it would reveal an earlier message."""
     try:
-        if account is None or service.is_verified(account, email):
-            return _response(context, service.send_account_exists(context, email, options))
+        if account is None or verification.is_verified(account, email):
+            return _response(context, verification.send_account_exists(context, email, options))
         return _send(context, account, email, options)
     except e.MailLimitReached:
         context.work.rollback()
