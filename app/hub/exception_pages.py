@@ -22,8 +22,9 @@ from app.contract.errors import (
 from app.hub.account_pages import ConfirmationRequired
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.error_pages import ErrorPage, RequestError, UnknownTenantPage
-from app.hub.journey import InteractionGone, redirect_to, start_again
+from app.hub.journey import InteractionGone, start_again
 from app.hub.web.errors import ErrorPages
+from app.hub.web.responses import redirect_to
 from app.hub.web.visit import current_visit, retry_address
 from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.operations.client import ServiceUnavailable

@@ -66,7 +66,7 @@ from app.hub.web.cookies import (
 )
 from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.interaction import HubInteraction, interaction_from_step
-from app.hub.web.responses import redirect
+from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.short_links import link_address
 from app.hub.web.visit import Visit, current_visit, own_address, requested_interaction_id
@@ -94,11 +94,6 @@ def follow_home(response: StepResponse) -> Response:
     if is_finished_in_other_tab and interaction and interaction.home:
         return redirect_to(interaction.home)
     return follow(response)
-
-
-def redirect_to(address: str) -> Response:
-    """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
-    return redirect(address, 303 if current_visit().is_post else 302)
 
 
 def set_cookies(page: Response, response: StepResponse) -> None:

@@ -20,11 +20,11 @@ from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownAccount
 from app.contract.oauth.pages import authorization as contract
-from app.hub import journey
 from app.hub.account_pages import is_landing
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.encryption import derive_key
 from app.hub.web.cookies import delete_cookie, set_cookie
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit import randomness
@@ -61,7 +61,7 @@ def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
             nonce=pending["nonce"],
             **({"prompt": "login"} if reauthenticate else {}),
         )
-    response = journey.redirect_to(address)
+    response = redirect_to(address)
     set_cookie(
         response, _cookie(pending["id"]), services().cookie_cipher.encrypt(pending, _context()), LIFETIME_SECONDS
     )
@@ -88,7 +88,7 @@ def finish_login(name: str) -> Response:
         visit = current_visit()
         log.warning("callback %s not finished: %s, reference %s", name, problem, visit.reference)
         return ErrorPage(RequestError.SIGN_IN_FAILED, 400, visit.reference, again="/profile").render(400)
-    response = journey.redirect_to(landing)
+    response = redirect_to(landing)
     delete_cookie(response, _cookie(pending["id"]))
     return response
 

@@ -6,16 +6,14 @@ import io
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.contract.catalogue import HASHES_SECRETS
 from app.hub.pages.security import alert_link
 from app.hub.web.services import HubServices
 from app.hub.web.short_links import page_path
 from app.kit.limits.queue_slot import QueueSlot
-from app.kit.operations.operation import HashingWork
 
-_HASHING: Final = HashingWork("sign-in", ("password", "pin", "answer"))
-"""A form hashes if one of these is in its field names (decision 0152) ..."""
 _GENERATES_PASSWORD: Final = frozenset({alert_link.ADDRESS})
-"""... or if it generates a new password."""
+"""Forms that generate a new password; others hash if a secret is in their field names (decision 0152)."""
 _BULK_PATHS: Final = frozenset({"/register"})
 
 
@@ -25,7 +23,7 @@ def queue_slot(shared: HubServices, environ: Mapping[str, Any]) -> QueueSlot | N
         return None
     path, stream = page_path(environ["PATH_INFO"]), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
-    if path not in _GENERATES_PASSWORD and not _HASHING.may_hash(environ["QUERY_STRING"], body):
+    if path not in _GENERATES_PASSWORD and not HASHES_SECRETS.may_hash(environ["QUERY_STRING"], body):
         return None
     tenant = shared.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
-    return QueueSlot(tenant, "bulk" if path in _BULK_PATHS else _HASHING.work)
+    return QueueSlot(tenant, "bulk" if path in _BULK_PATHS else HASHES_SECRETS.work)

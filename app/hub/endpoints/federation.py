@@ -20,6 +20,7 @@ from app.hub.components.restore_account import offer_restore
 from app.hub.components.sign_in_methods import WITH_PROVIDER, begin_method
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
@@ -84,7 +85,7 @@ def finish() -> Response:
 def finish_posted() -> Response:
     """Redirect a posted callback (OAuth 2.0 Form Post Response Mode) to a GET: the cross-site POST has no cookies."""
     answer = [(name, text[:4_000]) for name in _ANSWERED for text in current_visit().form.getlist(name)[:2]]
-    return journey.redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
+    return redirect_to(f"{RETURN_FROM_PROVIDER}?{urlencode(answer)}")
 
 
 def _no_provider(refusal: ApiError) -> Response:

@@ -14,6 +14,7 @@ from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.components.restore_account import offer_restore
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -68,7 +69,7 @@ def access() -> Response:
     try:
         return journey.follow(api()(contract.access, received))
     except (e.JwtRefused, e.JwtWithoutSubject) as refusal:
-        return journey.redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
+        return redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
     except e.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:

@@ -15,6 +15,7 @@ from app.contract.sign_in import pages as contract
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.pages.sign_in.logout import sign_out
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.short_links import PARAMETER, link_address
 from app.hub.web.visit import current_visit
@@ -44,7 +45,7 @@ def auth() -> Response:
     if invitation := visit.query.get("invitation_token", "")[:MAX_TOKEN_LENGTH]:
         parameters = _given_parameters("return_url", "lang")
         address = link_address("/invitation", invitation)
-        return journey.redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
+        return redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
     action, return_url = visit.query.get("action", "").lower(), visit.query.get("return_url")
     if action == "logout":
         return sign_out(SignOutRequest(return_url=return_url))
@@ -53,7 +54,7 @@ def auth() -> Response:
             link_address(page, visit.query.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),
             _given_parameters("attempt", "lang"),
         )
-        return journey.redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
+        return redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
     if visit.query.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
     organization = next((text for name in ORGANIZATION if (text := visit.query.get(name, "").strip())), "")
@@ -88,13 +89,13 @@ def _given_parameters(*names: str) -> dict[str, str]:
 
 @views.get("/profile.aspx")
 def profile() -> Response:
-    return journey.redirect_to("/profile")
+    return redirect_to("/profile")
 
 
 @views.get("/")
 def start() -> Response:
     """The root: the profile, or with `action` the legacy authentication page."""
-    return auth() if current_visit().query.get("action") else journey.redirect_to("/profile")
+    return auth() if current_visit().query.get("action") else redirect_to("/profile")
 
 
 @views.get("/error.aspx")
@@ -110,4 +111,4 @@ def error() -> Response:
 @views.get("/.well-known/change-password")
 def change_password() -> Response:
     """The address for password managers (W3C change-password-url)."""
-    return journey.redirect_to("/change-password")
+    return redirect_to("/change-password")

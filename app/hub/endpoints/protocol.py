@@ -17,6 +17,7 @@ from app.contract.sessions.pages.sign_out import SignOutRequest
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.pages.sign_in.logout import sign_out
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.short_links import link_address
 from app.hub.web.visit import current_visit
@@ -71,9 +72,9 @@ def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:
     visit = current_visit()
     return_url = f"{visit.origin}{visit.path}?{rest}"
     address = link_address("/invitation", token[:MAX_TOKEN_LENGTH])
-    return journey.redirect_to(f"{address}?{urlencode({'return_url': return_url})}")
+    return redirect_to(f"{address}?{urlencode({'return_url': return_url})}")
 
 
 def _as_get(parameters: list[tuple[str, str]]) -> Response | None:
     query = urlencode(parameters, errors="replace")
-    return journey.redirect_to(f"{current_visit().path}?{query}") if len(query) <= _MAX_QUERY_CHARACTERS else None
+    return redirect_to(f"{current_visit().path}?{query}") if len(query) <= _MAX_QUERY_CHARACTERS else None

@@ -12,8 +12,8 @@ from flask import Blueprint, Response, jsonify
 
 from app.contract import errors as e
 from app.contract.sessions.pages import web_sso as contract
-from app.hub import journey
 from app.hub.web.cookies import set_cookie, set_session
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -73,7 +73,7 @@ def set_safari_token() -> Response:
     begun = _ask(contract.begin, _by_token(_referring_origin(), callback=callback))
     if isinstance(begun, Response):
         return begun
-    response = journey.redirect_to(callback)
+    response = redirect_to(callback)
     if begun.session is not None:
         set_session(response, begun.session)
     return response

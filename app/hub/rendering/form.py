@@ -88,9 +88,6 @@ class HubForm(FlaskForm):
         """The captcha provider's widget if the form shows it."""
         return getattr(self._fields.get("captcha"), "provider_widget", None)
 
-    request: Any = None
-    """The request of a valid form, as `to_request` made it; set by `validate`."""
-
     class Meta(FlaskForm.Meta):
         csrf = True
         csrf_class = BoundToken
@@ -120,13 +117,13 @@ class HubForm(FlaskForm):
         raise NotImplementedError
 
     def validate(self, extra_validators: Any = None) -> bool:
-        """Check the CSRF token, the fields, and the request against the contract; a valid form keeps its `request`."""
+        """Check the CSRF token, the fields, and the request against the contract."""
         if not super().validate(extra_validators):
             return False
         if type(self).to_request is HubForm.to_request:
             return True
         try:
-            self.request = self.to_request()
+            self.to_request()
         except ValidationError as refusal:
             self.add_contract_errors(refusal)
             return False

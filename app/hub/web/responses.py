@@ -14,7 +14,7 @@ from app.hub.web.cookies import set_cookie, set_interaction_cookie
 from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.security_headers import with_security_headers
 from app.hub.web.services import COST_HEADER, services
-from app.hub.web.visit import Visit
+from app.hub.web.visit import Visit, current_visit
 
 _YEAR_SECONDS: Final = 365 * 24 * 3600
 
@@ -23,6 +23,11 @@ def redirect(address: str, status: int) -> Response:
     """Return a redirect to any address; characters that a URI cannot hold are percent-encoded."""
     response: Response = utils.redirect(address, status, Response)  # type: ignore[assignment]  # the class that is given
     return response
+
+
+def redirect_to(address: str) -> Response:
+    """Redirect with 302; after a POST with 303, so that the browser does not post the form again (RFC 9110 §15.4.4)."""
+    return redirect(address, 303 if current_visit().is_post else 302)
 
 
 def finish(response: AnyResponse, visit: Visit) -> AnyResponse:

@@ -14,7 +14,6 @@ from app.contract import errors as e
 from app.contract.accounts.pages import deletion as contract
 from app.contract.accounts.self_service import RequestDeletion, ask_deletion
 from app.contract.page_models import LinkToken
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components import mailed_link
 from app.hub.components.change_refusals import refusal_notice
@@ -27,6 +26,7 @@ from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.cookies import set_session
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -172,14 +172,14 @@ def submit_delete_account() -> Response:
     except ApiError as refusal:
         page_notice = None if form.add_refusal(refusal) else _notice_of(refusal)
         return DeleteAccountPage(form, page_notice).render(refusal.status)
-    return journey.redirect_to(f"{ADDRESS}?mailed=1")
+    return redirect_to(f"{ADDRESS}?mailed=1")
 
 
 @pages.get(RESTORE)
 def show_account_restored() -> Response:
     """Confirm the reverted deletion; redirect to the login page if none was reverted."""
     if "kept" not in current_visit().query:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     return KeepAccountPage(RestoreForm(formdata=None), "", is_restored=True).render()
 
 
@@ -193,9 +193,7 @@ def submit_keep_account() -> Response:
     except e.WrongDeleteToken as refusal:
         return KeepAccountPage(form, "", is_expired=True).render(refusal.status)
     interaction = current_visit().interaction
-    return journey.redirect_to(
-        f"{RESTORE}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}"
-    )
+    return redirect_to(f"{RESTORE}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}")
 
 
 def _notice_of(refusal: ApiError) -> Notice:
@@ -218,7 +216,7 @@ def _delete(token: str) -> Response:
         deletion = api()(contract.confirm_deletion, LinkToken(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
         return _refused_link(refusal, token)
-    response = journey.redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
+    response = redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
     if deletion.ends_session:
         set_session(response, None)
         current_visit().session = ""

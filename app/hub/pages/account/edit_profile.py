@@ -10,13 +10,13 @@ from flask import Response
 
 from app.contract.accounts.pages.profile import edit_profile as operation
 from app.contract.accounts.pages.profile import editable
-from app.hub import journey
 from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -73,4 +73,4 @@ def submit_edit_profile() -> Response:
 
 
 def _saved() -> Response:
-    return journey.redirect_to("/profile?saved=1")
+    return redirect_to("/profile?saved=1")

@@ -13,7 +13,6 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
-from app.hub import journey
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
@@ -21,6 +20,7 @@ from app.hub.pages import account_page, pages
 from app.hub.pages.account.email_addresses import EMAIL_CODE, EMAILS, email_code_address
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import with_retry_after
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -90,7 +90,7 @@ def show_email_code() -> Response:
     view, requested = read_profile(with_addresses=True), current_visit().query.get("email", "").lower()
     pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
-        return journey.redirect_to(EMAILS)
+        return redirect_to(EMAILS)
     code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
     form, seconds = EmailCodeForm(formdata=None), pending.resend_in_seconds
     return EmailCodePage(form, pending.email, False, seconds, code_notice, carries=pending.carries).render()
@@ -106,19 +106,19 @@ def submit_email_code() -> Response:
     try:
         api()(operation, form.to_request())
     except e.EmailVerifiedBefore:
-        return journey.redirect_to(_CONFIRMED)
+        return redirect_to(_CONFIRMED)
     except _NOT_PENDING_ERRORS:
-        return journey.redirect_to(EMAILS)
+        return redirect_to(EMAILS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return journey.redirect_to(
+    return redirect_to(
         email_code_address(_address(form), sent=AGAIN) if isinstance(form, ResendEmailForm) else _CONFIRMED
     )
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, ResendEmailForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
-        return journey.redirect_to(f"{EMAILS}?done=not_sent")
+        return redirect_to(f"{EMAILS}?done=not_sent")
     mailed = SentTo.model_validate(refusal.data or {})
     page = _render_again(form, code.code_notice_for(form, refusal), refusal.status, mailed)
     return with_retry_after(page, refusal)
@@ -128,7 +128,7 @@ def _render_again(form: Any, code_notice: CodePageNotice | None, status: int, ma
     """Render the page for the posted address, after checking that it is an address and not injected text."""
     email = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", email):
-        return journey.redirect_to(EMAILS)
+        return redirect_to(EMAILS)
     shown = mailed or SentTo(sent_to=email, carries=form.carries.data if form.carries.data in _PARTS else "both")
     seconds, carries = shown.resend_in_seconds, shown.carries
     return EmailCodePage(code.redisplayed(form), email, False, seconds, code_notice, carries=carries).render(status)

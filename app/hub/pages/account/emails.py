@@ -14,7 +14,6 @@ from app.contract import errors as e
 from app.contract.accounts.pages import contacts as contract
 from app.contract.accounts.self_service import RemoveEmail, remove_email
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
-from app.hub import journey
 from app.hub.account_pages import ConfirmationRequired, require_confirmation
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import explain, refusal_notice
@@ -26,6 +25,7 @@ from app.hub.pages import account_page, pages
 from app.hub.pages.account.email_addresses import EMAILS, email_code_address
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -237,13 +237,13 @@ def submit_add_email() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return AddEmailPage(form, page_notice).render(refusal.status)
-    return journey.redirect_to(email_code_address(form.email.data or ""))
+    return redirect_to(email_code_address(form.email.data or ""))
 
 
 @account_page(CHANGE, landing=EMAILS)
 def show_change_email() -> Response:
     """Redirect a reload to the list."""
-    return journey.redirect_to(EMAILS)
+    return redirect_to(EMAILS)
 
 
 @pages.post(CHANGE)
@@ -256,15 +256,15 @@ def submit_change_email() -> Response:
         if action == PRIMARY:
             current_visit().renew(api()(contract.make_primary, form.to_request()).session)
         else:
-            api(form.current_password)(remove_email, RemoveEmail(email=form.request.email))
+            api(form.current_password)(remove_email, RemoveEmail(email=form.to_request().email))
     except SignInRequired:
         raise ConfirmationRequired from None  # the list itself needs no reauthentication
     except e.EmailNotOnProfile:
-        return journey.redirect_to(EMAILS)  # already gone: the list shows it
+        return redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return ChangeEmailPage(form, page_notice).render(refusal.status)
-    return journey.redirect_to(f"{EMAILS}?done={action}")
+    return redirect_to(f"{EMAILS}?done={action}")
 
 
 def _render_list(form: PrimaryEmailForm, status: int = 200) -> Response:

@@ -20,6 +20,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page, provider_redirect_targets
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -184,7 +185,7 @@ def show_add_identity() -> Response:
     view = read_identities()
     title = _provider_title(view, requested)
     if title is None:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     require_confirmation(view)
     form = LinkIdentityForm(formdata=None, data={**confirmation_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
@@ -208,7 +209,7 @@ def submit_add_identity() -> Response:
     view = read_identities()
     title = _provider_title(view, requested)
     if title is None:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     return AddIdentityPage(form, title, page_notice).render(status)
 
 
@@ -220,7 +221,7 @@ def show_remove_identity() -> Response:
         view, UnlinkIdentityForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
     )
     if page is None:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     if not page.is_last_method:
         require_confirmation(view)
     return page.render()
@@ -240,11 +241,11 @@ def submit_remove_identity() -> Response:
             page_notice, status = _notice_of(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
-            return journey.redirect_to(f"{ADDRESS}?done=removed")
+            return redirect_to(f"{ADDRESS}?done=removed")
     view = read_identities()
     page = _removal_page(view, form, requested)
     if page is None:
-        return journey.redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
+        return redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
     return replace(page, page_notice=page_notice).render(status)
 
 

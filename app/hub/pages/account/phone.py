@@ -15,7 +15,6 @@ from app.contract import errors as e
 from app.contract.accounts import phone_numbers
 from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
@@ -27,6 +26,7 @@ from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page, with_retry_after
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -205,7 +205,7 @@ class RemovePhonePage(Page):
 def show_phone() -> Response:
     view = read_profile(with_asked_phone=True)
     if not _has_phone_login():
-        return journey.redirect_to("/profile")
+        return redirect_to("/profile")
     is_confirmed, done = bool(view.profile.get("PhoneIdVerified")), current_visit().query.get("done", "")
     return PhonePage(view.phone or "", is_confirmed, view.asked_phone or "", done).render()
 
@@ -214,7 +214,7 @@ def show_phone() -> Response:
 def show_change_phone() -> Response:
     view = read_profile()
     if not _has_phone_login():
-        return journey.redirect_to("/profile")
+        return redirect_to("/profile")
     unconfirmed = "" if view.profile.get("PhoneIdVerified") else view.phone or ""
     page = ChangePhonePage(PhoneNumberForm(data={"phone": unconfirmed, **confirmation_data(view)}))
     require_confirmation(view)
@@ -231,7 +231,7 @@ def submit_change_phone() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return ChangePhonePage(form, page_notice).render(refusal.status)
-    return journey.redirect_to(CODE)
+    return redirect_to(CODE)
 
 
 @account_page(CODE, landing=SHOWN)
@@ -239,7 +239,7 @@ def show_phone_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending number."""
     view = read_profile(with_asked_phone=True)
     if not view.asked_phone:
-        return journey.redirect_to(SHOWN)
+        return redirect_to(SHOWN)
     code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
     resend_seconds = view.resend_in_seconds
     return PhoneCodePage(PhoneCodeForm(formdata=None), view.asked_phone, True, resend_seconds, code_notice).render()
@@ -255,22 +255,20 @@ def submit_phone_code() -> Response:
     try:
         api()(operation, form.to_request())
     except (e.NoPhoneOnProfile, e.PhoneRegistered):
-        return journey.redirect_to(SHOWN)  # another tab changed or confirmed the number
+        return redirect_to(SHOWN)  # another tab changed or confirmed the number
     except ApiError as refusal:
         resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return with_retry_after(
             _render_code_page(form, code.code_notice_for(form, refusal), refusal.status, resend_seconds), refusal
         )
-    return journey.redirect_to(
-        f"{CODE}?sent={AGAIN}" if isinstance(form, ResendPhoneCodeForm) else f"{SHOWN}?done=saved"
-    )
+    return redirect_to(f"{CODE}?sent={AGAIN}" if isinstance(form, ResendPhoneCodeForm) else f"{SHOWN}?done=saved")
 
 
 @account_page(REMOVE)
 def show_remove_phone() -> Response:
     view = read_profile()
     if not (view.phone and _has_phone_login()):
-        return journey.redirect_to(SHOWN)
+        return redirect_to(SHOWN)
     require_confirmation(view)
     return RemovePhonePage(RemovePhoneForm(data=confirmation_data(view))).render()
 
@@ -283,13 +281,13 @@ def submit_remove_phone() -> Response:
     try:
         api(form.current_password)(phone_numbers.remove, phone_numbers.RemovePhone())
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
-        return journey.redirect_to(f"{SHOWN}?done=removed")  # a double submit: already removed
+        return redirect_to(f"{SHOWN}?done=removed")  # a double submit: already removed
     except e.NotProcessable as refusal:
         return RemovePhonePage(form, _ONLY_IDENTIFIER).render(refusal.status)
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return RemovePhonePage(form, page_notice).render(refusal.status)
-    return journey.redirect_to(f"{SHOWN}?done=removed")
+    return redirect_to(f"{SHOWN}?done=removed")
 
 
 def _has_phone_login() -> bool:
@@ -303,5 +301,5 @@ def _render_code_page(
     """Render the page for the posted number, after checking that it is a number and not injected text."""
     number = current_visit().form.get("phone", "")
     if not _NUMBER.fullmatch(number):
-        return journey.redirect_to(CODE)
+        return redirect_to(CODE)
     return PhoneCodePage(code.redisplayed(form), number, True, resend_seconds, code_notice).render(status)

@@ -12,7 +12,6 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.accounts.self_service import SetUsername, set_username
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
@@ -21,6 +20,7 @@ from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
 
@@ -102,4 +102,4 @@ def submit_username() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return UsernamePage(form, page_notice).render(refusal.status)
-    return journey.redirect_to("/profile?saved=1")
+    return redirect_to("/profile?saved=1")

@@ -17,7 +17,6 @@ from app.contract.consents import pages as contract
 from app.contract.consents.forms import ConsentForm
 from app.contract.consents.operations import ConsentAnswer
 from app.contract.page_models import NoParameters
-from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.locale import lazy_gettext as _l
@@ -25,6 +24,7 @@ from app.hub.pages import account_page, pages
 from app.hub.pages.consent import consent_fields
 from app.hub.pages.consent.consent_fields import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
 from app.hub.rendering.page import Notice, Page, form_notice
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
@@ -148,7 +148,7 @@ def submit_consents() -> Response:
         if choices:
             answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in choices.items()]
             api()(consents.change, consents.UpdateOwnConsents(Consents=answers))
-        return journey.redirect_to(f"{ADDRESS}?saved=1")
+        return redirect_to(f"{ADDRESS}?saved=1")
     except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
         return _refused(refusal.status, refusal_notice(refusal))
 

@@ -24,6 +24,7 @@ from app.hub.rendering.formatting import DEFAULT_SCOPES, Scope
 from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.cookies import set_interaction_cookie
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.web.proxies import hostname_of, is_local
@@ -181,7 +182,7 @@ def switch_account() -> Response:
     visit, form = current_visit(), SwitchForm()
     journey.refuse_unknown_interaction()
     if visit.interaction is None or not form.validate():
-        return journey.redirect_to("/consent?attempt=" + visit.interaction.id if visit.interaction else "/logout")
+        return redirect_to("/consent?attempt=" + visit.interaction.id if visit.interaction else "/logout")
     response = journey.follow(api()(account_choice_pages.switch_account, form.to_request()))
     set_interaction_cookie(response, replace(visit.interaction, hint=""))  # the hint named the previous account
     return response

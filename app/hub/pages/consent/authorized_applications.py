@@ -13,7 +13,6 @@ from wtforms import HiddenField
 from app.contract.accounts.pages import security as contract
 from app.contract.auth import ACCOUNT_READ
 from app.contract.page_models import NoParameters
-from app.hub import journey
 from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -21,6 +20,7 @@ from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import DEFAULT_SCOPES, Scope
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.web.web_addresses import host_of
@@ -104,7 +104,7 @@ def revoke_application() -> Response:
     if not form.validate():
         return _render(form, form.error_status)
     api()(contract.revoke_application, form.to_request())
-    return journey.redirect_to(f"{ADDRESS}?done=ended")
+    return redirect_to(f"{ADDRESS}?done=ended")
 
 
 def _render(form: RevokeForm, status: int = 200) -> Response:

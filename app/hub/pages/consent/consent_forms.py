@@ -22,6 +22,7 @@ from app.hub.pages.consent import consent_fields
 from app.hub.pages.consent.consent_fields import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -84,7 +85,7 @@ def submit_consent_forms() -> Response:
     interaction = journey.require_interaction()
     forms = consent_fields.forms_of(current_visit().form.get("events", "").split())
     if not forms:
-        return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
+        return redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     form = BoxesForm.of(consent_fields.options_of(forms))
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form, account_in_interaction()).render(form.error_status)
@@ -93,9 +94,9 @@ def submit_consent_forms() -> Response:
     try:
         return journey.follow(api()(answer_forms, answer))
     except SignInRequired:
-        return journey.redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(f"/login?attempt={interaction.id}")
     except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
-        return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
+        return redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     except e.TooManyRequests as refusal:
         return _page(forms, form, account_in_interaction(), refusal_notice(refusal)).render(refusal.status)
 

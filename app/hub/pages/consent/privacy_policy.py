@@ -21,6 +21,7 @@ from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 
@@ -91,7 +92,7 @@ def submit_privacy_policy() -> Response:
     try:
         return journey.follow(api()(operation, form.to_request()))
     except SignInRequired:
-        return journey.redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(f"/login?attempt={interaction.id}")
 
 
 def _page(form: AcceptForm, account: str) -> PrivacyPolicyPage:

@@ -26,6 +26,7 @@ from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm, too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -142,7 +143,7 @@ class CreateOrganizationAtSignInPage(_CreatePage):
 def show_create_organization() -> Response:
     view = _read()
     if not view.can_create:
-        return journey.redirect_to(LIST)
+        return redirect_to(LIST)
     return CreateOrganizationPage(CreateForm(), _PROBLEMS.get(view.creation_problem)).render()
 
 
@@ -152,13 +153,13 @@ def submit_create_organization() -> Response:
     if not form.validate():
         return CreateOrganizationPage(form).render(form.error_status)
     try:
-        created = api()(contract.create, form.request)
+        created = api()(contract.create, form.to_request())
     except e.OrganizationCreationOff:
-        return journey.redirect_to(LIST)
+        return redirect_to(LIST)
     except ApiError as refusal:
         page_notice, status = form.add_refusal(refusal), refusal.status
         return CreateOrganizationPage(form, page_notice).render(status)
-    return journey.redirect_to(f"/organizations/members?{urlencode({'id': created.id, 'done': 'created'})}")
+    return redirect_to(f"/organizations/members?{urlencode({'id': created.id, 'done': 'created'})}")
 
 
 @pages.get(AT_SIGN_IN)
@@ -179,7 +180,7 @@ def submit_create_at_sign_in() -> Response:
     if not form.validate():
         return _refused_at_sign_in(form, None, form.error_status)
     try:
-        created = api()(contract.create, form.request)
+        created = api()(contract.create, form.to_request())
     except (SignInRequired, e.OrganizationCreationOff):
         return journey.follow(_resume())
     except ApiError as refusal:

@@ -11,7 +11,6 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import join_requests as contract
-from app.hub import journey
 from app.hub.account_pages import ConfirmationRequired
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import explain
@@ -29,6 +28,7 @@ from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -153,7 +153,7 @@ def submit_join_request() -> Response:
         decided = api()(contract.decide, change)
     except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
         if not is_approved:  # declined already, by a double submit or another manager
-            return journey.redirect_to(address_of(ADDRESS, organization))
+            return redirect_to(address_of(ADDRESS, organization))
         return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
     except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
         return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
@@ -162,13 +162,13 @@ def submit_join_request() -> Response:
             raise ConfirmationRequired from None
         raise
     except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
+        return redirect_to(LIST)
     except ApiError as refusal:
         notice = explain(form, refusal)
         return _list(form, organization, 1, notice, refusal.status)
     current_visit().renew(decided.session)
     done = "approved" if is_approved else "declined"
-    return journey.redirect_to(address_of(ADDRESS, organization, done=done))
+    return redirect_to(address_of(ADDRESS, organization, done=done))
 
 
 def _list(

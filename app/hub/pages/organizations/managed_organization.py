@@ -9,10 +9,10 @@ from flask import abort
 
 from app.contract import errors as e
 from app.contract.accounts.pages.reauthentication import AccountView
-from app.hub import journey
 from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
+from app.hub.web.responses import redirect_to
 from app.hub.web.visit import current_visit
 from app.kit.operations.operation import Operation
 from app.kit.operations.wire import Wire
@@ -50,4 +50,4 @@ def read(operation: Operation[Req, View], request: Req, back: str = LIST) -> Vie
     try:
         return read_account(operation, request)
     except (e.UnknownOrganization, e.NotAMember, e.OwnersOnly):
-        abort(journey.redirect_to(back))
+        abort(redirect_to(back))

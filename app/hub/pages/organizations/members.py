@@ -11,7 +11,6 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import members as contract
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -29,6 +28,7 @@ from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, listed, 
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -304,7 +304,7 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
             page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(response.session)
-            return journey.redirect_to(address_of(ADDRESS, change.organization, done=result))
+            return redirect_to(address_of(ADDRESS, change.organization, done=result))
     return _page(address, form, change.organization, change.uid, page_notice, status)
 
 

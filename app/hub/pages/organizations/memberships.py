@@ -13,7 +13,6 @@ from app.contract import errors as e
 from app.contract.organizations.pages import account_organizations as contract
 from app.contract.organizations.pages import join_requests
 from app.contract.page_models import NoParameters
-from app.hub import journey
 from app.hub.account_pages import read_account, require_confirmation
 from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -23,6 +22,7 @@ from app.hub.pages.organizations.presentation import InvitationsRow, Joinable, T
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -161,7 +161,7 @@ def show_organizations() -> Response:
 @account_page(ASK, landing=ADDRESS)
 def show_ask_to_join() -> Response:
     """Redirect a reload of a refused form to the list."""
-    return journey.redirect_to(ADDRESS)
+    return redirect_to(ADDRESS)
 
 
 @pages.post(ASK)
@@ -175,8 +175,8 @@ def submit_ask_to_join() -> Response:
             join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
         )
     except (e.UnknownOrganization, e.JoinRequestRefused):  # changed meanwhile: the list shows how it is now
-        return journey.redirect_to(ADDRESS)
-    return journey.redirect_to(f"{ADDRESS}?done=asked")
+        return redirect_to(ADDRESS)
+    return redirect_to(f"{ADDRESS}?done=asked")
 
 
 def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
@@ -190,7 +190,7 @@ def show_leave_organization() -> Response:
     requested, view = current_visit().query.get("id", "")[:64], _read()
     organization = _find(view, requested)
     if organization is None:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     if not organization.is_last_owner:
         require_confirmation(view)
     data = {**confirmation_data(view), "organization": requested}
@@ -212,11 +212,11 @@ def submit_leave_organization() -> Response:
             page_notice, status = explain(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
-            return journey.redirect_to(f"{ADDRESS}?done=left")
+            return redirect_to(f"{ADDRESS}?done=left")
     view = _read()
     organization = _find(view, form.organization.data or "")
     if organization is None:
-        return journey.redirect_to(ADDRESS)  # left already, by a double submit or another tab
+        return redirect_to(ADDRESS)  # left already, by a double submit or another tab
     return LeavePage(form, organization, page_notice).render(status)
 
 

@@ -23,6 +23,7 @@ from app.hub.pages.organizations.presentation import InvitationsRow, Joinable, T
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
@@ -140,7 +141,7 @@ def submit_ask_at_sign_in() -> Response:
         api()(
             join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
         )
-    return journey.redirect_to(f"{ADDRESS}?{urlencode({'attempt': journey.require_interaction().id})}")
+    return redirect_to(f"{ADDRESS}?{urlencode({'attempt': journey.require_interaction().id})}")
 
 
 def _render(form: OrganizationChoiceForm, status: int = 200) -> Response:

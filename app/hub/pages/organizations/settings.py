@@ -13,7 +13,6 @@ from wtforms.validators import DataRequired, Length
 
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import explain
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -23,6 +22,7 @@ from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, 
 from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -224,7 +224,7 @@ def submit_organization_settings() -> Response:
     form = SettingsForm()
     response = _submit(form, contract.change)
     if response is None:
-        return journey.redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
+        return redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
     return _settings(form, _read((form.organization.data or "")[:64]), *response)
 
 
@@ -233,7 +233,7 @@ def show_delete_organization() -> Response:
     requested = requested_organization()
     view = _read(requested)
     if not view.organization.is_owner:
-        return journey.redirect_to(address_of(ADDRESS, requested))
+        return redirect_to(address_of(ADDRESS, requested))
     require_confirmation(view)
     data = {**confirmation_data(view), "organization": requested}
     return _deletion(DeletionForm(formdata=None, data=data), view)
@@ -244,7 +244,7 @@ def submit_delete_organization() -> Response:
     form = DeletionForm()
     response = _submit(form, contract.delete)
     if response is None:
-        return journey.redirect_to(f"{LIST}?done=deleted")
+        return redirect_to(f"{LIST}?done=deleted")
     return _deletion(form, _read((form.organization.data or "")[:64]), *response)
 
 
@@ -253,7 +253,7 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
     if not form.validate():
         return None, form.error_status
     try:
-        response = api()(operation, form.request)
+        response = api()(operation, form.to_request())
     except e.OwnersOnly as refusal:
         return OWNERS_ONLY, refusal.status
     except ApiError as refusal:

@@ -11,7 +11,6 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -20,6 +19,7 @@ from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read
 from app.hub.pages.organizations.presentation import ids_in, listed
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -116,7 +116,7 @@ def submit_transfer_ownership() -> Response:
             page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
             current_visit().renew(response.session)
-            return journey.redirect_to(address_of(_MEMBERS, organization, done="owner"))
+            return redirect_to(address_of(_MEMBERS, organization, done="owner"))
     return _render(form, _read(key), form.choice, page_notice, status)
 
 
@@ -136,5 +136,5 @@ def _read(key: str) -> contract.TransferView:
     request = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
     view = read(contract.read_transfer, request, members)
     if view.member.is_self:
-        abort(journey.redirect_to(members))
+        abort(redirect_to(members))
     return view

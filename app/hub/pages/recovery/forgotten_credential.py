@@ -41,6 +41,7 @@ from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, interaction_address, requested_interaction_id
 from app.kit.operations.errors import ApiError
@@ -197,7 +198,7 @@ def show_forgot(name: str) -> Response:
     """Render the form with the login hint, without an API call unless a session must reauthenticate."""
     visit, credential = current_visit(), _BY_NAME[name]
     if credential is PIN and not visit.tenant.pin.is_on:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     journey.refuse_expired_interaction()
     if (continued := journey.continue_signed_in()) is not None:
         return continued
@@ -224,7 +225,7 @@ def submit_forgot(name: str) -> Response:
     try:
         response = api()(contract.forgot, form.to_request())
     except e.PinOff:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     except e.TooManyRequests as refusal:
         rendered = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
@@ -238,7 +239,7 @@ def show_sent(name: str) -> Response:
     """Render the page of a waiting interaction; redirect any other to its step."""
     interaction = current_visit().interaction
     if interaction is None:
-        return journey.start_again() if requested_interaction_id() else journey.redirect_to(_BY_NAME[name].address)
+        return journey.start_again() if requested_interaction_id() else redirect_to(_BY_NAME[name].address)
     response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction.id))
     step = response.step
     if not isinstance(step, _BY_NAME[name].step):

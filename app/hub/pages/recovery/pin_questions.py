@@ -23,6 +23,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -98,15 +99,15 @@ def submit_pin_questions() -> Response:
         return response
     except ApiError as refusal:
         return _page(form, None if form.add_refusal(refusal) else _WRONG).render(refusal.status)
-    return journey.redirect_to("/reset-pin?done=1")
+    return redirect_to("/reset-pin?done=1")
 
 
 def _redirect_if_unavailable() -> Response | None:
     """Return a redirect if the tenant has no PINs or no security questions; else None."""
     tenant = current_visit().tenant
     if not tenant.pin.is_on:
-        return journey.redirect_to("/login")
-    return None if tenant.every_question else journey.redirect_to("/forgot-pin")
+        return redirect_to("/login")
+    return None if tenant.every_question else redirect_to("/forgot-pin")
 
 
 def _form() -> PinAnswersForm:

@@ -28,6 +28,7 @@ from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.cookies import set_interaction_cookie
 from app.hub.web.interaction import interaction_from_step
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.short_links import link_address
 from app.hub.web.visit import current_visit
@@ -138,7 +139,7 @@ class ResetLinkPage(mailed_link.LinkPage):
 def show_reset() -> Response:
     token = mailed_link.link_token()
     if not token:
-        return journey.redirect_to("/forgot-password")
+        return redirect_to("/forgot-password")
     return _render_form(token, ResetForm(), 200)
 
 

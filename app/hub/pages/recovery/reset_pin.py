@@ -11,12 +11,12 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.pins import pages as contract
 from app.contract.pins.settings import Pins
-from app.hub import journey
 from app.hub.components import mailed_link
 from app.hub.components.change_refusals import explain
 from app.hub.forms.pin import PinForm, pin_hint
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
@@ -59,7 +59,7 @@ def show_reset_pin() -> Response:
     if current_visit().query.get(DONE) == "1":
         return ResetPinPage(PinForm(formdata=None), DONE).render()
     if not token:
-        return journey.redirect_to("/forgot-pin")
+        return redirect_to("/forgot-pin")
     return _render(PinForm(), token, 200)
 
 
@@ -75,7 +75,7 @@ def submit_reset_pin() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return _render(form, token, refusal.status, page_notice)
-    return journey.redirect_to(f"{ADDRESS}?{DONE}=1")
+    return redirect_to(f"{ADDRESS}?{DONE}=1")
 
 
 def _render(form: PinForm, token: str, status: int, page_notice: Notice | None = None) -> Response:

@@ -21,6 +21,7 @@ from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -79,7 +80,7 @@ def submit_missing_fields() -> Response:
     try:
         return journey.follow(api()(operation, MissingFieldsRequest(interaction_id=interaction.id, fields=form.typed)))
     except SignInRequired:
-        return journey.redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return _page(form, account_in_interaction(), page_notice).render(refusal.status)

@@ -23,6 +23,7 @@ from app.hub.pages.registration import check_mail
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
 from app.hub.web.cookies import remembered_relying_party
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -131,7 +132,7 @@ def show_verify() -> Response:
         return _show_link(token)
     if confirmed := current_visit().query.get("confirmed", ""):
         return _confirmed(was_before=confirmed == "before")
-    return check_mail.show() if current_visit().query.get("attempt") else journey.redirect_to("/login")
+    return check_mail.show() if current_visit().query.get("attempt") else redirect_to("/login")
 
 
 @pages.get(check_mail.WAITING)

@@ -13,7 +13,6 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.contract.second_factors.pages.sign_in import FactorAnswer
-from app.hub import journey
 from app.hub.account_pages import read_account, require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.factors import duo, new_backup_codes
@@ -32,6 +31,7 @@ from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -99,13 +99,13 @@ class ConfirmPasswordPage(Page):
 def show_add_factor() -> Response:
     kind = kind_of(current_visit().query.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     try:
         view = read_account(contract.read_one, contract.OwnFactorRequest(kind=kind))
     except ApiError:
-        return journey.redirect_to(ACCOUNT_FACTORS)  # not offered by the tenant
+        return redirect_to(ACCOUNT_FACTORS)  # not offered by the tenant
     if view.is_held:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     require_confirmation(view)
     return _page(view, kind).render()
 
@@ -116,12 +116,12 @@ def submit_add_factor() -> Response:
     visit = current_visit()
     kind = kind_of(visit.form.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     if visit.form.get("do") == CHOOSE:
         return _begin(kind)
     form = PRESENTATIONS[kind].form()
     if not form.validate():
-        return journey.redirect_to(_address(kind)) if form.is_token_invalid else _render_invalid(kind, form)
+        return redirect_to(_address(kind)) if form.is_token_invalid else _render_invalid(kind, form)
     return _add(form, form.to_answer(""))
 
 
@@ -136,12 +136,12 @@ def _add(form: FactorForm, answer: FactorAnswer) -> Response:
     try:
         added = api()(contract.add, answer)
     except e.WrongCurrentPassword:
-        return journey.redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
+        return redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
     except ApiError as refusal:
         return _refused(kind, form, refusal)
     if not added.wants_codes:
-        return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=added")
-    return new_backup_codes.show_new() or journey.redirect_to(new_backup_codes.ADDRESS)
+        return redirect_to(f"{ACCOUNT_FACTORS}?done=added")
+    return new_backup_codes.show_new() or redirect_to(new_backup_codes.ADDRESS)
 
 
 def _begin(kind: FactorKind) -> Response:
@@ -153,7 +153,7 @@ def _begin(kind: FactorKind) -> Response:
         ).render()
     page = ConfirmPasswordPage(form, PRESENTATIONS[kind].name)
     if not form.validate():
-        return page.render(form.error_status) if form.requires_password else journey.redirect_to(ACCOUNT_FACTORS)
+        return page.render(form.error_status) if form.requires_password else redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
     chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.current_password)
     try:
@@ -164,7 +164,7 @@ def _begin(kind: FactorKind) -> Response:
     except ApiError as refusal:
         return _refused(kind, fresh_form(PRESENTATIONS[kind], target), refusal)
     visit.renew(enrolment.session)
-    return journey.redirect_to(enrolment.address or _address(kind))
+    return redirect_to(enrolment.address or _address(kind))
 
 
 def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
@@ -177,14 +177,14 @@ def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
     try:
         view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
     except ApiError:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     return _page(view, kind, form).render(form.error_status)
 
 
 def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     view_data = (refusal.data or {}).get("View")
     if view_data is None:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     view = contract.OwnFactorView.model_validate(view_data)
     page_notice = None
     if not form.add_refusal(refusal):

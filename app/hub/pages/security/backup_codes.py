@@ -26,6 +26,7 @@ from app.hub.factors.new_backup_codes import (
 )
 from app.hub.forms.password_confirmation import confirmation_data
 from app.hub.pages import account_page, pages
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -37,11 +38,11 @@ def show_backup_codes() -> Response:
     try:
         view = read_factors()
     except e.TwoFactorOff:
-        return journey.redirect_to("/security")
+        return redirect_to("/security")
     if is_sign_in:
         return _page(GenerateForm(formdata=None), view.person.label, current_visit().query.get("state", "")).render()
     if not view.enrolled or view.backup_codes is None:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     form = GenerateForm(formdata=None, data=confirmation_data(view))
     page = _page(form, view.person.label, current_visit().query.get("state", ""))
     require_confirmation(view)
@@ -58,7 +59,7 @@ def submit_backup_codes() -> Response:
 @pages.get(FILE)
 def show_backup_codes_again() -> Response:
     """Redirect to the page: its language links open the address of its forms."""
-    return journey.redirect_to(_address())
+    return redirect_to(_address())
 
 
 @pages.post(FILE)
@@ -67,7 +68,7 @@ def download_backup_codes() -> Response:
     form = SheetForm()
     sheet = form.code_sheet
     if sheet is None:
-        return journey.redirect_to(_address())
+        return redirect_to(_address())
     if not form.validate():
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     response = Response(sheet.text, content_type="text/plain; charset=utf-8")
@@ -83,7 +84,7 @@ def _create() -> Response:
     try:
         created = api()(contract.create_backup_codes, form.to_request())
     except (e.NoSecondFactor, e.NoBackupCodes):
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return replace(_page(form), page_notice=page_notice).render(refusal.status)
@@ -98,13 +99,13 @@ def _save(action: str) -> Response:
             return _page(GenerateForm(formdata=None).with_token_error()).render(form.error_status)
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     if action == SAVE and sheet is None:
-        return journey.redirect_to(_address())
+        return redirect_to(_address())
     interaction_id = current_visit().interaction_id
     request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", interaction_id=interaction_id)
     response = api()(contract.save_backup_codes, request_body)
     if isinstance(response.step, BackupCodesStep) or interaction_id:
         return journey.follow(response)
-    return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=saved")
+    return redirect_to(f"{ACCOUNT_FACTORS}?done=saved")
 
 
 def _page(form: GenerateForm | SheetForm, person: str = "", state: str = "") -> BackupCodesPage:

@@ -12,7 +12,6 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.recovery import pages as contract
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub import journey
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
 from app.hub.components.signed_in_account import read_profile
@@ -21,6 +20,7 @@ from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, with_retry_after
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -83,7 +83,7 @@ def submit_change_password() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(result.session)
-    return journey.redirect_to("/security?done=password")
+    return redirect_to("/security?done=password")
 
 
 def _render(
@@ -91,7 +91,7 @@ def _render(
 ) -> Response:
     view = read_profile(with_password_policy=True)
     if not view.has_password:
-        return journey.redirect_to("/set-password")
+        return redirect_to("/set-password")
     rules = rules_in_force(view.password_policy, password_error)
     return ChangePasswordPage(form, view.person.label, rules, page_notice).render(status)
 

@@ -28,6 +28,7 @@ from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
@@ -223,17 +224,13 @@ def _end_sessions(form: EndSessionForm) -> Response:
     try:
         response = api()(sign_out_pages.end_session, form.to_request())
     except (SignInRequired, e.SessionExpired):
-        return journey.redirect_to(ADDRESS)  # already gone: the list shows it
-    return (
-        journey.redirect_to(f"{ADDRESS}?done=ended")
-        if isinstance(response.step, ProfileStep)
-        else journey.follow(response)
-    )
+        return redirect_to(ADDRESS)  # already gone: the list shows it
+    return redirect_to(f"{ADDRESS}?done=ended") if isinstance(response.step, ProfileStep) else journey.follow(response)
 
 
 def _revoke_trust(form: RevokeTrustForm) -> Response:
     api()(contract.forget_browsers, form.to_request())
-    return journey.redirect_to(f"{ADDRESS}?done=forgotten")
+    return redirect_to(f"{ADDRESS}?done=forgotten")
 
 
 def _render(form: HubForm, status: int = 200, done: str = "") -> Response:

@@ -17,7 +17,6 @@ from app.contract import errors as e
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import account as account_passkeys
 from app.contract.passkeys import pages as contract
-from app.hub import journey
 from app.hub.account_pages import read_account, require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.passkey import (
@@ -35,6 +34,7 @@ from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -198,7 +198,7 @@ def creation_options() -> Response:
 def show_add_passkey() -> Response:
     view = read_passkeys()
     if view.obstacle:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     require_confirmation(view)
     return AddPasskeyPage(AddPasskeyForm(formdata=None, data=confirmation_data(view))).render()
 
@@ -218,7 +218,7 @@ def submit_add_passkey() -> Response:
     except ApiError as refusal:
         return replace(page, page_notice=_notice_of(form, refusal)).render(refusal.status)
     current_visit().renew(result.session)
-    return journey.redirect_to(f"{ADDRESS}?done=added")
+    return redirect_to(f"{ADDRESS}?done=added")
 
 
 @account_page(EDIT, parameter="id", field="passkey")
@@ -226,7 +226,7 @@ def show_edit_passkey() -> Response:
     view = read_passkeys()
     passkey_id = current_visit().query.get("id", "")
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     require_confirmation(view)
     form = RemovePasskeyForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
     return _edit_page(view, form, passkey_id).render()
@@ -278,20 +278,20 @@ def _require_passkeys() -> None:
 def _rename() -> Response:
     form = RenamePasskeyForm()
     if not form.validate():
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
     try:
         api()(contract.rename, contract.RenamePasskeyRequest(id=passkey, name=name))
     except ApiError:
-        return journey.redirect_to(ADDRESS)
-    return journey.redirect_to(f"{ADDRESS}?done=renamed")
+        return redirect_to(ADDRESS)
+    return redirect_to(f"{ADDRESS}?done=renamed")
 
 
 def _remove() -> Response:
     form = RemovePasskeyForm()
     passkey_id = (form.passkey.data or "")[:100]
     if not (passkey_id.isascii() and passkey_id.isalnum()):
-        return journey.redirect_to(ADDRESS)  # no id of ours, and no segment of a path
+        return redirect_to(ADDRESS)  # no id of ours, and no segment of a path
     page_notice, status = None, form.error_status
     if form.validate():
         try:
@@ -299,14 +299,14 @@ def _remove() -> Response:
                 account_passkeys.remove, account_passkeys.RemoveOwnPasskey(passkey_id=passkey_id)
             )
         except e.UnknownPasskey:
-            return journey.redirect_to(ADDRESS)  # removed already, by a double submit or another tab
+            return redirect_to(ADDRESS)  # removed already, by a double submit or another tab
         except ApiError as refusal:
             page_notice, status = _notice_of(form, refusal), refusal.status
         else:
-            return journey.redirect_to(f"{ADDRESS}?done=removed")
+            return redirect_to(f"{ADDRESS}?done=removed")
     view = read_passkeys()
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
-        return journey.redirect_to(ADDRESS)
+        return redirect_to(ADDRESS)
     return replace(_edit_page(view, form, passkey_id), page_notice=page_notice).render(status)
 
 

@@ -24,6 +24,7 @@ from app.hub.forms.pin import PinForm, pin_hint
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -110,7 +111,7 @@ def submit_pin() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return _own_page(form, has_pin=_has_pin(view), page_notice=page_notice).render(refusal.status)
-    return journey.redirect_to("/security?done=saved")
+    return redirect_to("/security?done=saved")
 
 
 @pages.get(STEP)
@@ -140,7 +141,7 @@ def submit_set_pin() -> Response:
     try:
         return journey.follow(api()(contract.set_at_sign_in, request_body))
     except SignInRequired:
-        return journey.redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return _step_page(form, account_in_interaction(), can_skip=can_skip, page_notice=page_notice).render(

@@ -19,6 +19,7 @@ from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -79,7 +80,7 @@ def show_confirm() -> Response:
     if view.next is not None:
         return journey.follow(view.next)
     if not view.is_needed:
-        return journey.redirect_to(landing)
+        return redirect_to(landing)
     if not view.has_password:
         return oidc_client.start_login(landing, reauthenticate=True)
     return ConfirmPage(ReauthenticationForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
@@ -98,7 +99,7 @@ def submit_confirm() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return ConfirmPage(form, landing, page_notice).render(refusal.status)
-    return journey.redirect_to(landing)
+    return redirect_to(landing)
 
 
 def _landing() -> str:

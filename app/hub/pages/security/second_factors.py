@@ -13,7 +13,6 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_factors
@@ -24,6 +23,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -145,7 +145,7 @@ def show_second_factors() -> Response:
     try:
         view = read_factors()
     except e.TwoFactorOff:
-        return journey.redirect_to("/security")
+        return redirect_to("/security")
     return _page(view).render()
 
 
@@ -155,9 +155,9 @@ def show_remove_factor() -> Response:
     try:
         view = read_factors()
     except e.TwoFactorOff:
-        return journey.redirect_to("/security")
+        return redirect_to("/security")
     if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.enrolled}:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     require_confirmation(view)
     effect = _effect(view)
     form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
@@ -169,7 +169,7 @@ def submit_remove_factor() -> Response:
     form = RemoveFactorForm()
     kind = kind_of(form.kind.data)
     if kind is None or kind not in PRESENTATIONS:
-        return journey.redirect_to(ACCOUNT_FACTORS)
+        return redirect_to(ACCOUNT_FACTORS)
     effect = next((item for item in Effect if item.value == form.effect.data), Effect.NOTHING)
     page = RemoveFactorPage(form, PRESENTATIONS[kind].name, effect)
     if not form.validate():
@@ -179,7 +179,7 @@ def submit_remove_factor() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return replace(page, page_notice=page_notice).render(refusal.status)
-    return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
+    return redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 
 
 def _page(view: contract.FactorsView) -> FactorsPage:

@@ -11,7 +11,6 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.accounts.pages.security import AnswersEdit
 from app.contract.accounts.pages.security import edit_answers as operation
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import explain
 from app.hub.components.signed_in_account import read_profile
@@ -20,6 +19,7 @@ from app.hub.forms.security_questions import SecurityAnswersForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -84,4 +84,4 @@ def submit_security_questions() -> Response:
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return SecurityQuestionsPage(form, page_notice=page_notice).render(refusal.status)
-    return journey.redirect_to("/security?done=saved")
+    return redirect_to("/security?done=saved")

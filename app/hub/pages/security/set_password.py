@@ -13,7 +13,6 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.recovery import pages as contract
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.signed_in_account import read_profile
@@ -22,6 +21,7 @@ from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -62,7 +62,7 @@ class SetPasswordPage(NewPasswordPage):
 def show_set_password() -> Response:
     view = read_profile(with_password_policy=True)
     if view.has_password:
-        return journey.redirect_to("/change-password")
+        return redirect_to("/change-password")
     require_confirmation(view)
     return _page(SetPasswordForm(formdata=None), view.person.label, policy=view.password_policy).render()
 
@@ -75,11 +75,11 @@ def submit_set_password() -> Response:
     try:
         result = api()(contract.set_first, form.to_request())
     except e.WrongCurrentPassword:
-        return journey.redirect_to(ADDRESS)  # set meanwhile, or the session is stale by now
+        return redirect_to(ADDRESS)  # set meanwhile, or the session is stale by now
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(result.session)
-    return journey.redirect_to("/security?done=password-set")
+    return redirect_to("/security?done=password-set")
 
 
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:

@@ -16,6 +16,7 @@ from app.hub.pages import pages
 from app.hub.rendering.form import TOKEN_FIELD, HubForm
 from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit, own_address, retry_address
 from app.kit.text.input_filter import is_secret_name
@@ -103,7 +104,7 @@ def _typed() -> Iterable[tuple[str, str]]:
 @pages.get(ADDRESS)
 def show_switch_back() -> Response:
     """Redirect a reload or a language link: the form is no longer available."""
-    return journey.redirect_to("/profile")
+    return redirect_to("/profile")
 
 
 @pages.post(ADDRESS)
@@ -112,7 +113,7 @@ def switch_back() -> Response:
     form, visit = SwitchBackForm(), current_visit()
     target: Any = services().cookie_cipher.decrypt(visit.form.get(_TARGET, ""), _CONTEXT)
     if not form.validate() or not isinstance(target, str):
-        return journey.redirect_to("/profile")
+        return redirect_to("/profile")
     try:
         response = api()(contract.switch_back, contract.FormAccount(uid=visit.posted_uid))
     except SignInRequired:

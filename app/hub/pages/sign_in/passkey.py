@@ -17,6 +17,7 @@ from app.hub.components.sign_in_refusals import RefusalReason, reason_for
 from app.hub.forms.passkey import CredentialForm, options_response, read_credential
 from app.hub.pages import pages
 from app.hub.pages.sign_in.login.current_page import new_login_form, render_after_refusal
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
@@ -41,7 +42,7 @@ def sign_in_options() -> Response:
 def show_passkey_sign_in() -> Response:
     """Redirect a reload to the login page."""
     interaction_id = requested_interaction_id()
-    return journey.redirect_to(f"/login?{urlencode({'attempt': interaction_id})}" if interaction_id else "/login")
+    return redirect_to(f"/login?{urlencode({'attempt': interaction_id})}" if interaction_id else "/login")
 
 
 @pages.post(ADDRESS)

@@ -44,6 +44,7 @@ from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, interaction_address, requested_interaction_id
 from app.kit.operations.errors import ApiError
@@ -236,7 +237,7 @@ def show_passwordless(method: str) -> Response:
     """Render the form with the login hint, without an API call unless a session must reauthenticate."""
     visit = current_visit()
     if method not in visit.tenant.passwordless_methods:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     journey.refuse_expired_interaction()
     reauthentication = current_reauthentication()
     hint = reauthentication.methods.get(method, "") if reauthentication else _prefilled(method)
@@ -254,7 +255,7 @@ def first_passwordless_page(method: str) -> Page:
 def submit_passwordless(method: str) -> Response:
     visit = current_visit()
     if method not in visit.tenant.passwordless_methods:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     journey.refuse_unknown_interaction()
     form = PasswordlessForm.of(method, visit.tenant.identifiers)
     if not form.validate():
@@ -262,7 +263,7 @@ def submit_passwordless(method: str) -> Response:
     try:
         response = api()(contract.start, form.to_request())
     except e.PasswordlessOff:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     except e.TooManyRequests as refusal:
         rendered = _page(form, method, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
         rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
@@ -275,7 +276,7 @@ def show_sign_in_sent() -> Response:
     """Render the page of a waiting interaction; redirect any other to its step."""
     interaction = current_visit().interaction
     if interaction is None:
-        return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
+        return journey.start_again() if requested_interaction_id() else redirect_to("/login")
     response = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id))
     return _render_state(response, CodeForm(), CodePageNotice.SENT if current_visit().query.get("sent") else None, 200)
 

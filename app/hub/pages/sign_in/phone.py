@@ -23,6 +23,7 @@ from app.hub.forms.code import LINK_CLOSED, ButtonForm
 from app.hub.pages import pages
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.rendering.page import Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.short_links import link_address
 from app.hub.web.visit import current_visit, interaction_address, requested_interaction_id
@@ -90,7 +91,7 @@ def show_phone_sign_in() -> Response:
     The browser that shows the code may continue without a press (as decision 0180), unless the request is a prefetch.
     """
     if PHONE not in current_visit().tenant.passwordless_methods:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     journey.refuse_expired_interaction()
     begins = not requested_interaction_id()
     response = api()(contract.start, contract.CodeStart(interaction_id=current_visit().interaction_id))
@@ -108,7 +109,7 @@ def show_phone_sign_in() -> Response:
 def submit_phone_sign_in() -> Response:
     """Show a new code, or continue if the phone approved it."""
     if PHONE not in current_visit().tenant.passwordless_methods:
-        return journey.redirect_to("/login")
+        return redirect_to("/login")
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         response = api()(contract.start, contract.CodeStart(interaction_id=interaction.id))

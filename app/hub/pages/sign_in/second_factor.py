@@ -26,6 +26,7 @@ from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -111,9 +112,9 @@ class SecondFactorPage(FactorPage):
 
     @property
     def polling(self) -> str:
-        visit = current_visit().interaction
-        query = {"attempt": visit.id if visit else "", "state": self.prompt.state or ""}
-        return f"{ANSWERED}?{urlencode(query)}" if visit else ""
+        interaction = current_visit().interaction
+        query = {"attempt": interaction.id if interaction else "", "state": self.prompt.state or ""}
+        return f"{ANSWERED}?{urlencode(query)}" if interaction else ""
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorPage]:
@@ -207,7 +208,7 @@ def submit_second_factor() -> Response:
         return _choose()
     kind = kind_of(visit.form.get("kind"))
     if kind is None or kind not in PRESENTATIONS:
-        return journey.redirect_to(address(interaction.id))
+        return redirect_to(address(interaction.id))
     form = PRESENTATIONS[kind].form()
     if not form.validate():
         return _render_invalid(form, kind)
@@ -246,7 +247,7 @@ def address(interaction_id: str, kind: str = "") -> str:
 def _choose() -> Response:
     form, interaction = FactorChoiceForm(), journey.require_interaction()
     if not form.validate():
-        return journey.redirect_to(address(interaction.id, CHOOSE))
+        return redirect_to(address(interaction.id, CHOOSE))
     choice = form.to_request()
     try:
         step = api()(contract.choose_factor, choice)
@@ -258,8 +259,8 @@ def _choose() -> Response:
         return journey.follow(step.next) if step.next else journey.start_again()
     prompt = step.view.shown
     if prompt and prompt.kind is FactorKind.DUO and prompt.address:
-        return journey.redirect_to(prompt.address)
-    return journey.redirect_to(address(interaction.id, prompt.kind.value if prompt else CHOOSE))
+        return redirect_to(prompt.address)
+    return redirect_to(address(interaction.id, prompt.kind.value if prompt else CHOOSE))
 
 
 def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:

@@ -12,7 +12,6 @@ from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -22,6 +21,7 @@ from app.hub.pages.organizations.domains.domain import ADDRESS, read, to_list
 from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -99,7 +99,7 @@ def submit_add_domain() -> Response:
         try:
             response = api()(contract.add, contract.AddDomainRequest.model_validate(provided))
         except e.UnknownOrganization:
-            return journey.redirect_to(LIST)
+            return redirect_to(LIST)
         except ApiError as refusal:
             page_notice, status = _add_refusal(form, refusal), refusal.status
         else:

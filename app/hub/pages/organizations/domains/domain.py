@@ -8,10 +8,10 @@ from typing import Final
 from flask import Response
 
 from app.contract.organizations.pages import domains as contract
-from app.hub import journey
 from app.hub.pages.organizations import managed_organization
 from app.hub.pages.organizations.managed_organization import LIST, address_of
 from app.hub.rendering.formatting import short_day
+from app.hub.web.responses import redirect_to
 
 ADDRESS: Final = f"{LIST}/domains"
 
@@ -75,4 +75,4 @@ def find(view: contract.DomainsResponse, domain_id: str) -> DomainRow | None:
 
 def to_list(organization: str, result: str = "") -> Response:
     """Redirect to the list; `result` is the key of the notice to show there."""
-    return journey.redirect_to(address_of(ADDRESS, organization, **({"done": result} if result else {})))
+    return redirect_to(address_of(ADDRESS, organization, **({"done": result} if result else {})))

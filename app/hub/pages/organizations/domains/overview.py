@@ -10,7 +10,6 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
-from app.hub import journey
 from app.hub.forms.code import ButtonForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -18,6 +17,7 @@ from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, read,
 from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, tabs_of
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -82,7 +82,7 @@ def show_organization_domains() -> Response:
 @pages.get(VERIFY)
 def leave_verify_domain() -> Response:
     """Redirect the language links of a refused form, which do not name the organization."""
-    return journey.redirect_to(LIST)
+    return redirect_to(LIST)
 
 
 @pages.post(VERIFY)
@@ -95,7 +95,7 @@ def submit_verify_domain() -> Response:
     try:
         api()(contract.verify, contract.VerifyDomainRequest(organization=organization, domain=domain_id))
     except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
+        return redirect_to(LIST)
     except (e.DomainVerified, e.DomainNotProven, e.DomainTaken, e.UnknownOrganizationDomain) as refusal:
         result = _VERIFY_RESULTS[type(refusal)]
     return to_list(organization, result)

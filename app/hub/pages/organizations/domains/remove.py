@@ -11,7 +11,6 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -21,6 +20,7 @@ from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, find,
 from app.hub.pages.organizations.managed_organization import LIST
 from app.hub.pages.organizations.presentation import ids_in
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -92,7 +92,7 @@ def submit_remove_domain() -> Response:
         try:
             response = api()(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
         except e.UnknownOrganization:
-            return journey.redirect_to(LIST)
+            return redirect_to(LIST)
         except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
             return to_list(organization)
         except ApiError as refusal:

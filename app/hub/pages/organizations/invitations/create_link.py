@@ -18,7 +18,6 @@ from app.contract import errors as e
 from app.contract.organizations.invitation_links import MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
@@ -35,6 +34,7 @@ from app.hub.rendering.form import too_long
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.cookies import set_cookie
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -181,12 +181,12 @@ def submit_create_link() -> Response:
         try:
             made = api()(contract.create_link, form.to_change())
         except e.UnknownOrganization:
-            return journey.redirect_to(LIST)
+            return redirect_to(LIST)
         except ApiError as refusal:
             page_notice, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
         else:
             current_visit().renew(made.session)
-            return _carry_link(journey.redirect_to(address_of(CREATED, organization)), organization, made)
+            return _carry_link(redirect_to(address_of(CREATED, organization)), organization, made)
     view = read(organization)
     return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, page_notice).render(
         status
@@ -200,7 +200,7 @@ def show_created_link() -> Response:
     text = current_visit().cookies.get(services().invitation_link_cookie, "")
     content: Any = services().cookie_cipher.decrypt(text, _context())
     if not isinstance(content, list) or content[0] != organization:
-        return journey.redirect_to(address_of(ADDRESS, organization))
+        return redirect_to(address_of(ADDRESS, organization))
     return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
 
 

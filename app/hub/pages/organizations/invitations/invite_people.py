@@ -15,7 +15,6 @@ from wtforms.validators import InputRequired, Length
 from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
-from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
@@ -30,6 +29,7 @@ from app.hub.pages.organizations.managed_organization import (
 )
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -159,7 +159,7 @@ def submit_invite_people() -> Response:
     try:
         response = api()(contract.invite, requested)
     except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
+        return redirect_to(LIST)
     except ApiError as refusal:
         page_notice = None if form.add_refusal(refusal) else _notice(refusal)
         return _page(form, organization, page_notice, refusal.status)
@@ -168,7 +168,7 @@ def submit_invite_people() -> Response:
     refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
     if refused:
         return _page(form, organization, None, 422, refused, sent)
-    return journey.redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))
+    return redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))
 
 
 def _page(

@@ -14,7 +14,6 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
-from app.hub import journey
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.code import resend_hint
 from app.hub.locale import lazy_gettext as _l
@@ -30,6 +29,7 @@ from app.hub.pages.organizations.managed_organization import (
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, listed, tabs_of
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -236,15 +236,15 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
     try:
         api()(operation, change)
     except e.UnknownOrganization:
-        return journey.redirect_to(LIST)
+        return redirect_to(LIST)
     except (e.UnknownOrganizationInvitation, e.ClosedInvitation):  # ended meanwhile, or by a double submit
-        return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
+        return redirect_to(address_of(ADDRESS, organization, done="gone"))
     except e.TooManyRequests as refusal:
         return _list(organization, _wait(refusal.retry_after_seconds or _COOL_DOWN_SECONDS), refusal.status)
     except ApiError as refusal:
         page_notice = OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
         return _list(organization, page_notice, refusal.status)
-    return journey.redirect_to(address_of(ADDRESS, organization, done=done))
+    return redirect_to(address_of(ADDRESS, organization, done=done))
 
 
 def _list(
@@ -271,6 +271,6 @@ def _confirm(form: InvitationForm, organization: str, invitation: str, status: i
     found = [Pending.of(organization, item) for item in view.invitations]
     found += [Pending.of_link(organization, link) for link in view.links]
     if not found:
-        return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
+        return redirect_to(address_of(ADDRESS, organization, done="gone"))
     page_notice = None if found[0].can_change else OWNERS_ONLY
     return RevokeInvitationPage(form, organization, view.organization.name, found[0], page_notice).render(status)

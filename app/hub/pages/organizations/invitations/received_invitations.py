@@ -14,7 +14,6 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import received_invitations as contract
 from app.contract.page_models import NoParameters
-from app.hub import journey
 from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -22,6 +21,7 @@ from app.hub.pages.organizations.presentation import Tile, listed, logos
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -137,8 +137,8 @@ def submit_own_invitations() -> Response:
         page_notice = next((notice for kind, notice in _PROBLEMS.items() if isinstance(refusal, kind)), _ENDED)
         return _render(AnswerForm(formdata=None), page_notice, refusal.status)
     if is_declined:
-        return journey.redirect_to(_with_attempt(ADDRESS, "done=declined"))
-    return journey.redirect_to(_with_attempt(SELECT) if _attempt() else f"{ORGANIZATIONS}?done=joined")
+        return redirect_to(_with_attempt(ADDRESS, "done=declined"))
+    return redirect_to(_with_attempt(SELECT) if _attempt() else f"{ORGANIZATIONS}?done=joined")
 
 
 def _render(form: AnswerForm, page_notice: Notice | None, status: int = 200) -> Response:

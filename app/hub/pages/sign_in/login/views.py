@@ -29,6 +29,7 @@ from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
 from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, WRONG_ANSWER
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page
+from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
@@ -83,21 +84,21 @@ def submit_login() -> Response:
             return continued
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
-        response = api()(contract.sign_in, form.request)
+        response = api()(contract.sign_in, form.to_request())
     except e.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
     followed = journey.follow(response)
     if isinstance(response.step, LoginStep) and response.step.method_limit:  # prefills the other method's page
-        return carry_identifier(followed, form.request.identifier)
+        return carry_identifier(followed, form.to_request().identifier)
     return begin_method(followed, response, PASSWORD)
 
 
 @pages.get(_CHOOSE)
 def show_choice() -> Response:
     """Redirect a reload to the login page."""
-    return journey.redirect_to(interaction_address("/login"))
+    return redirect_to(interaction_address("/login"))
 
 
 @pages.post(_CHOOSE)
@@ -107,7 +108,7 @@ def choose_method() -> Response:
     form = MethodChoiceForm()
     path, _, query = _CHOICES.get(form.to.data or "", "/login").partition("?")
     address = interaction_address(path)
-    response = journey.redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
+    response = redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
     return carry_identifier(response, form.identifier.data or "") if form.validate() else response
 
 
