@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from http import HTTPStatus
-from threading import Lock
 from typing import Any, Final, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -25,6 +24,7 @@ from app.kit.caching.lru_cache import LruCache
 from app.kit.limits.queue_slot import SHED, LoadShed
 from app.kit.observability.instrumentation import REQUEST_ID, new_request_id
 from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.operations.deferred_start import DeferredStart
 from app.kit.operations.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.operations.operation import AnyOperation, BaseHost, Catalogue
 from app.kit.operations.request_lifecycle import RequestLifecycle
@@ -82,66 +82,39 @@ class OperationResult:
 
 
 class OperationServer:
-    """The WSGI application that serves a catalogue.
-
-    Args:
-        complete: declares the operations that the catalogue lacks; called once, before the first address is looked up.
-        load: imports the modules that implement the operations; called once, by `load` or before the first operation runs.
-        early: names of operations that are implemented before `load` and do not depend on it.
-    """
+    """The WSGI application that serves a catalogue; `start` has the imports that it puts off."""
 
     def __init__(
         self,
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], BaseHost],
-        complete: Callable[[], object] = lambda: None,
-        load: Callable[[], object] = lambda: None,
-        early: frozenset[str] = frozenset(),
+        start: DeferredStart | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
+        self.start = start or DeferredStart()
         self._host_of = host_of
-        self._complete = complete
-        self._load = load
-        self._early = early
-        self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
         self.cached_responses: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
         self._nothing = Router(())
 
     def load(self) -> None:
-        """Load the handlers, unless they are loaded; wait if another thread does. Raises LookupError for an operation without one."""
-        with self._loading:
-            if self._is_loaded:
-                return
-            self._load()
-            _ = self._routers  # so that no request waits for the imports
-            if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
-                raise LookupError(f"operations without a handler: {', '.join(missing)}")
-            self._is_loaded = True
+        """Load the handlers and the routes, so that no request waits for them. Raises LookupError for an operation without a handler."""
+        self.start.load(self.catalogue)
+        _ = self._routers
 
     @cached_property
     def _routers(self) -> Mapping[BaseHost, Router]:
-        self._complete()
+        self.start.declare()
         return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether every operation has its handler."""
-        return self._is_loaded
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every operation is declared, so that routing needs no imports."""
-        return "_routers" in self.__dict__
 
     def _router(self, host: BaseHost) -> Router:
         return self._routers.get(host, self._nothing)
 
     def owns(self, host: BaseHost, path: str) -> bool:
         """Return whether this server answers the path on that kind of host, a wrong method included."""
-        return self._routers.get(host, self._nothing).find(path) is not None
+        return self._router(host).find(path) is not None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve the catalogue (PEP 3333)."""
@@ -194,7 +167,7 @@ class OperationServer:
         if raw.shed is not None:
             return self._refuse(raw.shed, operation, raw, None)
         try:
-            if not (self._is_loaded or operation.name in self._early):
+            if not self.start.may_run(operation.name):
                 self.load()
             filter_address(operation, raw)
             context = self.lifecycle.open(operation, raw)
