@@ -90,7 +90,7 @@ class Dispatcher:
         if host is Host.API:
             return True
         # no operation has the address of a first page, so that it waits for no declaration
-        if not self._server.is_complete and self._pages.has_view(environ):
+        if not self._server.start.is_declared and self._pages.has_view(environ):
             return False
         return self._server.owns(host, environ["PATH_INFO"])
 

@@ -161,7 +161,7 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
     for draft in drafts(resource):
         method, _, path = draft.at.partition(" ")
         declared = LateOperation(
-            draft.models, name=draft.name, method=method, path=path, host=Host.API, error_profile=draft.address.error_profile,
+            models=draft.models, name=draft.name, method=method, path=path, host=Host.API, error_profile=draft.address.error_profile,
             also=draft.also, errors=draft.errors, admission=Admission(draft.address.auth, scope=draft.scope),
             body=BodyRules(
                 accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,

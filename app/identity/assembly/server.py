@@ -12,6 +12,7 @@ from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.pages_api import tenant_view  # noqa: F401 - registers the handlers of the early operations
 from app.identity.platform.services import IdentityServices
+from app.kit.operations.deferred_start import DeferredStart
 from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.server import OperationServer
 
@@ -39,4 +40,5 @@ def make_server(services: IdentityServices) -> OperationServer:
     def host_of(raw: RawRequest) -> Host:
         return tenant_resolution.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return OperationServer(CATALOGUE, IdentityLifecycle(services), host_of, import_contract, load_handlers, EARLY)
+    start = DeferredStart(import_contract, load_handlers, EARLY)
+    return OperationServer(CATALOGUE, IdentityLifecycle(services), host_of, start)

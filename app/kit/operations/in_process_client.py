@@ -29,7 +29,7 @@ from app.kit.operations.client import (
 from app.kit.operations.errors import ApiError, error_body
 from app.kit.operations.operation import AnyOperation, BaseHost, Operation
 from app.kit.operations.request_parsing import RawRequest, filter_members
-from app.kit.operations.server import OperationResult, OperationServer
+from app.kit.operations.server import OperationServer
 from app.kit.operations.wire import Document, From, Wire
 
 JSON_TYPE = "application/json"
@@ -58,9 +58,9 @@ class LocalClient(Client):
         headers = self.server.added_headers(result, raw)
         if self.on_response is not None:
             self.on_response(Headers(headers))
-        if isinstance(result.answer, ApiError):
-            raise _raised_again(operation, result, headers)
-        return _received(operation, result.answer, headers)
+        if result.error is not None:
+            raise _raised_again(operation, result.error, result.status, headers)
+        return _received(operation, result.response, headers)
 
 
 def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[RawRequest, dict[str, Any]]:
@@ -81,23 +81,22 @@ def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[R
     return raw, body
 
 
-def _received(operation: Operation[Any, Res], answer: Any, headers: list[tuple[str, str]]) -> Res:
+def _received(operation: Operation[Any, Res], response: Any, headers: list[tuple[str, str]]) -> Res:
     """Return the handler's response; parse it as from the network if it is not exactly of the declared class."""
-    if type(answer) is operation.response and not isinstance(answer, Document) and not answer.omits_none:
-        received: Res = answer
+    if type(response) is operation.response and not isinstance(response, Document) and not response.omits_none:
+        received: Res = response
         return received
-    is_document = isinstance(answer, Document)
-    content = answer.content if is_document else answer.to_json()
-    media_type = answer.media_type if is_document else JSON_TYPE
+    is_document = isinstance(response, Document)
+    content = response.content if is_document else response.to_json()
+    media_type = response.media_type if is_document else JSON_TYPE
     return read_response(
-        operation, Reply(answer.http_status, Headers([*headers, ("Content-Type", media_type)]), content)
+        operation, Reply(response.http_status, Headers([*headers, ("Content-Type", media_type)]), content)
     )
 
 
-def _raised_again(operation: AnyOperation, result: OperationResult, headers: list[tuple[str, str]]) -> Exception:
+def _raised_again(operation: AnyOperation, error: ApiError, status: int, headers: list[tuple[str, str]]) -> Exception:
     """Return the error as it would arrive over the network: of a declared class, and without anything of the server's."""
-    error = result.answer
     body = json.loads(json.dumps(error_body(error)))
     if error.retry_after_seconds is not None:
         headers = [*headers, ("Retry-After", str(error.retry_after_seconds))]
-    return error_of(operation, result.status, body, Headers(headers))
+    return error_of(operation, status, body, Headers(headers))

@@ -225,26 +225,24 @@ AnyOperation = Operation[Any, Any]
 Models = tuple[type[Wire], "type[Wire | Document]"]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class LateOperation(AnyOperation):
     """An operation whose request and response models are built on first use: most processes never need them. Without body fields,
     it ignores a JSON or form body.
     """
 
-    def __init__(self, models: Callable[[], Models], **facts: Any) -> None:
-        object.__setattr__(self, "_models", models)
-        object.__setattr__(self, "_making", Lock())
-        super().__init__(request=Wire, response=Wire, **facts)
-        for made in ("request", "response"):
-            object.__delattr__(self, made)
+    models: Callable[[], Models] = field(repr=False)
+    request: type[Any] = field(init=False, repr=False)
+    response: type[Any] = field(init=False, repr=False)
+    _building: Lock = field(init=False, default_factory=Lock, repr=False)
 
     def __getattr__(self, name: str) -> Any:
+        """Build the models, which are no attributes until one of them is read."""
         if name not in ("request", "response"):
             raise AttributeError(name)
-        with self._making:
+        with self._building:
             if name not in self.__dict__:
-                request, response = self._models()
-                object.__setattr__(self, "request", request)
-                object.__setattr__(self, "response", response)
+                self.__dict__["request"], self.__dict__["response"] = self.models()
         return self.__dict__[name]
 
     @cached_property

@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from http import HTTPStatus
-from threading import Lock
 from typing import Any, Final, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -25,6 +24,7 @@ from app.kit.caching.lru_cache import LruCache
 from app.kit.limits.queue_slot import SHED, LoadShed
 from app.kit.observability.instrumentation import REQUEST_ID, new_request_id
 from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.operations.deferred_start import DeferredStart
 from app.kit.operations.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.operations.operation import AnyOperation, BaseHost, Catalogue
 from app.kit.operations.request_lifecycle import RequestLifecycle
@@ -52,7 +52,7 @@ _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in H
 
 
 @dataclass
-class Answer:
+class HttpResponse:
     """A complete response."""
 
     status: int
@@ -72,91 +72,65 @@ class Answer:
 
 @dataclass(slots=True)
 class OperationResult:
-    """The result of running an operation."""
+    """The result of running an operation: the handler's response, or the error in its place."""
 
     operation: AnyOperation
     context: Any  # None: it was refused before it had one
-    answer: Any  # the handler's, or an ApiError
+    response: Any = None
+    error: ApiError | None = None
     status: int = 200  # of the error
 
 
 class OperationServer:
-    """The WSGI application that serves a catalogue.
-
-    Args:
-        complete: declares the operations that the catalogue lacks; called once, before the first address is looked up.
-        load: imports the modules that implement the operations; called once, by `load` or before the first operation runs.
-        early: names of operations that are implemented before `load` and do not depend on it.
-    """
+    """The WSGI application that serves a catalogue; `start` has the imports that it puts off."""
 
     def __init__(
         self,
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], BaseHost],
-        complete: Callable[[], object] = lambda: None,
-        load: Callable[[], object] = lambda: None,
-        early: frozenset[str] = frozenset(),
+        start: DeferredStart | None = None,
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
+        self.start = start or DeferredStart()
         self._host_of = host_of
-        self._complete = complete
-        self._load = load
-        self._early = early
-        self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
-        self.cached_answers: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
+        self.cached_responses: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
         self._nothing = Router(())
 
     def load(self) -> None:
-        """Load the handlers, unless they are loaded; wait if another thread does. Raises LookupError for an operation without one."""
-        with self._loading:
-            if self._is_loaded:
-                return
-            self._load()
-            _ = self._routers  # so that no request waits for the imports
-            if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
-                raise LookupError(f"operations without a handler: {', '.join(missing)}")
-            self._is_loaded = True
+        """Load the handlers and the routes, so that no request waits for them. Raises LookupError for an operation without a handler."""
+        self.start.load(self.catalogue)
+        _ = self._routers
 
     @cached_property
     def _routers(self) -> Mapping[BaseHost, Router]:
-        self._complete()
+        self.start.declare()
         return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether every operation has its handler."""
-        return self._is_loaded
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every operation is declared, so that routing needs no imports."""
-        return "_routers" in self.__dict__
 
     def _router(self, host: BaseHost) -> Router:
         return self._routers.get(host, self._nothing)
 
     def owns(self, host: BaseHost, path: str) -> bool:
         """Return whether this server answers the path on that kind of host, a wrong method included."""
-        return self._routers.get(host, self._nothing).find(path) is not None
+        return self._router(host).find(path) is not None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve the catalogue (PEP 3333)."""
-        return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
+        return self.respond(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
 
     def operations_at(self, host: BaseHost, method: str, path: str) -> list[AnyOperation]:
         """Return the operations at a method and path; `choose` selects one by the query."""
         found = self._router(host).find(path)
         return found.methods.get(method, []) if found is not None else []
 
-    def answer(self, raw: RawRequest) -> Answer:
-        """Answer one request."""
+    def respond(self, raw: RawRequest) -> HttpResponse:
+        """Return the response to one request."""
         router = self._router(self._host_of(raw))
         found = router.find(raw.path)
         if found is None:
-            return self._write_error(_NotFound(), raw, None, None)
+            return self._error_response(_NotFound(), raw, None, None)
         if raw.method == "OPTIONS":
             return self._preflight(found, raw)
         method = "GET" if raw.method == "HEAD" and "HEAD" not in found.methods else raw.method
@@ -165,14 +139,14 @@ class OperationServer:
             return self._wrong_method(found, raw)
         raw.parameters = found.parameters
         result = self.run(operation, raw, lambda: read_body(operation, raw))
-        if isinstance(result.answer, ApiError):
-            return self._write_error(result.answer, raw, result.context, operation, result.status)
-        return self._write(result, raw)
+        if result.error is not None:
+            return self._error_response(result.error, raw, result.context, operation, result.status)
+        return self._success_response(result, raw)
 
-    def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
+    def _wrong_method(self, found: Match, raw: RawRequest) -> HttpResponse:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
         operation = next(method[0] for method in found.methods.values())
-        response = self._write_error((operation.error_profile.wrong_method or _WrongMethod)(), raw, None, operation)
+        response = self._error_response((operation.error_profile.wrong_method or _WrongMethod)(), raw, None, operation)
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
 
@@ -193,34 +167,34 @@ class OperationServer:
         if raw.shed is not None:
             return self._refuse(raw.shed, operation, raw, None)
         try:
-            if not (self._is_loaded or operation.name in self._early):
+            if not self.start.may_run(operation.name):
                 self.load()
             filter_address(operation, raw)
             context = self.lifecycle.open(operation, raw)
             body = read_members()
             self.lifecycle.admit_caller(context, operation, raw, body)
-            answer = self._answer(operation, context, raw, body)
+            response = self._call_handler(operation, context, raw, body)
             self.lifecycle.close(context, None)
         except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
             if runs_left > 1 and context is not None and self.lifecycle.may_retry(context, problem):
                 raw.is_repeated = True
                 return self.run(operation, raw, read_members, runs_left=runs_left - 1)
             return self._refuse(problem, operation, raw, context)
-        return OperationResult(operation, context, answer)
+        return OperationResult(operation, context, response)
 
-    def _answer(self, operation: AnyOperation, context: Any, raw: RawRequest, body: dict[str, Any]) -> Any:
+    def _call_handler(self, operation: AnyOperation, context: Any, raw: RawRequest, body: dict[str, Any]) -> Any:
         """Return the response to an admitted request: the handler's, or a cached response to an equal request."""
         is_bare = not (raw.query_text or raw.parameters or raw.body)
         state = self.lifecycle.cached_by(context) if operation.is_cached and is_bare else None
         if state is None:
             return operation.handler(context, read_request(operation, raw, body))
         key = (operation.name, raw.scheme, raw.host.lower())
-        if (found := self.cached_answers.get(key)) is not None and found[0] == state:
+        if (found := self.cached_responses.get(key)) is not None and found[0] == state:
             return found[1]
-        answer = operation.handler(context, read_request(operation, raw, body))
+        response = operation.handler(context, read_request(operation, raw, body))
         if self.lifecycle.cached_by(context) == state:
-            self.cached_answers.put(key, (state, answer))
-        return answer
+            self.cached_responses.put(key, (state, response))
+        return response
 
     def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> OperationResult:
         if context is not None:
@@ -230,9 +204,10 @@ class OperationServer:
                 problem = second if isinstance(problem, ApiError) else problem
         known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
         if isinstance(problem, ApiError) and known is not None:
-            return OperationResult(operation, context, problem, known.status)
+            return OperationResult(operation, context, error=problem, status=known.status)
         if isinstance(problem, LoadShed):
-            return OperationResult(operation, context, _shed_as(problem, operation), problem.unavailable_status)
+            shed = _shed_as(problem, operation)
+            return OperationResult(operation, context, error=shed, status=problem.unavailable_status)
         broken = operation.error_profile.broken
         status = getattr(problem, "unavailable_status", broken.status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -243,33 +218,33 @@ class OperationServer:
         error = broken(f"An internal error. Quote reference {raw.request_id}.")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
-        return OperationResult(operation, context, error, status)
+        return OperationResult(operation, context, error=error, status=status)
 
     def added_headers(self, result: OperationResult, raw: RawRequest) -> list[tuple[str, str]]:
         """Return the headers that handler and lifecycle add to the response."""
         added = self.lifecycle.headers(result.context, result.operation, raw)
         return [*raw.response_headers.items(), *added]
 
-    def _write(self, result: OperationResult, raw: RawRequest) -> Answer:
-        answer = result.answer
-        if isinstance(answer, Document):
-            cache_control = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
-            response = _answer(answer.http_status, answer.content, answer.media_type, cache_control)
-            response.headers.extend(answer.headers.items())
+    def _success_response(self, result: OperationResult, raw: RawRequest) -> HttpResponse:
+        made = result.response
+        if isinstance(made, Document):
+            cache_control = f"public, max-age={made.max_age_seconds}" if made.max_age_seconds else "no-store"
+            response = _new_response(made.http_status, made.content, made.media_type, cache_control)
+            response.headers.extend(made.headers.items())
         else:
-            response = _answer(answer.http_status, answer.to_json())
+            response = _new_response(made.http_status, made.to_json())
         response.headers.extend(self.added_headers(result, raw))
         return response
 
-    def _write_error(
+    def _error_response(
         self,
         error: ApiError,
         raw: RawRequest,
         context: Any,
         operation: AnyOperation | None,
         status: int | None = None,
-    ) -> Answer:
-        response = _answer(status or error.status, json.dumps(error_body(error)).encode())
+    ) -> HttpResponse:
+        response = _new_response(status or error.status, json.dumps(error_body(error)).encode())
         if error.retry_after_seconds is not None:
             response.headers.append(("Retry-After", str(error.retry_after_seconds)))
         if isinstance(error, OAuthError):
@@ -278,17 +253,17 @@ class OperationServer:
         response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
 
-    def _preflight(self, found: Match, raw: RawRequest) -> Answer:
+    def _preflight(self, found: Match, raw: RawRequest) -> HttpResponse:
         headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
         for method in found.methods.values():
             headers.update(self.lifecycle.headers(None, method[0], raw))
         if "Access-Control-Allow-Origin" in headers:
             headers["Access-Control-Allow-Methods"] = headers["Allow"]
-        return Answer(204, headers=list(headers.items()))
+        return HttpResponse(204, headers=list(headers.items()))
 
 
-def _answer(status: int, content: bytes, media_type: str = JSON, cache_control: str = "no-store") -> Answer:
-    return Answer(status, content, list(_headers(media_type, cache_control)))
+def _new_response(status: int, content: bytes, media_type: str = JSON, cache_control: str = "no-store") -> HttpResponse:
+    return HttpResponse(status, content, list(_headers(media_type, cache_control)))
 
 
 @lru_cache(maxsize=64)

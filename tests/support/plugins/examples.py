@@ -52,7 +52,7 @@ class Recorder:
         for name, example in load_examples().items():
             self.names_by_test.setdefault(example["made_by"], []).append(name)
 
-    def note(self, operation: AnyOperation, raw: RawRequest, answer: server.Answer, context: Any) -> None:
+    def note(self, operation: AnyOperation, raw: RawRequest, answer: server.HttpResponse, context: Any) -> None:
         """Keep a successful call whose example is to be recorded."""
         is_recorded = self.records_all or operation.name in self.names_by_test.get(self.test, ())
         if not is_recorded or not operation.documentation.is_public:
@@ -76,7 +76,7 @@ class Recorder:
         ]
 
 
-def _example_of(operation: AnyOperation, raw: RawRequest, answer: server.Answer, context: Any) -> Example | None:
+def _example_of(operation: AnyOperation, raw: RawRequest, answer: server.HttpResponse, context: Any) -> Example | None:
     """Return the call with fixed values; None if it came by an older address."""
     if raw.method != operation.method or not _is_at(operation.path, raw.path):
         return None
@@ -123,7 +123,7 @@ def _credentials(operation: AnyOperation) -> set[str]:
     return {"apikey", "apisecret", *named, *(["access_token"] if AuthScheme.ACCESS_TOKEN in schemes else [])}
 
 
-def _answer(answer: server.Answer, fixed: FixedValues) -> Example:
+def _answer(answer: server.HttpResponse, fixed: FixedValues) -> Example:
     headers = dict(answer.headers)
     kind = headers.get("Content-Type", "").partition(";")[0]
     made: Example = {"status": answer.status}
@@ -199,11 +199,11 @@ def _score(operation: AnyOperation, test: str, example: Example) -> float:
 
 
 _recorder: Recorder | None = None
-_write = server.OperationServer._write
+_success_response = server.OperationServer._success_response
 
 
-def _write_and_note(self: server.OperationServer, result: server.OperationResult, raw: RawRequest) -> server.Answer:
-    made = _write(self, result, raw)
+def _note_success(self: server.OperationServer, result: server.OperationResult, raw: RawRequest) -> server.HttpResponse:
+    made = _success_response(self, result, raw)
     if _recorder is not None and _recorder.test:
         _recorder.note(result.operation, raw, made, result.context)
     return made
@@ -218,7 +218,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     global _recorder  # noqa: PLW0603 - the server that is watched is one per process, too
     _recorder = Recorder(records_all=config.getoption("--record-examples") is not None)
-    server.OperationServer._write = _write_and_note  # type: ignore[method-assign]  # every server of this process
+    server.OperationServer._success_response = _note_success  # type: ignore[method-assign]  # every server of this process
 
 
 @pytest.hookimpl(wrapper=True)

@@ -47,7 +47,7 @@ class Documents:
         return self.get(path, **headers)
 
     def made_anew(self, path: str, **headers: str) -> TestResponse:
-        self.server.cached_answers.clear()
+        self.server.cached_responses.clear()
         return self.get(path, **headers)
 
     def is_answered_from_cache(self, path: str, method: str = "GET", **headers: str) -> bool:
@@ -195,6 +195,6 @@ def test_tenants_do_not_share_documents(world: World, new_world: Callable[..., W
 def test_cache_of_documents_is_bounded(documents: Documents) -> None:
     documents.cached(JWKS)
     for number in range(2_100):
-        documents.server.cached_answers.put(("other", number), ((), b""))
-    assert len(documents.server.cached_answers.values()) == 2_000
-    documents.server.cached_answers.clear()
+        documents.server.cached_responses.put(("other", number), ((), b""))
+    assert len(documents.server.cached_responses.values()) == 2_000
+    documents.server.cached_responses.clear()

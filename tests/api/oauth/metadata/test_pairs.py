@@ -78,7 +78,7 @@ def test_second_document_is_the_one_that_it_is_alone(
     )
 
     def empty() -> None:
-        identity_app.cached_answers.clear()
+        identity_app.cached_responses.clear()
         metadata._bytes.cache_clear()
 
     alone = {}

@@ -30,7 +30,7 @@ def lazy_operation(requested: list[Models], request: type[Wire] = LazyRequest) -
         return request, LazyResponse
 
     return LateOperation(
-        models, name="things.read", method="DELETE", path="/things/{name}", host=Host.API, error_profile=PROFILE,
+        models=models, name="things.read", method="DELETE", path="/things/{name}", host=Host.API, error_profile=PROFILE,
         body=BodyRules(accepts=Accept.JSON),
     )  # fmt: skip
 
