@@ -25,14 +25,14 @@ from app.kit import randomness
 
 token_table = tenant_table(
     "tickets",
-    Column("kind", String(24), primary_key=True),  # ContinuationPurpose
-    Column("ticket_hash", Id, primary_key=True),
+    Column("kind", String(24), key="purpose", primary_key=True),  # ContinuationPurpose
+    Column("ticket_hash", Id, key="token_hash", primary_key=True),
     Column("uid", Id, nullable=False),  # NO_ACCOUNT if it belongs to no account yet
     Column("facts", Json, nullable=False),
     Column("state", String(16), nullable=False),  # OPEN, or a state of its purpose
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
-    Index("ix_tickets_uid", "tenant_id", "uid", "kind"),
+    Index("ix_tickets_uid", "tenant_id", "uid", "purpose"),
     Index("ix_tickets_expiry", "tenant_id", "expires_at"),
 )
 
@@ -40,10 +40,14 @@ T = token_table.c
 HOLDER = T.uid
 """The account of a token, for statements that read it beside a token."""
 _ADD = insert_row(token_table)
-_KEY = (T.tenant_id == bindparam("tenant"), T.kind == bindparam("purpose"), T.ticket_hash == bindparam("hash"))
+_KEY = (
+    T.tenant_id == bindparam("tenant"),
+    T.purpose == bindparam("expected_purpose"),
+    T.token_hash == bindparam("hash"),
+)
 COLUMNS = tuple(column for column in token_table.c if column.name != "tenant_id")
 """The columns of a token, in the order of the fields of `ContinuationToken`."""
-_AHEAD = tuple(f"token_{column.name}" for column in COLUMNS)
+_AHEAD = tuple(f"continuation_{column.key}" for column in COLUMNS)
 _ahead_of = attrgetter(*_AHEAD)
 _KIND = "continuation token"
 _BY_HASH = Compiled(select(*COLUMNS).where(*_KEY))
@@ -52,7 +56,7 @@ _OF_ACCOUNT = Compiled(
     .where(
         T.tenant_id == bindparam("tenant"),
         T.uid == bindparam("account"),
-        T.kind == bindparam("purpose"),
+        T.purpose == bindparam("expected_purpose"),
         T.expires_at > bindparam("now"),
     )
     .order_by(T.created_at.desc())
@@ -140,7 +144,7 @@ def issue(
         context.now + lifetime,
         issued_text,
     )
-    row = {column.name: value for column, value in zip(COLUMNS, _fields_of(token), strict=True)}
+    row = {column.key: value for column, value in zip(COLUMNS, _fields_of(token), strict=True)}
     try:
         context.work.run(_ADD, {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
@@ -154,7 +158,7 @@ def use_once(context: Context, purpose: ContinuationPurpose, text: str, lifetime
     Not allowed after the request has written.
     """
     mark = {
-        "tenant_id": context.tenant.tenant_id, "kind": purpose, "ticket_hash": randomness.digest(text), "uid": NO_ACCOUNT, "facts": {},
+        "tenant_id": context.tenant.tenant_id, "purpose": purpose, "token_hash": randomness.digest(text), "uid": NO_ACCOUNT, "facts": {},
         "state": OPEN, "created_at": context.now, "expires_at": context.now + lifetime,
     }  # fmt: skip
     try:
@@ -175,7 +179,7 @@ def renew(
 ) -> None:
     """Store a token with a given text in place of an existing one; the caller must have locked the account."""
     context.work.run(delete(token_table).where(
-        T.tenant_id == context.tenant.tenant_id, T.kind == purpose, T.ticket_hash == randomness.digest(text)
+        T.tenant_id == context.tenant.tenant_id, T.purpose == purpose, T.token_hash == randomness.digest(text)
     ))  # fmt: skip
     issue(context, purpose, uid, lifetime=lifetime, text=text, facts=facts)
 
@@ -193,7 +197,7 @@ def by_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> 
     ahead: ContinuationToken | None = context.work.read_ahead.pop((_KIND, token_hash), None)
     if ahead is not None and ahead.purpose is purpose:
         return ahead
-    key = {"tenant": context.tenant.tenant_id, "purpose": purpose, "hash": token_hash}
+    key = {"tenant": context.tenant.tenant_id, "expected_purpose": purpose, "hash": token_hash}
     row = context.work.one(_BY_HASH, key)
     return _token(row) if row is not None else None
 
@@ -203,13 +207,13 @@ def with_token(
 ) -> Select[Any]:
     """Extend a statement of another area so that it also reads the token with the digest in its row; see `read_ahead`."""
     columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
-    is_named = (T.tenant_id == tenant_id) & (T.kind == purpose) & (T.ticket_hash == token_hash)
+    is_named = (T.tenant_id == tenant_id) & (T.purpose == purpose) & (T.token_hash == token_hash)
     return statement.add_columns(*columns).outerjoin(token_table, is_named)
 
 
 def read_ahead(context: Context, row: Row[Any]) -> str | None:
     """Cache the token in a row of `with_token` for `by_hash`, until the next statement; return its account."""
-    if row.token_ticket_hash is None:
+    if row.continuation_token_hash is None:
         return None
     token = _token(_ahead_of(row))
     context.work.read_ahead[_KIND, token.token_hash] = token
@@ -218,7 +222,7 @@ def read_ahead(context: Context, row: Row[Any]) -> str | None:
 
 def of_account(context: Context, purpose: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
     """Return an account's unexpired tokens of a purpose, newest first, without their texts."""
-    key = {"tenant": context.tenant.tenant_id, "purpose": purpose, "account": uid, "now": context.now}
+    key = {"tenant": context.tenant.tenant_id, "expected_purpose": purpose, "account": uid, "now": context.now}
     rows = context.work.all(_OF_ACCOUNT, key)
     return [_token(row) for row in rows]
 
@@ -230,7 +234,7 @@ def spend(context: Context, token: ContinuationToken) -> bool:
 
 def spend_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> bool:
     """Spend the token with this digest, as `spend` does."""
-    key = {"tenant": context.tenant.tenant_id, "purpose": purpose, "hash": token_hash, "now": context.now}
+    key = {"tenant": context.tenant.tenant_id, "expected_purpose": purpose, "hash": token_hash, "now": context.now}
     return context.work.changed(_SPEND, key) > 0
 
 
@@ -259,7 +263,7 @@ def extend(context: Context, token: ContinuationToken, lifetime: timedelta, **fa
 def revoke_all(context: Context, uid: str, *purposes: ContinuationPurpose) -> None:
     """Delete an account's tokens of some purposes."""
     context.work.run(
-        delete(token_table).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(purposes))
+        delete(token_table).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.purpose.in_(purposes))
     )
 
 
@@ -269,4 +273,4 @@ def _token(row: Iterable[Any]) -> ContinuationToken:
 
 
 def _key_of(context: Context, token: ContinuationToken) -> tuple[Any, ...]:
-    return T.tenant_id == context.tenant.tenant_id, T.kind == token.purpose, T.ticket_hash == token.token_hash
+    return T.tenant_id == context.tenant.tenant_id, T.purpose == token.purpose, T.token_hash == token.token_hash

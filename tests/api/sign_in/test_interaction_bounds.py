@@ -34,7 +34,7 @@ def leave(world: World, network: str, number: int, *, minutes: int = 5, is_done:
     begun = world.services.clock.now() - timedelta(minutes=minutes)
     rows = [
         {
-            "tenant_id": world.tenant_id, "attempt_hash": f"{network}-{minutes}-{is_done}-{place:07}", "binding_hash": "b",
+            "tenant_id": world.tenant_id, "interaction_hash": f"{network}-{minutes}-{is_done}-{place:07}", "binding_hash": "b",
             "kind": "authorize", "request": {}, "is_done": is_done, "created_at": begun + timedelta(milliseconds=place),
             "expires_at": begun + timedelta(days=4), "network": network,
         }
@@ -43,12 +43,14 @@ def leave(world: World, network: str, number: int, *, minutes: int = 5, is_done:
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         for first in range(0, number, 5_000):
             work.run(insert(interactions), rows[first : first + 5_000])
-    return [str(row["attempt_hash"]) for row in rows]
+    return [str(row["interaction_hash"]) for row in rows]
 
 
 def left(world: World) -> set[str]:
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        return {row.attempt_hash for row in work.run(select(A.attempt_hash).where(A.tenant_id == world.tenant_id))}
+        return {
+            row.interaction_hash for row in work.run(select(A.interaction_hash).where(A.tenant_id == world.tenant_id))
+        }
 
 
 def open_pages(world: World, app: RelyingParty, number: int) -> list[str]:
@@ -87,8 +89,8 @@ def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
     try:
         pushing.run(DELETE_SURPLUS, {"tenant": tenant.tenant_id, "network": HERE})
         with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-            free = select(A.attempt_hash).where(A.tenant_id == tenant.tenant_id).with_for_update(skip_locked=True)
-            assert {row.attempt_hash for row in work.run(free)}.issuperset(stored[2:])
+            free = select(A.interaction_hash).where(A.tenant_id == tenant.tenant_id).with_for_update(skip_locked=True)
+            assert {row.interaction_hash for row in work.run(free)}.issuperset(stored[2:])
     finally:
         pushing.rollback()
 

@@ -151,8 +151,8 @@ class Tokens:
     def second_factor(self) -> str:
         text = randomness.guid()
         row = {
-            "tenant_id": self.tenant.tenant_id, "kind": ContinuationPurpose.SECOND_FACTOR, "uid": self.uid,
-            "ticket_hash": randomness.digest(text), "facts": {}, "state": "open", "created_at": self.now,
+            "tenant_id": self.tenant.tenant_id, "purpose": ContinuationPurpose.SECOND_FACTOR, "uid": self.uid,
+            "token_hash": randomness.digest(text), "facts": {}, "state": "open", "created_at": self.now,
             "expires_at": self.now + timedelta(hours=1),
         }  # fmt: skip
         self._add(token_table, row)

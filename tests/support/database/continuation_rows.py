@@ -17,8 +17,8 @@ def row(name: str = "one", **values: Any) -> dict[str, Any]:
     """Return a row of the table of continuation tokens, named by its hash."""
     fixed = {
         "tenant_id": "acme",
-        "kind": "push",
-        "ticket_hash": name,
+        "purpose": "push",
+        "token_hash": name,
         "uid": "ada",
         "facts": {"é": [1, None]},
         "state": "open",
@@ -32,4 +32,4 @@ T = token_table.c
 ADD = insert_row(token_table)
 
 
-KEY = (T.tenant_id == bindparam("tenant"), T.ticket_hash == bindparam("hash"))
+KEY = (T.tenant_id == bindparam("tenant"), T.token_hash == bindparam("hash"))

@@ -21,10 +21,10 @@ SAVE = "Save password"
 def states(world: World) -> set[tuple[str, str]]:
     work = UnitOfWork(world.services.database, world.tenant_id)
     try:
-        query = select(one_time_tokens.c.proof_id, one_time_tokens.c.state).where(
+        query = select(one_time_tokens.c.token_id, one_time_tokens.c.state).where(
             one_time_tokens.c.tenant_id == world.tenant_id
         )
-        return {(row.proof_id, row.state) for row in work.all(query)}
+        return {(row.token_id, row.state) for row in work.all(query)}
     finally:
         work.rollback()
 

@@ -39,7 +39,7 @@ PEOPLE = {
 ACCOUNT = [accounts.c[name] for name in ("uid", "email", "emails", "is_deleted", "password_hash")]
 IDENTIFIER = [identifiers.c.kind, identifiers.c.value]
 SESSION = [sessions.c.uid, sessions.c.session_hash, sessions.c.expires_at]
-LINK = [one_time_tokens.c.proof_id, one_time_tokens.c.state]
+LINK = [one_time_tokens.c.token_id, one_time_tokens.c.state]
 CONFIRMED, CHANGED, CHECK_MAIL = "Email verified", "Password changed", "Check your email"
 
 
@@ -239,7 +239,7 @@ class Model:
             work.rollback()
 
     def _token_states(self) -> set[tuple[str, str]]:
-        return {(row.proof_id, row.state) for row in self._rows(*LINK)}
+        return {(row.token_id, row.state) for row in self._rows(*LINK)}
 
     def _changed(self) -> list[str]:
         """Return the accounts whose password hash changed since the last call."""

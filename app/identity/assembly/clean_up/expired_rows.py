@@ -91,7 +91,7 @@ def _is_expired(table: Table) -> Any:
 
 def _unanswered_beyond(tenant_id: Any, most: int) -> Select[Any]:
     """Return the query for an unanswered interaction that is one too many."""
-    return select(A.attempt_hash).where(A.tenant_id == tenant_id, A.is_done.is_(False)).offset(most).limit(1)
+    return select(A.interaction_hash).where(A.tenant_id == tenant_id, A.is_done.is_(False)).offset(most).limit(1)
 
 
 _RETENTION: Final = {
@@ -165,17 +165,17 @@ def push_out_unanswered(database: Database, tenant_id: str, most: int) -> int:
     """
     place = func.row_number().over(partition_by=A.network, order_by=A.created_at.desc())
     placed = (
-        select(A.attempt_hash, A.created_at, place.label("place"))
+        select(A.interaction_hash, A.created_at, place.label("place"))
         .where(A.tenant_id == tenant_id, A.is_done.is_(False))
         .subquery()
     )
     order = (placed.c.place, placed.c.created_at.desc())
-    surplus = select(placed.c.attempt_hash).order_by(*order).offset(most).limit(BATCH)
+    surplus = select(placed.c.interaction_hash).order_by(*order).offset(most).limit(BATCH)
     deleted = 0
     while True:
         work = UnitOfWork(database, tenant_id)
         try:
-            batch = delete(_INTERACTIONS).where(A.tenant_id == tenant_id, A.attempt_hash.in_(surplus))
+            batch = delete(_INTERACTIONS).where(A.tenant_id == tenant_id, A.interaction_hash.in_(surplus))
             number = work.run(batch).rowcount
             work.commit()
         finally:

@@ -90,7 +90,7 @@ def challenge(
 ) -> FactorLogin:
     """Return the challenge of the second factor, and send the code that it needs."""
     pending = pending_sign_in.begin(context, required, authentication)
-    required = replace(required, factors=pending.person)
+    required = replace(required, factors=pending.factors)
     pending_sign_in.prompt_device(context, pending, required.kinds)
     members = factor_views.challenge_members(context, required, options) | send_code(context, required, options)
     response = Challenge(

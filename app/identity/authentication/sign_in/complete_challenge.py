@@ -38,7 +38,7 @@ def find_unlocked(context: Context, token: str) -> PendingSignIn:
 
 def refuse_unavailable(context: Context, pending: PendingSignIn, kind: FactorKind) -> None:
     """Raise the authenticator's error if the tenant disabled it, or if the first factor used the same channel."""
-    second_factors.refuse_unavailable(context, kind, pending.person)
+    second_factors.refuse_unavailable(context, kind, pending.factors)
 
 
 def complete(

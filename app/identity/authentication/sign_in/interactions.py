@@ -32,7 +32,7 @@ _UNCHECKED_RATE: Final = Rate(100, 3600)
 """Interactions of a network, which at this rate never holds too many: the longest sign-in page and
 `EXPIRED_RETENTION` have fewer hours than that takes."""
 A = interactions.c
-_KEY = (A.tenant_id == bindparam("tenant"), A.attempt_hash == bindparam("hash"))
+_KEY = (A.tenant_id == bindparam("tenant"), A.interaction_hash == bindparam("hash"))
 _BY_HASH = Compiled(select(interactions).where(*_KEY))
 
 
@@ -65,7 +65,7 @@ _EXTEND = Compiled(
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
 _NEWEST_SURPLUS = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MAX_OF_NETWORK).limit(1)
 _SURPLUS = (
-    select(A.attempt_hash)
+    select(A.interaction_hash)
     .where(*_OF_NETWORK, A.created_at <= _NEWEST_SURPLUS.scalar_subquery())
     .order_by(A.created_at)
     .limit(MAX_AT_ONCE)
@@ -73,7 +73,9 @@ _SURPLUS = (
     .cte("surplus")
 )
 DELETE_SURPLUS: Final = Compiled(
-    delete(interactions).where(A.tenant_id == bindparam("tenant"), A.attempt_hash.in_(select(_SURPLUS.c.attempt_hash)))
+    delete(interactions).where(
+        A.tenant_id == bindparam("tenant"), A.interaction_hash.in_(select(_SURPLUS.c.interaction_hash))
+    )
 )
 """Deletes the interactions beyond the limit of a network; PostgreSQL executes each part once, for any table size."""
 
@@ -123,7 +125,7 @@ def begin(
     ends_at = now + lifetime(context)
     row = {
         "tenant_id": context.tenant.tenant_id,
-        "attempt_hash": randomness.digest(interaction_id),
+        "interaction_hash": randomness.digest(interaction_id),
         "binding_hash": randomness.digest(binding),
         "kind": kind,
         "request": state.to_stored(),
@@ -222,7 +224,7 @@ def find_of_any_browser(context: Context, interaction_id: str) -> Interaction | 
 
 def client_id_for(context: Context, interaction_id: str) -> str:
     """Return the client id of an interaction, whichever browser began it; empty where it has none or does not exist."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction_id))
+    where = (A.tenant_id == context.tenant.tenant_id, A.interaction_hash == randomness.digest(interaction_id))
     row = context.work.one(select(A.request).where(*where))
     return (InteractionState.from_stored(row.request).client_id or "") if row is not None else ""
 
@@ -279,7 +281,7 @@ def finish(
 
 
 def _change(context: Context, interaction: Interaction, **values: Any) -> None:
-    key = {"tenant_id": context.tenant.tenant_id, "attempt_hash": randomness.digest(interaction.interaction_id)}
+    key = {"tenant_id": context.tenant.tenant_id, "interaction_hash": randomness.digest(interaction.interaction_id)}
     context.work.run(change_row(interactions, tuple(key), frozenset(values)), changes(key, values))
 
 
@@ -288,4 +290,4 @@ def _key(context: Context, interaction_id: str) -> dict[str, Any]:
 
 
 def _where(context: Context, interaction: Interaction) -> tuple[Any, ...]:
-    return A.tenant_id == context.tenant.tenant_id, A.attempt_hash == randomness.digest(interaction.interaction_id)
+    return A.tenant_id == context.tenant.tenant_id, A.interaction_hash == randomness.digest(interaction.interaction_id)

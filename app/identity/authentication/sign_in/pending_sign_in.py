@@ -87,14 +87,14 @@ class PendingSignIn:
     """A sign-in that passed its first factor."""
 
     token: ContinuationToken
-    person: AccountFactors
+    factors: AccountFactors
     authentication: Authentication
     has_attempt: bool = False
     """Whether `verify` counted an attempt that `finish` or `close_attempt` must take back."""
 
     @property
     def account(self) -> Account:
-        return self.person.account
+        return self.factors.account
 
     @property
     def is_risk_based(self) -> bool:
@@ -134,9 +134,7 @@ def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
     if account is None or token.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
     authentication = from_facts(token.facts["way"])
-    factors = second_factors.account_factors(
-        context, account, sign_in=token.token_hash, used_channel=authentication.channel
-    )
+    factors = second_factors.of_account(context, account, sign_in=token.token_hash, used_channel=authentication.channel)
     if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
             raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
@@ -155,14 +153,14 @@ def challenge(
         TooManyRequests: the last message was sent less than 30 seconds ago.
     """
     authenticator = second_factors.enabled_authenticator(context, kind)
-    is_enrolled = authenticator.is_enrolled(pending.person)
+    is_enrolled = authenticator.is_enrolled(pending.factors)
     sent, target = dict(pending.token.facts.get("sent") or {}), options.phone or options.email
     previous = pending.last_sent(kind)
     is_same = is_enrolled or not target or target == previous.to or _digest(target) == previous.target
     if is_same and (remaining := resend_delay.seconds_left(context, previous.at)):
         raise e.TooManyRequests(retry_after_seconds=remaining)
     send = authenticator.challenge if is_enrolled else authenticator.begin_enrolment
-    result = send(context, pending.person, options)
+    result = send(context, pending.factors, options)
     if result.sent_to is None:
         return pending, result
     now = int(context.now.timestamp())
@@ -180,7 +178,7 @@ def send_preferred(
     if prompt_device(context, pending, kinds):
         return pending
     kind = kinds[0] if kinds else None
-    if kind not in second_factors.CODE_PURPOSES or (target := AUTHENTICATORS[kind].hint(pending.person)) is None:
+    if kind not in second_factors.CODE_PURPOSES or (target := AUTHENTICATORS[kind].hint(pending.factors)) is None:
         return pending
     remaining = max(
         resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values(), default=0
@@ -228,10 +226,10 @@ def verify(
     opens_lock = authentication.opens_lock or _solves_lock(context, pending.account, solution)
     is_enrolled = second_factors.verify_or_enrol(
         context,
-        pending.person,
+        pending.factors,
         kind,
         response,
-        may_enrol=not authenticator.is_enrolled(pending.person) and can_enrol(context, pending),
+        may_enrol=not authenticator.is_enrolled(pending.factors) and can_enrol(context, pending),
         is_lock_solved=opens_lock,
         caller_returns_attempt=True,
     )
@@ -240,7 +238,7 @@ def verify(
     methods = tuple(dict.fromkeys((*authentication.methods, *authenticator.amr, MFA)))
     passed = replace(authentication, methods=methods, opens_lock=opens_lock)
     has_attempt = second_factors.counts_attempts(kind, is_lock_solved=opens_lock)
-    return PendingSignIn(pending.token, pending.person, passed, has_attempt)
+    return PendingSignIn(pending.token, pending.factors, passed, has_attempt)
 
 
 def close_attempt(context: Context, pending: PendingSignIn) -> None:
@@ -251,7 +249,7 @@ def close_attempt(context: Context, pending: PendingSignIn) -> None:
 
 def can_enrol(context: Context, pending: PendingSignIn) -> bool:
     """Return whether a verification enrols the factor: for an account without factors, unless a risk demands this one."""
-    return not (pending.person.fallback_kinds or _has_enrolled(context, pending.person))
+    return not (pending.factors.fallback_kinds or _has_enrolled(context, pending.factors))
 
 
 def _has_enrolled(context: Context, factors: AccountFactors) -> bool:

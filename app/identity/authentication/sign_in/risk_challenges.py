@@ -105,7 +105,7 @@ def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: Passw
     options = ChallengeOptions(
         req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email
     )
-    AUTHENTICATORS[kind].challenge(context, pending.person, options)
+    AUTHENTICATORS[kind].challenge(context, pending.factors, options)
 
 
 def _challenge_data(context: Context, pending: PendingSignIn) -> dict[str, Any]:
@@ -113,9 +113,9 @@ def _challenge_data(context: Context, pending: PendingSignIn) -> dict[str, Any]:
     data: dict[str, Any] = {
         "SecondFactorAuthenticationToken": pending.token.text, "ExpireIn": iso(pending.token.expires_at)
     }  # fmt: skip
-    if FactorKind.QUESTIONS in pending.person.fallback_kinds:
+    if FactorKind.QUESTIONS in pending.factors.fallback_kinds:
         texts = context.tenant.settings.security_questions
-        questions = AUTHENTICATORS[FactorKind.QUESTIONS].describe(context, pending.person).questions
+        questions = AUTHENTICATORS[FactorKind.QUESTIONS].describe(context, pending.factors).questions
         data["SecurityQuestions"] = [
             {"QuestionId": question, "Question": texts.get(question, question)} for question in questions
         ]

@@ -28,7 +28,7 @@ sessions = tenant_table(
 
 interactions = tenant_table(
     "attempts",
-    Column("attempt_hash", Id, primary_key=True),
+    Column("attempt_hash", Id, key="interaction_hash", primary_key=True),
     Column("binding_hash", Id, nullable=False),  # digest of the browser's secret
     Column("kind", String(16), nullable=False),  # authorize or return
     Column("request", Json, nullable=False),

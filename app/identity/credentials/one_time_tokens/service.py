@@ -138,7 +138,7 @@ def last_recipient(context: Context, purposes: Collection[Purpose], subject: str
 def purpose_of_newest_code(context: Context, purposes: Sequence[Purpose], uid: str, subject: str) -> Purpose:
     """Return the purpose of the newest code that an account was sent to an address, or the first of `purposes` if there is none."""
     stored = store.newest_to_address(context, purposes, subject, uid=uid)
-    return Purpose(stored.kind) if stored is not None else purposes[0]
+    return stored.purpose if stored is not None else purposes[0]
 
 
 def peek_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken:
@@ -355,9 +355,7 @@ def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) 
 
 
 def _one_time_token(stored: StoredToken) -> OneTimeToken:
-    return OneTimeToken(
-        Purpose(stored.kind), stored.uid, stored.subject, stored.facts, stored.expires_at, stored.token_id
-    )
+    return OneTimeToken(stored.purpose, stored.uid, stored.subject, stored.facts, stored.expires_at, stored.token_id)
 
 
 def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:

@@ -23,8 +23,8 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 
 one_time_tokens = tenant_table(
     "proofs",
-    Column("proof_id", Id, primary_key=True),  # of a link: the digest of its text
-    Column("kind", String(24), nullable=False),  # store.Purpose
+    Column("proof_id", Id, key="token_id", primary_key=True),  # of a link: the digest of its text
+    Column("kind", String(24), key="purpose", nullable=False),  # Purpose
     Column("is_code", Boolean, nullable=False),
     Column("uid", Id, nullable=False),
     Column("subject", String(320), nullable=False),  # the address or number that it verifies
@@ -34,8 +34,8 @@ one_time_tokens = tenant_table(
     Column("tries", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
-    Index("ix_proofs_subject", "tenant_id", "uid", "kind", "subject", "created_at"),
-    Index("ix_proofs_address", "tenant_id", "subject", "kind"),
+    Index("ix_proofs_subject", "tenant_id", "uid", "purpose", "subject", "created_at"),
+    Index("ix_proofs_address", "tenant_id", "subject", "purpose"),
     Index("ix_proofs_expiry", "tenant_id", "expires_at"),
 )
 
@@ -70,7 +70,7 @@ class StoredToken:
     """One link or code with its state."""
 
     token_id: str
-    kind: str
+    purpose: Purpose
     uid: str
     subject: str
     code_hash: str | None
@@ -82,7 +82,7 @@ class StoredToken:
 
 
 _COLUMNS = (
-    P.proof_id, P.kind, P.uid, P.subject, P.code_hash, P.facts, P.state, P.tries, P.created_at, P.expires_at
+    P.token_id, P.purpose, P.uid, P.subject, P.code_hash, P.facts, P.state, P.tries, P.created_at, P.expires_at
 )  # fmt: skip
 """In the order of the fields of `StoredToken`."""
 
@@ -101,14 +101,14 @@ class NewOneTimeToken:
 
 
 def add(
-    context: Context, new: Sequence[NewOneTimeToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
+    context: Context, new: Sequence[NewOneTimeToken], purpose: str, uid: str, subject: str, *, facts: Mapping[str, Any]
 ) -> None:
     """Store the link, the code or both of one message, which replaces the open one, in two statements."""
     account_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
-    context.work.run(_REPLACE, _message(context, kind, uid, subject))
+    context.work.run(_REPLACE, _message(context, purpose, uid, subject))
     common = {
         "tenant_id": context.tenant.tenant_id,
-        "kind": kind,
+        "purpose": purpose,
         "uid": uid,
         "subject": subject,
         "facts": dict(facts),
@@ -119,7 +119,7 @@ def add(
     rows = [
         {
             **common,
-            "proof_id": item.token_id,
+            "token_id": item.token_id,
             "is_code": item.is_code,
             "code_hash": item.code_hash,
             "expires_at": context.now + timedelta(minutes=item.minutes),
@@ -129,38 +129,43 @@ def add(
     context.work.run(_ADD, rows if len(rows) > 1 else rows[0])
 
 
-def link(context: Context, kind: str, token_id: str) -> StoredToken | None:
+def link(context: Context, purpose: str, token_id: str) -> StoredToken | None:
     """Return the link with that digest, in any state."""
-    where = (P.tenant_id == context.tenant.tenant_id, P.proof_id == token_id, P.kind == kind, P.is_code.is_(False))
+    where = (
+        P.tenant_id == context.tenant.tenant_id,
+        P.token_id == token_id,
+        P.purpose == purpose,
+        P.is_code.is_(False),
+    )
     return _token(context.work.one(select(*_COLUMNS).where(*where)))
 
 
-def code(context: Context, kind: str, code_id: str) -> StoredToken | None:
+def code(context: Context, purpose: str, code_id: str) -> StoredToken | None:
     """Return the code with that id, in any state."""
-    where = (P.tenant_id == context.tenant.tenant_id, P.proof_id == code_id[:64], P.kind == kind, P.is_code)
+    where = (P.tenant_id == context.tenant.tenant_id, P.token_id == code_id[:64], P.purpose == purpose, P.is_code)
     return _token(context.work.one(select(*_COLUMNS).where(*where)))
 
 
-def newest_code(context: Context, kind: str, uid: str, subject: str) -> StoredToken | None:
+def newest_code(context: Context, purpose: str, uid: str, subject: str) -> StoredToken | None:
     """Return the newest code, in any state."""
-    where = (*_same_recipient(context, kind, uid, subject), P.is_code)
-    newest_first = (P.created_at.desc(), P.proof_id)
+    where = (*_same_recipient(context, purpose, uid, subject), P.is_code)
+    newest_first = (P.created_at.desc(), P.token_id)
     return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*newest_first).limit(1)))
 
 
 def newest_to_address(
-    context: Context, kinds: Collection[str], subject: str, *, uid: str | None = None
+    context: Context, purposes: Collection[str], subject: str, *, uid: str | None = None
 ) -> StoredToken | None:
-    """Return the newest token of these kinds for an address: of any account, or with `uid` the newest code of that account."""
-    where = [P.tenant_id == context.tenant.tenant_id, P.subject == subject, P.kind.in_(kinds)]
+    """Return the newest token of these purposes for an address: of any account, or with `uid` the newest code of that account."""
+    where = [P.tenant_id == context.tenant.tenant_id, P.subject == subject, P.purpose.in_(purposes)]
     where += [P.uid == uid, P.is_code] if uid is not None else []
-    newest_first = (P.created_at.desc(), P.proof_id)
+    newest_first = (P.created_at.desc(), P.token_id)
     return _token(context.work.one(select(*_COLUMNS).where(*where).order_by(*newest_first).limit(1)))
 
 
-def sent_since(context: Context, kinds: Collection[str], uid: str, since: datetime) -> list[StoredToken]:
+def sent_since(context: Context, purposes: Collection[str], uid: str, since: datetime) -> list[StoredToken]:
     """Return the tokens sent to an account after `since` that are neither used nor replaced, the oldest first."""
-    where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind.in_(kinds), P.created_at > since)
+    where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.purpose.in_(purposes), P.created_at > since)
     rows = context.work.all(select(*_COLUMNS).where(*where, P.state.in_((OPEN, VOID))).order_by(P.created_at))
     return [_stored(row) for row in rows]
 
@@ -182,35 +187,37 @@ def void(work: UnitOfWork, token_id: str) -> None:
     work.run(update(one_time_tokens).where(*_key(work, token_id), P.state == OPEN).values(state=VOID))
 
 
-def mark_used(context: Context, token_id: str, kind: str, uid: str, subject: str) -> bool:
+def mark_used(context: Context, token_id: str, purpose: str, uid: str, subject: str) -> bool:
     """Spend a token and the link or code of the same message, in the request's transaction; return True for the first use only."""
     presented = {"presented": token_id, "now": context.now}
-    return bool(context.work.all(_SPEND, _message(context, kind, uid, subject) | presented))
+    return bool(context.work.all(_SPEND, _message(context, purpose, uid, subject) | presented))
 
 
 def close_all(
-    context: Context, uid: str, kind: str | None, subject: str | None, except_kind: str | None = None
+    context: Context, uid: str, purpose: str | None, subject: str | None, except_purpose: str | None = None
 ) -> None:
     """Close the open tokens of an account."""
     where = [P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN]
-    where += [P.kind == kind] if kind is not None else []
-    where += [P.kind != except_kind] if except_kind is not None else []
+    where += [P.purpose == purpose] if purpose is not None else []
+    where += [P.purpose != except_purpose] if except_purpose is not None else []
     where += [P.subject == subject] if subject is not None else []
     _replace(context, *where)
 
 
-def close_addressed(context: Context, uid: str, kind: str, address: str, until: datetime | None, spared: str) -> None:
+def close_addressed(
+    context: Context, uid: str, purpose: str, address: str, until: datetime | None, spared: str
+) -> None:
     """Close open tokens whose subject begins with that address, except with `spared`; with `until` only those that expire by then."""
-    where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
+    where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.purpose == purpose)
     is_for_address = P.subject.startswith(f"{address} ", autoescape=True)
     is_earlier = () if until is None else (P.expires_at <= until,)
     is_other = (~P.subject.startswith(spared, autoescape=True),) if spared else ()
     _replace(context, *where, is_for_address, *is_earlier, *is_other)
 
 
-def close_later(context: Context, kind: str, uid: str, expires_at: datetime) -> None:
-    """Close open tokens of one kind that expire at `expires_at` or later."""
-    where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
+def close_later(context: Context, purpose: str, uid: str, expires_at: datetime) -> None:
+    """Close open tokens of one purpose that expire at `expires_at` or later."""
+    where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.purpose == purpose)
     _replace(context, *where, P.expires_at >= expires_at)
 
 
@@ -219,22 +226,22 @@ def _replace(context: Context, *where: Any) -> None:
 
 
 def _replacement(tenant_id: Any, *where: Any) -> Update:
-    """Build the statement that closes tokens, always in the same order: that of the index over account, kind and subject.
+    """Build the statement that closes tokens, always in the same order: that of the index over account, purpose and subject.
 
     Unknown identifiers share one uid, so no account row can be locked first. In the order of the primary key, SQLite would
     read all tokens of the tenant.
     """
-    ids = select(P.proof_id).where(*where).order_by(P.created_at, P.proof_id).with_for_update()
-    return update(one_time_tokens).where(P.tenant_id == tenant_id, P.proof_id.in_(ids)).values(state=REPLACED)
+    ids = select(P.token_id).where(*where).order_by(P.created_at, P.token_id).with_for_update()
+    return update(one_time_tokens).where(P.tenant_id == tenant_id, P.token_id.in_(ids)).values(state=REPLACED)
 
 
-def _message(context: Context, kind: str, uid: str, subject: str) -> dict[str, str]:
+def _message(context: Context, purpose: str, uid: str, subject: str) -> dict[str, str]:
     """Return the parameters of `_OPEN`."""
-    return {"tenant": context.tenant.tenant_id, "account": uid, "purpose": kind, "recipient": subject}
+    return {"tenant": context.tenant.tenant_id, "account": uid, "expected_purpose": purpose, "recipient": subject}
 
 
 _OPEN = (
-    P.tenant_id == bindparam("tenant"), P.uid == bindparam("account"), P.kind == bindparam("purpose"),
+    P.tenant_id == bindparam("tenant"), P.uid == bindparam("account"), P.purpose == bindparam("expected_purpose"),
     P.subject == bindparam("recipient"), P.state == OPEN,
 )  # fmt: skip
 _REPLACE = Compiled(_replacement(bindparam("tenant"), *_OPEN))
@@ -247,27 +254,27 @@ def _spending() -> ReturningUpdate[Any]:
     holder left, so that of a link and its code only one finds itself open.
     """
     message = (
-        select(P.proof_id, P.expires_at)
+        select(P.token_id, P.expires_at)
         .where(*_OPEN)
-        .order_by(P.created_at, P.proof_id)
+        .order_by(P.created_at, P.token_id)
         .with_for_update()
         .cte("message")
     )
-    is_presented = (message.c.proof_id == bindparam("presented"), message.c.expires_at > bindparam("now"))
-    where = (P.tenant_id == bindparam("tenant"), P.proof_id.in_(select(message.c.proof_id)))
+    is_presented = (message.c.token_id == bindparam("presented"), message.c.expires_at > bindparam("now"))
+    where = (P.tenant_id == bindparam("tenant"), P.token_id.in_(select(message.c.token_id)))
     spending = update(one_time_tokens).where(*where, exists().where(*is_presented)).values(state=USED)
-    return spending.returning(P.proof_id)  # SQLite's driver counts no rows of a statement that begins with WITH
+    return spending.returning(P.token_id)  # SQLite's driver counts no rows of a statement that begins with WITH
 
 
 _SPEND = Compiled(_spending())
 
 
 def _key(work: UnitOfWork, token_id: str) -> tuple[Any, Any]:
-    return P.tenant_id == work.tenant_id, P.proof_id == token_id
+    return P.tenant_id == work.tenant_id, P.token_id == token_id
 
 
-def _same_recipient(context: Context, kind: str, uid: str, subject: str) -> tuple[Any, ...]:
-    return P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind == kind, P.subject == subject
+def _same_recipient(context: Context, purpose: str, uid: str, subject: str) -> tuple[Any, ...]:
+    return P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.purpose == purpose, P.subject == subject
 
 
 def _token(row: Row[Any] | None) -> StoredToken | None:
@@ -275,4 +282,5 @@ def _token(row: Row[Any] | None) -> StoredToken | None:
 
 
 def _stored(row: Iterable[Any]) -> StoredToken:
-    return StoredToken(*row)
+    token_id, purpose, *fields = row
+    return StoredToken(token_id, Purpose(purpose), *fields)

@@ -58,7 +58,7 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
     if facts["for"] is None:
         _enrol(context, account, pending)
         return account
-    factors = service.account_factors(context, account, sign_in=facts["for"])
+    factors = service.of_account(context, account, sign_in=facts["for"])
     push.send_request(context, factors, replace(pending, facts=facts))
     return None
 

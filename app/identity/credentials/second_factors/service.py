@@ -48,7 +48,7 @@ class RequiredFactor:
         return not self.kinds
 
 
-def account_factors(
+def of_account(
     context: Context, account: Account, *, sign_in: str | None = None, used_channel: FactorKind | None = None
 ) -> AccountFactors:
     """Return an account with its credentials, in the state of one sign-in if these name it."""
@@ -90,7 +90,7 @@ def kinds_of_account(context: Context, account: Account, channel: FactorKind | N
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
         return ()
-    return enrolled_kinds(settings, account_factors(context, account, used_channel=channel))
+    return enrolled_kinds(settings, of_account(context, account, used_channel=channel))
 
 
 def required_factor(
@@ -118,7 +118,7 @@ def required_factor(
     if settings.two_factor == "disabled":
         return _fallback_requirement(context, account, channel) if is_risk_based else None
     # sign_in="": neither the owner's own session, nor a sign-in that has a token already
-    factors = account_factors(context, account, sign_in="", used_channel=channel)
+    factors = of_account(context, account, sign_in="", used_channel=channel)
     kinds = enrolled_kinds(settings, factors)
     if kinds and not (is_reauthentication or is_risk_based) and trusted_browsers.is_trusted(context, account):
         return None
@@ -242,7 +242,7 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
     if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     account_store.lock(context, account.uid)  # of concurrent calls the second sees the codes of the first
-    if is_first and account_factors(context, account).enrolled(FactorKind.BACKUP_CODE):
+    if is_first and of_account(context, account).enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
     return backup_code.generate(context, account.uid)
@@ -270,7 +270,7 @@ def save_backup_codes(context: Context, account: Account, batch: str) -> bool:
 
 def _require_other_factor(context: Context, account: Account) -> AccountFactors:
     enabled_authenticator(context, FactorKind.BACKUP_CODE)
-    factors = account_factors(context, account)
+    factors = of_account(context, account)
     if not enrolled_kinds(context.tenant.settings, factors):
         raise e.NoSecondFactor
     return factors

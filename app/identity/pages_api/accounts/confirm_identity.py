@@ -66,7 +66,7 @@ def _require_second_factor(
     """Store that the session requires a second factor; nothing is sent before the user chooses one."""
     channel = pending_sign_in.channel_for(session.methods)
     required = RequiredFactor(
-        second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
+        second_factors.of_account(context, account), second_factors.kinds_of_account(context, account, channel)
     )
     pending = pending_sign_in.begin(context, required, Authentication(session.methods, channel=channel))
     state = replace(interaction.state, second_factor=pending.token.token_hash, step_up=session.session_id)

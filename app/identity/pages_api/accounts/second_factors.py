@@ -16,7 +16,7 @@ from app.contract.steps import BackupCodesStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.second_factors import account_factors
+from app.identity.credentials.second_factors import factor_changes
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
@@ -42,7 +42,7 @@ from app.kit.operations.errors import ApiError
 def read(context: Context, req: NoParameters) -> contract.FactorsView:
     _refuse_off(context)
     session, account = signed_in_account.require_account(context)
-    return view(context, session, second_factors.account_factors(context, account))
+    return view(context, session, second_factors.of_account(context, account))
 
 
 def view(context: Context, session: BrowserSession, factors: AccountFactors) -> contract.FactorsView:
@@ -76,9 +76,9 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
     """Begin to enrol a factor, and send its code unless it was just sent; a second click gets the same response."""
     _refuse_off(context)
     confirmed, address = signed_in_account.reauthenticate(context, req), None
-    pending = _pending(context, second_factors.account_factors(context, confirmed.account), keeps=True)
+    pending = _pending(context, second_factors.of_account(context, confirmed.account), keeps=True)
     options = ChallengeOptions(email=req.target, phone=req.target, is_account_page=True)
-    if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(pending.person):
+    if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(pending.factors):
         try:
             with suppress(e.TooManyRequests):
                 address = pending_sign_in.challenge(context, pending, req.kind, options)[1].address
@@ -93,17 +93,17 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
 def add(context: Context, req: factor_pages.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
     confirmed = signed_in_account.reauthenticate(context, WithPassword())
-    person = second_factors.account_factors(context, confirmed.account)
-    if second_factors.enabled_authenticator(context, req.kind).is_enrolled(person):
+    factors = second_factors.of_account(context, confirmed.account)
+    if second_factors.enabled_authenticator(context, req.kind).is_enrolled(factors):
         return contract.FactorEnrolled()  # a second click
     try:
-        account_factors.enrol(
-            context, person, req.kind, FactorResponse(req.code, None, req.answers, req.credential, req.state)
+        factor_changes.enrol(
+            context, factors, req.kind, FactorResponse(req.code, None, req.answers, req.credential, req.state)
         )
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
     continuation_tokens.revoke_all(context, confirmed.account.uid, ContinuationPurpose.OWN_FACTOR)
-    needs_backup_codes = context.tenant.settings.second_factors.backup_codes and not person.enrolled(
+    needs_backup_codes = context.tenant.settings.second_factors.backup_codes and not factors.enrolled(
         FactorKind.BACKUP_CODE
     )
     return contract.FactorEnrolled(wants_codes=needs_backup_codes)
@@ -112,9 +112,9 @@ def add(context: Context, req: factor_pages.FactorAnswer) -> contract.FactorEnro
 @contract.remove.implements
 def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
     confirmed = signed_in_account.reauthenticate(context, req)
-    person = second_factors.account_factors(context, confirmed.account)
-    if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
-        account_factors.remove(context, confirmed.account, req.kind)
+    factors = second_factors.of_account(context, confirmed.account)
+    if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(factors):
+        factor_changes.remove(context, confirmed.account, req.kind)
     return signed_in_account.renew_session(context, confirmed)
 
 
@@ -136,7 +136,7 @@ def save_backup_codes(context: Context, req: factor_pages.SaveBackupCodesRequest
     """Activate the saved backup codes and continue the sign-in; a sign-in that requires them does not continue without."""
     session, account = signed_in_account.require_session(context)
     interaction = interactions.find_open(context, req.interaction_id)
-    if req.batch and not account_factors.save(context, account, req.batch):
+    if req.batch and not factor_changes.save(context, account, req.batch):
         replaced = BackupCodesStep(reason=BackupCodesReason.REPLACED)
         return StepResponse(step=replaced, interaction_id=req.interaction_id if interaction else None)
     if interaction is None:
@@ -156,7 +156,7 @@ def _is_stale(context: Context, session: BrowserSession) -> bool:
 
 
 def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
-    factors = second_factors.account_factors(context, account)
+    factors = second_factors.of_account(context, account)
     if (
         factors.enrolled(FactorKind.BACKUP_CODE)
         or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME
@@ -180,7 +180,7 @@ def _held(factors: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
 
 
 def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
-    factors = second_factors.account_factors(context, account)
+    factors = second_factors.of_account(context, account)
     is_enrolled = second_factors.enabled_authenticator(context, kind).is_enrolled(factors)
     needs_password = _is_stale(context, session)
     hides = is_enrolled or needs_password or kind in APART

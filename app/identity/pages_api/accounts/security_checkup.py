@@ -19,7 +19,7 @@ APART: Final = frozenset({FactorKind.BACKUP_CODE, FactorKind.PASSKEY})
 
 def has_task(context: Context, account: Account) -> bool:
     """Return whether the account could be made safer."""
-    return view(context, second_factors.account_factors(context, account)).next is not None
+    return view(context, second_factors.of_account(context, account)).next is not None
 
 
 def view(context: Context, factors: AccountFactors) -> CheckupView:

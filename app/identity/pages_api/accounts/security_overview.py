@@ -29,7 +29,7 @@ from app.kit.web.user_agents import parse_user_agent
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.SecurityView:
     session, account = signed_in_account.require_account(context, with_credentials=True)
-    settings, factors = context.tenant.settings, second_factors.account_factors(context, account)
+    settings, factors = context.tenant.settings, second_factors.of_account(context, account)
     sessions.touch(context, session)
     return contract.SecurityView(
         person=views.person(context, account),

@@ -92,7 +92,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     response = FactorResponse(
         req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_only_factor(interaction, pending)
     )
-    is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.person)
+    is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.factors)
     try:
         pending = pending_sign_in.verify(context, pending, req.kind, response)
         if (other_step := _step_without_sign_in(context, interaction, pending)) is not None:
@@ -112,7 +112,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     if isinstance(next_page.step, BackupCodesStep) and not is_new:
         last = BackupCodesStep(reason=BackupCodesReason.LAST_USED)
         next_page = next_page.model_copy(update={"step": last})
-    can_trust = not pending.person.fallback_kinds and not pending.authentication.is_taken_over
+    can_trust = not pending.factors.fallback_kinds and not pending.authentication.is_taken_over
     trust = trusted_browsers.trust(context, account) if req.trust and can_trust else None
     if trust is None:
         return next_page
@@ -138,7 +138,7 @@ def _backup_codes_step(
     """Return the step that creates backup codes: after an enrolment, and after a sign-in by the last code."""
     if is_new:
         return BackupCodesStep() if context.tenant.settings.second_factors.backup_codes else None
-    is_last = kind is FactorKind.BACKUP_CODE and len(pending.person.enrolled(kind)) <= 1
+    is_last = kind is FactorKind.BACKUP_CODE and len(pending.factors.enrolled(kind)) <= 1
     return BackupCodesStep() if is_last else None
 
 
@@ -180,7 +180,7 @@ def view(
     challenge: FactorChallenge | None = None,
 ) -> contract.FactorView:
     """Return the page with the requested or preferred factor; the others are choices."""
-    settings, factors = context.tenant.settings, pending.person
+    settings, factors = context.tenant.settings, pending.factors
     enrolled = second_factors.enrolled_kinds(settings, factors)
     usable = enrolled or second_factors.available_kinds(settings, factors)
     chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
@@ -212,7 +212,7 @@ def factor_prompt(
     context: Context, pending: PendingSignIn, kind: FactorKind, challenge: FactorChallenge | None
 ) -> contract.FactorPrompt:
     """Return the prompt to verify or enrol a factor: from the `challenge`, or described without one."""
-    authenticator, factors = AUTHENTICATORS[kind], pending.person
+    authenticator, factors = AUTHENTICATORS[kind], pending.factors
     is_enrolled = authenticator.is_enrolled(factors)
     prompt = challenge or authenticator.describe(context, factors)
     sent = pending.last_sent(kind)
@@ -243,7 +243,7 @@ def _begin(
     context: Context, pending: PendingSignIn, kind: FactorKind, options: ChallengeOptions
 ) -> tuple[PendingSignIn, FactorChallenge]:
     authenticator = second_factors.enabled_authenticator(context, kind)
-    enrolled = second_factors.enrolled_kinds(context.tenant.settings, pending.person)
+    enrolled = second_factors.enrolled_kinds(context.tenant.settings, pending.factors)
     if enrolled and kind not in enrolled:
         raise authenticator.not_enrolled_error
     return pending_sign_in.challenge(context, pending, kind, options)
@@ -260,7 +260,7 @@ def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
     pending = pending_sign_in.resume(
         context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
     )
-    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.person):
+    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.factors):
         raise e.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
     return pending
 

@@ -72,14 +72,14 @@ class Compiled:
 
 
 def insert_row(table: Table, *returned: ColumnElement[Any]) -> Compiled:
-    """Return the insert of one row, or of several; the parameters are its columns.
+    """Return the insert of one row, or of several; the parameters are the keys of its columns.
 
     A column without a value gets its default, or NULL if it is nullable; a column whose default is computed needs a value.
 
     Args:
         returned: columns that the insert of one row returns.
     """
-    statement = insert(table).values({column.name: _parameter(column) for column in table.c})
+    statement = insert(table).values({column.key: _parameter(column) for column in table.c})
     return Compiled(statement.returning(*returned) if returned else statement)
 
 
@@ -103,10 +103,10 @@ def changes(key: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]
 
 def _parameter(column: Column[Any]) -> BindParameter[Any]:
     if isinstance(column.default, ScalarElementColumnDefault):
-        return bindparam(column.name, column.default.arg, type_=column.type)
+        return bindparam(column.key, column.default.arg, type_=column.type)
     if column.nullable and column.default is None and column.server_default is None:
-        return bindparam(column.name, None, type_=column.type)
-    return bindparam(column.name, type_=column.type)
+        return bindparam(column.key, None, type_=column.type)
+    return bindparam(column.key, type_=column.type)
 
 
 _LOCK = re.compile(r"\bFOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b")

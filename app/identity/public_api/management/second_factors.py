@@ -16,7 +16,7 @@ from app.contract.second_factors.step_up import StepUpMethod
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
-from app.identity.credentials.second_factors import account_factors, step_up
+from app.identity.credentials.second_factors import factor_changes, step_up
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views as factor_views
 from app.identity.directory.accounts import service as accounts
@@ -29,20 +29,20 @@ _TOKEN_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNO
 
 @contract.managed_read.implements
 def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
-    known = second_factors.account_factors(context, accounts.require(context, req.uid))
-    return contract.OwnFactors(**factor_views.management_members(context, known))
+    factors = second_factors.of_account(context, accounts.require(context, req.uid))
+    return contract.OwnFactors(**factor_views.management_members(context, factors))
 
 
 @contract.managed_make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=account_factors.new_backup_codes(context, account, is_first=True))
+    return contract.BackupCodes(back_up_codes=factor_changes.new_backup_codes(context, account, is_first=True))
 
 
 @contract.managed_renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=account_factors.new_backup_codes(context, account, is_first=False))
+    return contract.BackupCodes(back_up_codes=factor_changes.new_backup_codes(context, account, is_first=False))
 
 
 @contract.managed_remove_totp.implements
@@ -101,7 +101,7 @@ def remove_passkey(context: Context, req: account_passkeys.ManagedPasskey) -> De
 
 def removed(context: Context, uid: str, kind: FactorKind) -> Deleted:
     """Remove a factor of an account."""
-    account_factors.remove(context, accounts.require(context, uid), kind)
+    factor_changes.remove(context, accounts.require(context, uid), kind)
     return Deleted()
 
 

@@ -15,7 +15,7 @@ from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys import second_factor as passkey_factor
 from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.credentials.second_factors import account_factors
+from app.identity.credentials.second_factors import factor_changes
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views as factor_views
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -29,9 +29,9 @@ from app.identity.platform.context import Context
 @contract.read.implements
 def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
     second_factors.refuse_disabled(context.tenant.settings)
-    known = second_factors.account_factors(context, accounts.current(context))
+    factors = second_factors.of_account(context, accounts.current(context))
     options = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
-    return contract.OwnFactors(**factor_views.settings_members(context, known, options))
+    return contract.OwnFactors(**factor_views.settings_members(context, factors, options))
 
 
 @contract.prove_totp.implements
@@ -46,21 +46,21 @@ def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, 
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
     account = accounts.current(context)
-    account_factors.enrol(context, second_factors.account_factors(context, account), kind, answer)
+    factor_changes.enrol(context, second_factors.of_account(context, account), kind, answer)
     return accounts.profile_for_owner(context, account, fields)
 
 
 @contract.make_backup_codes.implements
 def make_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:
     return contract.BackupCodes(
-        back_up_codes=account_factors.new_backup_codes(context, accounts.current(context), is_first=True)
+        back_up_codes=factor_changes.new_backup_codes(context, accounts.current(context), is_first=True)
     )
 
 
 @contract.renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:
     return contract.BackupCodes(
-        back_up_codes=account_factors.new_backup_codes(context, accounts.current(context), is_first=False)
+        back_up_codes=factor_changes.new_backup_codes(context, accounts.current(context), is_first=False)
     )
 
 
@@ -93,7 +93,7 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 @passkey_factor_operations.begin_own.implements
 def begin_passkey(context: Context, req: AccessTokenQuery) -> RegisterBegin:
-    return passkey_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
+    return passkey_factor.begin_for(context, second_factors.of_account(context, accounts.current(context)))
 
 
 @passkey_factor_operations.enrol_own.implements
@@ -118,5 +118,5 @@ def older(req: contract.LegacyRemoval | contract.LegacyManagedRemoval) -> Factor
 
 def removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor of the signed-in account."""
-    account_factors.remove(context, accounts.current(context), kind)
+    factor_changes.remove(context, accounts.current(context), kind)
     return Deleted()

@@ -10,7 +10,7 @@ from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted, Posted, SmsSent
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.verification import phones
-from app.identity.credentials.second_factors import account_factors
+from app.identity.credentials.second_factors import factor_changes
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators import email as email_code
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
@@ -30,24 +30,24 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
     if not req.otp:
         raise e.BadParameter.names("otp")
     account = accounts.current(context)
-    known = second_factors.account_factors(context, account)
-    has_new = bool(known.pending(FactorKind.SMS))
-    if not (has_new or known.enrolled(FactorKind.SMS)):
+    factors = second_factors.of_account(context, account)
+    has_new = bool(factors.pending(FactorKind.SMS))
+    if not (has_new or factors.enrolled(FactorKind.SMS)):
         raise e.NoPhoneRegistered
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=req.otp)
-    account_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_solved=is_open, replaces=has_new)
+    factor_changes.enrol(context, factors, FactorKind.SMS, answer, is_lock_solved=is_open, replaces=has_new)
     return accounts.profile_for_owner(context, account, req.fields_)
 
 
 @sms.set_own_number.implements
 def set_number(context: Context, req: sms.OwnNumber) -> SmsSent:
     second_factors.refuse_unavailable(context, FactorKind.SMS)
-    known = second_factors.account_factors(context, accounts.current(context))
+    factors = second_factors.of_account(context, accounts.current(context))
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, known, options))
+    return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, factors, options))
 
 
 @email.mail_own_code.implements
@@ -88,18 +88,18 @@ def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     account = accounts.current(context)
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=otp, email=req.email_id or None)
-    known = second_factors.account_factors(context, account)
-    account_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_solved=is_open)
+    factors = second_factors.of_account(context, account)
+    factor_changes.enrol(context, factors, FactorKind.EMAIL, answer, is_lock_solved=is_open)
     return accounts.profile_for_owner(context, account, req.fields_)
 
 
 @questions.keep_answers.implements
 def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
     second_factors.refuse_unavailable(context, FactorKind.QUESTIONS)
-    known = second_factors.account_factors(context, accounts.current(context))
-    if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
+    factors = second_factors.of_account(context, accounts.current(context))
+    if factors.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
         raise e.FactorEnrolledBefore
-    account_factors.enrol(context, known, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), replaces=True)
+    factor_changes.enrol(context, factors, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), replaces=True)
     return Posted()
 
 
@@ -121,7 +121,7 @@ def remove_questions(context: Context, req: AccessTokenQuery) -> Deleted:
 def _removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor; without one, a factor that the tenant does not offer is refused as unavailable."""
     account = accounts.current(context)
-    if not second_factors.account_factors(context, account).enrolled(kind) and kind is not FactorKind.SMS:
+    if not second_factors.of_account(context, account).enrolled(kind) and kind is not FactorKind.SMS:
         second_factors.refuse_unavailable(context, kind)
-    account_factors.remove(context, account, kind)
+    factor_changes.remove(context, account, kind)
     return Deleted()

@@ -31,12 +31,12 @@ from app.kit.clock import iso
 def begin(context: Context, req: OwnFactorsRead) -> Challenge:
     """Return a challenge; its token authorizes nothing, because the access token identifies the account."""
     _refuse_off(context)
-    known = second_factors.account_factors(context, accounts.current(context))
-    kinds = second_factors.enrolled_kinds(context.tenant.settings, known)
+    factors = second_factors.of_account(context, accounts.current(context))
+    kinds = second_factors.enrolled_kinds(context.tenant.settings, factors)
     if not kinds:
         raise e.NoSecondFactor
     required, options = (
-        RequiredFactor(known, kinds),
+        RequiredFactor(factors, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
     members = factor_views.challenge_members(context, required, options) | api_sign_in.send_code(
@@ -64,13 +64,13 @@ def with_backup_code(context: Context, req: contract.StepUpByBackupCode) -> Vali
 @contract.mail_factor_code.implements
 def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
     _refuse_off(context)
-    known = second_factors.account_factors(context, accounts.current(context))
+    factors = second_factors.of_account(context, accounts.current(context))
     found = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
-    if not found.is_enrolled(known):
+    if not found.is_enrolled(factors):
         raise found.not_enrolled_error
     if not req.email_id:
         raise e.EmailMissing
-    found.challenge(context, known, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
+    found.challenge(context, factors, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
     return Posted()
 
 
@@ -144,9 +144,9 @@ def _by_factor(
     """Verify an enrolled factor; never enrols one."""
     _refuse_off(context)
     account = accounts.current(context)
-    known = second_factors.account_factors(context, account)
+    factors = second_factors.of_account(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
-    second_factors.verify_or_enrol(context, known, kind, answer, may_enrol=False, is_lock_solved=is_open)
+    second_factors.verify_or_enrol(context, factors, kind, answer, may_enrol=False, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.FACTOR)
 
 

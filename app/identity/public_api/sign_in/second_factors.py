@@ -50,6 +50,6 @@ def with_answers(context: Context, req: questions.ProveAnswersAtLogin) -> Factor
     """Verify answers of an enrolled account; this operation enrols none."""
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.QUESTIONS)
-    if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(pending.person):
+    if not AUTHENTICATORS[FactorKind.QUESTIONS].is_enrolled(pending.factors):
         raise e.QuestionFactorNotEnrolled
     return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), pending)

@@ -49,7 +49,7 @@ def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     if not pending_sign_in.can_enrol(context, pending):
         raise e.FactorPhoneFixed
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
-    return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.person, options))
+    return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.factors, options))
 
 
 @sms.text_again.implements
@@ -60,8 +60,8 @@ def resend_sms(context: Context, req: sms.ResendSms) -> SmsSent:
         raise e.NoPhoneRegistered
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
     authenticator = AUTHENTICATORS[FactorKind.SMS]
-    send = authenticator.challenge if authenticator.is_enrolled(pending.person) else authenticator.begin_enrolment
-    return sms_sent(context, send(context, pending.person, options))
+    send = authenticator.challenge if authenticator.is_enrolled(pending.factors) else authenticator.begin_enrolment
+    return sms_sent(context, send(context, pending.factors, options))
 
 
 @email.mail_code.implements
@@ -71,10 +71,10 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
     if not req.to:
         raise e.EmailMissing
     authenticator = AUTHENTICATORS[FactorKind.EMAIL]
-    if not authenticator.is_enrolled(pending.person) and not pending_sign_in.can_enrol(context, pending):
+    if not authenticator.is_enrolled(pending.factors) and not pending_sign_in.can_enrol(context, pending):
         raise authenticator.not_enrolled_error
     authenticator.challenge(
-        context, pending.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa)
+        context, pending.factors, ChallengeOptions(email=req.to, email_template=req.email_template_2fa)
     )
     return Posted()
 
@@ -94,7 +94,7 @@ def sms_sent(context: Context, challenge: FactorChallenge) -> SmsSent:
 
 def _has_number(context: Context, pending: PendingSignIn) -> bool:
     """Return whether there is a number for the code: enrolled, or pending and allowed to be enrolled."""
-    factors = pending.person
+    factors = pending.factors
     if AUTHENTICATORS[FactorKind.SMS].is_enrolled(factors):
         return True
     return bool(factors.pending(FactorKind.SMS)) and pending_sign_in.can_enrol(context, pending)

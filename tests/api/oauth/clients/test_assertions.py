@@ -109,7 +109,7 @@ def test_pushed_request_does_not_keep_the_assertion(
 ) -> None:
     sent = signer.assertion()
     keyed.back("par", {**keyed.authorization_parameters(), **sent})
-    (facts,) = [row.facts for row in used_marks(services, world) if row.kind == "pushed_request"]
+    (facts,) = [row.facts for row in used_marks(services, world) if row.purpose == "pushed_request"]
     assert not {"client_assertion", "client_assertion_type"} & facts["parameters"].keys()
 
 
@@ -227,9 +227,9 @@ def test_used_assertions_are_forgotten_when_they_expire(
     services: IdentityServices, world: World, keyed: RelyingParty, signer: Signer
 ) -> None:
     ask(keyed, signer.assertion())
-    assert [row.kind for row in used_marks(services, world)].count("client_assertion") == 1
+    assert [row.purpose for row in used_marks(services, world)].count("client_assertion") == 1
     clean(services.database, services.clock.now())
-    assert [row.kind for row in used_marks(services, world)].count("client_assertion") == 1
+    assert [row.purpose for row in used_marks(services, world)].count("client_assertion") == 1
     with moved(services, days=2):
         clean(services.database, services.clock.now())
     assert not used_marks(services, world)

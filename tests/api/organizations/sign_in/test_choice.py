@@ -230,7 +230,7 @@ def test_tampered_stored_choice_is_checked_again(company: Company, app: RelyingP
     """The stored choice is only a wish: an organization of another account there gives nothing."""
     step, hazel = company.open(app), company.business.create("Hazel")
     with UnitOfWork(company.world.services.database, company.world.tenant_id).separate_transaction() as work:
-        where = interactions.c.attempt_hash == randomness.digest(step.interaction_id or "")
+        where = interactions.c.interaction_hash == randomness.digest(step.interaction_id or "")
         stored = work.run(select(interactions.c.request).where(where)).scalar_one()
         forged = {**stored, "org_id": hazel, "org_uid": company.ada.uid}
         work.run(update(interactions).where(where).values(request=forged))

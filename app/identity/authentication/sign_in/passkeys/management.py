@@ -57,7 +57,7 @@ def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> 
     new passkey counts as one factor. Sign-in passkeys that are the account's only second factor remain second factors, and no
     longer sign in alone.
     """
-    factors = second_factors.account_factors(context, account)
+    factors = second_factors.of_account(context, account)
     has_second_factor = bool(second_factors.enrolled_kinds(context.tenant.settings, factors))
     others = tuple(other for other in factors.credentials if other.kind != passkey_store.SIGN_IN)
     if has_second_factor and not second_factors.enrolled_kinds(

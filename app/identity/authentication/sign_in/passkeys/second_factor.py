@@ -31,10 +31,10 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
     if req.second_factor_authentication_token is not None:
         pending = _pending(context, req.second_factor_authentication_token)
         _refuse_enrolled(context, pending)
-        return begin_for(context, pending.person)
+        return begin_for(context, pending.factors)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
-    return begin_for(context, second_factors.account_factors(context, accounts.current(context)))
+    return begin_for(context, second_factors.of_account(context, accounts.current(context)))
 
 
 @contract.enrol.implements
@@ -47,23 +47,25 @@ def enrol(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
 def begin(context: Context, req: ChallengeToken) -> LoginBegin:
     pending = _pending(context, req.second_factor_authentication_token)
     authenticator = second_factors.enabled_authenticator(context, KIND)
-    if not authenticator.is_enrolled(pending.person):
+    if not authenticator.is_enrolled(pending.factors):
         raise authenticator.not_enrolled_error
-    challenge = authenticator.challenge(context, pending.person, ChallengeOptions())
+    challenge = authenticator.challenge(context, pending.factors, ChallengeOptions())
     return LoginBegin(login_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
 
 
 @contract.prove.implements
 def verify(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     pending = _pending(context, req.second_factor_authentication_token)
-    if not second_factors.enabled_authenticator(context, KIND).is_enrolled(pending.person):
+    if not second_factors.enabled_authenticator(context, KIND).is_enrolled(pending.factors):
         raise e.PasskeyFactorNotEnrolled
     return _complete(context, req)
 
 
-def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
+def begin_for(context: Context, factors: AccountFactors) -> RegisterBegin:
     """Return the creation options of a second-factor passkey. Raises PasskeyFactorOff, PasskeyMisconfigured."""
-    challenge = second_factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
+    challenge = second_factors.enabled_authenticator(context, KIND).begin_enrolment(
+        context, factors, ChallengeOptions()
+    )
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
 
 

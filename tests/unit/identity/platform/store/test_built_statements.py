@@ -33,21 +33,21 @@ def by_sqlalchemy(work: UnitOfWork, statement: Executable) -> Sequence[Row[Any]]
 
 
 SELECTS: dict[str, Executable] = {
-    "every column": select(token_table).where(OWN, T.ticket_hash == "one"),
-    "no row": select(token_table).where(OWN, T.ticket_hash == "none"),
-    "no value": select(T.ticket_hash, accounts.c.email).outerjoin(accounts, accounts.c.email.is_(None)).where(OWN, T.uid == ""),
-    "an instant": select(T.created_at).where(OWN, T.created_at >= AT).order_by(T.ticket_hash),
-    "a member of JSON": select(T.facts["é"][0].as_integer().label("first")).where(OWN, T.ticket_hash == "one"),
-    "a page": select(T.ticket_hash).where(OWN).order_by(T.ticket_hash).limit(1).offset(1),
-    "the first ones": select(T.ticket_hash).where(OWN).order_by(T.ticket_hash).limit(2),
+    "every column": select(token_table).where(OWN, T.token_hash == "one"),
+    "no row": select(token_table).where(OWN, T.token_hash == "none"),
+    "no value": select(T.token_hash, accounts.c.email).outerjoin(accounts, accounts.c.email.is_(None)).where(OWN, T.uid == ""),
+    "an instant": select(T.created_at).where(OWN, T.created_at >= AT).order_by(T.token_hash),
+    "a member of JSON": select(T.facts["é"][0].as_integer().label("first")).where(OWN, T.token_hash == "one"),
+    "a page": select(T.token_hash).where(OWN).order_by(T.token_hash).limit(1).offset(1),
+    "the first ones": select(T.token_hash).where(OWN).order_by(T.token_hash).limit(2),
     "a number": select(func.count()).select_from(token_table).where(OWN),
-    "a constant beside": select(literal("x").label("mark"), T.ticket_hash).where(OWN).order_by(T.ticket_hash),
-    "cases": select(case((T.state == "open", 1), else_=0).label("is_open")).where(OWN).order_by(T.ticket_hash),
-    "either": select(T.ticket_hash).where(or_(and_(OWN, T.uid == "grace"), T.state == "used")).order_by(T.ticket_hash),
-    "a list": select(T.ticket_hash).where(OWN, T.ticket_hash.in_(["one", "three"])).order_by(T.ticket_hash),
-    "an inner one": select(T.ticket_hash).where(OWN, T.uid == select(T.uid).where(T.ticket_hash == "one").scalar_subquery()),
-    "two together": union_all(select(T.ticket_hash).where(T.uid == "ada"), select(T.state).where(T.uid == "grace")),
-    "columns of one name": select(token_table, accounts).outerjoin(accounts, accounts.c.uid == T.uid).where(T.ticket_hash == "one"),
+    "a constant beside": select(literal("x").label("mark"), T.token_hash).where(OWN).order_by(T.token_hash),
+    "cases": select(case((T.state == "open", 1), else_=0).label("is_open")).where(OWN).order_by(T.token_hash),
+    "either": select(T.token_hash).where(or_(and_(OWN, T.uid == "grace"), T.state == "used")).order_by(T.token_hash),
+    "a list": select(T.token_hash).where(OWN, T.token_hash.in_(["one", "three"])).order_by(T.token_hash),
+    "an inner one": select(T.token_hash).where(OWN, T.uid == select(T.uid).where(T.token_hash == "one").scalar_subquery()),
+    "two together": union_all(select(T.token_hash).where(T.uid == "ada"), select(T.state).where(T.uid == "grace")),
+    "columns of one name": select(token_table, accounts).outerjoin(accounts, accounts.c.uid == T.uid).where(T.token_hash == "one"),
     "text": text("SELECT 1 AS one"),
 }  # fmt: skip
 
@@ -66,12 +66,12 @@ def test_rows_equal_those_of_sqlalchemy(work: UnitOfWork, subtests: pytest.Subte
 @both
 def test_statements_of_one_form_bring_their_own_values(work: UnitOfWork) -> None:
     for name, uid in (("one", "ada"), ("three", "grace"), ("four", None), ("two", "")):
-        found = work.one(select(T.ticket_hash, T.uid).where(OWN, T.ticket_hash == name))
+        found = work.one(select(T.token_hash, T.uid).where(OWN, T.token_hash == name))
         assert found == (None if name == "four" else (name, uid))
         work.run(
-            update(token_table).where(OWN, T.ticket_hash == name).values(state=f"state of {name}", facts={"of": name})
+            update(token_table).where(OWN, T.token_hash == name).values(state=f"state of {name}", facts={"of": name})
         )
-    states: list[Any] = list(work.all(select(T.ticket_hash, T.state, T.facts).where(OWN).order_by(T.ticket_hash)))
+    states: list[Any] = list(work.all(select(T.token_hash, T.state, T.facts).where(OWN).order_by(T.token_hash)))
     assert states == [(name, f"state of {name}", {"of": name}) for name in ("one", "three", "two")]
 
 
@@ -95,7 +95,7 @@ def test_second_row_of_a_key_is_an_integrity_error(work: UnitOfWork) -> None:
 @both
 def test_locking_read_begins_the_transaction(work: UnitOfWork) -> None:
     work.commit()
-    work.one(select(T.uid).where(OWN, T.ticket_hash == "one").with_for_update())
+    work.one(select(T.uid).where(OWN, T.token_hash == "one").with_for_update())
     assert work._is_begun is not work._database.is_sqlite
 
 

@@ -23,7 +23,7 @@ from tests.support.database.continuation_rows import ADD, KEY, row
 pytestmark = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
 READ = Compiled(select(token_table).where(*KEY))
 ALL = Compiled(select(token_table.c.tenant_id))
-READ_EACH = Compiled(select(token_table.c.ticket_hash, token_table.c.facts))
+READ_EACH = Compiled(select(token_table.c.token_hash, token_table.c.facts))
 TENANT = "SELECT current_setting('gatehouse.tenant', true)"
 ECHO = Compiled(select(cast(bindparam("word"), String).label("word")))
 SLOW = Compiled(select(func.pg_sleep(20).label("nothing")))

@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 
 def enrol(
     context: Context,
-    known: AccountFactors,
+    factors: AccountFactors,
     kind: FactorKind,
     answer: FactorResponse,
     *,
@@ -22,9 +22,9 @@ def enrol(
 ) -> None:
     """Enrol a factor by its first verification, or verify it again; a new factor is notified by email."""
     if second_factors.verify_or_enrol(
-        context, known, kind, answer, may_enrol=True, is_lock_solved=is_lock_solved, replaces=replaces
+        context, factors, kind, answer, may_enrol=True, is_lock_solved=is_lock_solved, replaces=replaces
     ):
-        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, known.account, kind)
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, factors.account, kind)
 
 
 def remove(context: Context, account: Account, kind: FactorKind) -> None:
@@ -45,7 +45,7 @@ def save(context: Context, account: Account, batch: str) -> bool:
 
     Replacing existing ones notifies the owner; the first ones come with a factor, of which a mail was just sent, or by the password.
     """
-    had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
+    had_some = bool(second_factors.of_account(context, account).enrolled(FactorKind.BACKUP_CODE))
     if not second_factors.save_backup_codes(context, account, batch):
         return False
     if had_some:
