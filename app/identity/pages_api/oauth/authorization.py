@@ -20,7 +20,7 @@ from app.identity.protocols.oauth.authorize import endpoint as authorization_end
 
 @authorization.authorize.implements
 def open_authorization(context: Context, req: authorization.AuthorizeRequest) -> StepResponse:
-    return authorization_endpoint.open(context, req.protocol, req.app, req.parameters)
+    return authorization_endpoint.open_request(context, req.protocol, req.app, req.parameters)
 
 
 @authorization.consent.implements

@@ -83,13 +83,13 @@ class Decision:
             if not self._is_sufficient(session):
                 return self._login()
         elif not self.request.accepts(session.uid):
-            return self._refuse("login_required", "Somebody else is signed in.")
+            return self._end_with("login_required", "Somebody else is signed in.")
         return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
         if not pushed.use_up(self.context, self.request.pushed, self.interaction):
-            return self._refuse("invalid_request_uri", "The request_uri was used.")
+            return self._end_with("invalid_request_uri", "The request_uri was used.")
         if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
             return self._respond(session)
         stored = interactions.find(self.context, self.interaction.interaction_id)
@@ -110,7 +110,7 @@ class Decision:
             return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         return self._respond(session)
 
-    def refuse(self, problem: RefusedByRedirect) -> StepResponse:
+    def end_with_error(self, problem: RefusedByRedirect) -> StepResponse:
         """End the interaction and return the error response, or an error page if no page was shown yet (RFC 9700 section 4.11.2)."""
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=(problem.error, problem.description))
@@ -123,8 +123,8 @@ class Decision:
     def _error(self, problem: RefusedByRedirect) -> StepResponse:
         return response.error(self.context, self.client, self.request.issuer, self.request.model_dump(), problem)
 
-    def _refuse(self, error: str, description: str) -> StepResponse:
-        return self.refuse(RefusedByRedirect(error, description))
+    def _end_with(self, error: str, description: str) -> StepResponse:
+        return self.end_with_error(RefusedByRedirect(error, description))
 
     @cached_attribute
     def _account(self) -> Account | None:
@@ -185,9 +185,9 @@ class Decision:
             return None
         if not self._has_second_factor(session):
             is_unmet = request.demanded_acr and acr_values.met(request, session.methods) is None
-            return self.refuse(acr_values.unmet()) if is_unmet else None
+            return self.end_with_error(acr_values.unmet()) if is_unmet else None
         if prompt.NONE in request.prompt:
-            return self._refuse("interaction_required", "The second factor must be asked for.")
+            return self._end_with("interaction_required", "The second factor must be asked for.")
         return self._shown(ConfirmStep())
 
     def _has_second_factor(self, session: BrowserSession) -> bool:
@@ -200,7 +200,7 @@ class Decision:
         if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
             return None
         if prompt.NONE in self.request.prompt:
-            return self._refuse("interaction_required", "The user must be asked.")
+            return self._end_with("interaction_required", "The user must be asked.")
         return self._shown(step)
 
     def _select_organization(self, session: BrowserSession) -> StepResponse | None:
@@ -208,11 +208,11 @@ class Decision:
         try:
             choice = self._organization
         except RefusedByRedirect as problem:
-            return self.refuse(problem)
+            return self.end_with_error(problem)
         if not isinstance(choice, OrganizationChoice):
             return None
         if prompt.NONE in self.request.prompt:
-            return self._refuse("interaction_required", "The user must choose an organization.")
+            return self._end_with("interaction_required", "The user must choose an organization.")
         return self._shown(
             organization_choice.step(self.context, choice, session.uid, self.client.client_id, self._person)
         )
@@ -270,7 +270,7 @@ class Decision:
 
     def _login(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
-            return self._refuse("login_required", "The user must sign in.")
+            return self._end_with("login_required", "The user must sign in.")
         if self._offers_accounts and (options := account_choice.options(self.context)):
             return self._shown(SelectAccountStep(accounts=options))
         is_another = account_choice.requests_another(self.interaction)
@@ -299,7 +299,7 @@ class Decision:
 
     def _ask_consent(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
-            return self._refuse("consent_required", "The user must be asked.")
+            return self._end_with("consent_required", "The user must be asked.")
         is_asked_again = prompt.CONSENT in self.request.prompt
         granted = frozenset(self.consent.scopes if self.consent is not None and not is_asked_again else ())
         scopes = [
@@ -374,7 +374,7 @@ class Decision:
         return self.request.without(refused) if refused else self.request
 
     def _refuse_after_end(self, problem: RefusedByRedirect) -> StepResponse:
-        return Decision(self.context, self.request, self.client, self.session, None).refuse(problem)
+        return Decision(self.context, self.request, self.client, self.session, None).end_with_error(problem)
 
     def _shown(self, step: AnyStep, login_hint: str | None = None) -> StepResponse:
         """Return the step with the data that every page of this request shows."""

@@ -124,7 +124,7 @@ def decide(context: Context, interaction: Interaction, session: BrowserSession |
     try:
         facts = decision.facts(session)
     except RefusedByRedirect as problem:
-        return decision.refuse(problem)
+        return decision.end_with_error(problem)
     if not client.is_self_registered:  # its consent page says more: where the response goes
         application_consents.grant(context, session.uid, client.client_id, decision.request.agreed)
     context.audit.record("device.allowed", **named, scope=" ".join(decision.request.agreed))

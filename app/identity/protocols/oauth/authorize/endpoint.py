@@ -61,7 +61,7 @@ _PAGE_STEPS = (
 )
 
 
-def open(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> StepResponse:
+def open_request(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> StepResponse:
     """Check the request and return the next step; store an interaction only where a page must be shown.
 
     Raises:
@@ -157,7 +157,7 @@ def answer_consent(
         return before or start_again(context, interaction)
     if not allow:
         context.audit.record("consent.refused", uid=session.uid, client_id=client.client_id)
-        return decision.refuse(RefusedByRedirect("access_denied", "The user denied access."))
+        return decision.end_with_error(RefusedByRedirect("access_denied", "The user denied access."))
     declined = decision.optional.intersection(refused)
     agreed = [name for name in request.agreed if name not in declined]
     application_consents.grant(context, session.uid, client.client_id, agreed, declined)
