@@ -84,9 +84,32 @@ def validated_roles(context: Context, organization: OrganizationRecord, role_ids
 
 def remaining_roles(context: Context, organization: OrganizationRecord, role_ids: Collection[str]) -> list[str]:
     """Return those of the roles that still exist and fit the organization; the role of new members for none."""
-    found = {role.role_id for role in role_store.by_ids(context, set(role_ids)) if role.fits(organization.org_id)}
-    remaining = [role_id for role_id in role_ids if role_id in found]
-    return remaining if role_ids else memberships.default_role_ids(context, organization)
+    if not role_ids:
+        return memberships.default_role_ids(context, organization)
+    return _existing(context, organization, role_ids, is_locked=False)
+
+
+def lock_remaining_roles(context: Context, organization: OrganizationRecord, role_ids: Collection[str]) -> list[str]:
+    """Return the roles that an acceptance gives, as `remaining_roles`; they cannot be deleted before the commit.
+
+    Call it before the first write: pages show a refusal that comes later, and what was written stays.
+
+    Raises:
+        ClosedInvitation: no role is left.
+    """
+    requested = role_ids or memberships.default_role_ids(context, organization)
+    remaining = _existing(context, organization, requested, is_locked=True) if requested else []
+    if not remaining:
+        raise e.ClosedInvitation
+    return remaining
+
+
+def _existing(
+    context: Context, organization: OrganizationRecord, role_ids: Collection[str], *, is_locked: bool
+) -> list[str]:
+    found = role_store.by_ids(context, set(role_ids), is_locked=is_locked)
+    fitting = {role.role_id for role in found if role.fits(organization.org_id)}
+    return [role_id for role_id in role_ids if role_id in fitting]
 
 
 def join(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> None:

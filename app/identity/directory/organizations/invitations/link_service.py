@@ -131,9 +131,7 @@ def accept(context: Context, link: InvitationLinkRecord, account: Account) -> In
     if not link.is_open or not link_store.may_use(context, link, current.uid):
         raise e.ClosedInvitation
     invitation_rules.require_inviter_rights(context, organization, link)
-    role_ids = invitation_rules.remaining_roles(context, organization, link.role_ids)
-    if not role_ids:
-        raise e.ClosedInvitation
+    role_ids = invitation_rules.lock_remaining_roles(context, organization, link.role_ids)
     if memberships.is_full(context, organization):
         raise e.NoSeatLeft
     used = link_store.use(context, link)

@@ -129,9 +129,7 @@ def accept(
     invitation = _found(store.locked(context, invitation.invitation_id, token_hash))
     _require_open(invitation)
     invitation_rules.require_inviter_rights(context, organization, invitation)
-    role_ids = invitation_rules.remaining_roles(context, organization, invitation.role_ids)
-    if not role_ids:
-        raise e.ClosedInvitation
+    role_ids = invitation_rules.lock_remaining_roles(context, organization, invitation.role_ids)
     is_member = bool(member_store.of_account(context, account.uid, organization.org_id))
     if not is_member and memberships.is_full(context, organization):
         raise e.NoSeatLeft
