@@ -14,9 +14,7 @@ from tests.support.organizations.management import ROLES
 pytestmark = pytest.mark.both_databases
 
 
-def test_role_is_not_deleted_between_the_acceptance_and_the_membership(
-    guest: Guest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_role_is_not_deleted_before_the_membership(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deletion begins when the acceptance is written; it waits for the membership."""
     guest.sign_in()
     page, join = guest.open(), invitation_rules.join
