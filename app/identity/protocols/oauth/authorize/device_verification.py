@@ -29,7 +29,7 @@ _WRONG = StepResponse(step=DeviceCodeStep())
 class DeviceAuthorizationDecision(Decision):
     """The checks before the question are those of the authorization endpoint; there is no address to send a refusal to."""
 
-    def refuse(self, problem: RefusedByRedirect) -> StepResponse:
+    def end_with_error(self, problem: RefusedByRedirect) -> StepResponse:
         """Deny the device and return an error page."""
         device = _device(self.context, self.interaction) if self.interaction is not None else None
         if device is not None and self.interaction is not None:
