@@ -20,7 +20,7 @@ from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownAccount
 from app.contract.oauth.pages import authorization as contract
-from app.hub.account_pages import is_landing
+from app.hub.account_pages import DEFAULT, is_landing
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.encryption import derive_key
 from app.hub.web.cookies import delete_cookie, set_cookie
@@ -50,7 +50,11 @@ class LoginFailed(Exception):
 
 
 def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
-    """Redirect to the authorization endpoint, then to an account page; `reauthenticate` sends `prompt=login`."""
+    """Redirect to the authorization endpoint, then to an account page; `reauthenticate` sends `prompt=login`.
+
+    Any other address than that of an account page continues at /profile.
+    """
+    landing = landing if is_landing(landing) else DEFAULT
     hub_client = api()(contract.hub_client, contract.HubClientRequest(name=CLIENT_NAME))
     pending = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
     with _client(hub_client) as client:

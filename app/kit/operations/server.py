@@ -141,7 +141,7 @@ class OperationServer:
         result = self.run(operation, raw, lambda: read_body(operation, raw))
         if result.error is not None:
             return self._error_response(result.error, raw, result.context, operation, result.status)
-        return self._success_response(result, raw)
+        return self.success_response(result, raw)
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> HttpResponse:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
@@ -225,7 +225,7 @@ class OperationServer:
         added = self.lifecycle.headers(result.context, result.operation, raw)
         return [*raw.response_headers.items(), *added]
 
-    def _success_response(self, result: OperationResult, raw: RawRequest) -> HttpResponse:
+    def success_response(self, result: OperationResult, raw: RawRequest) -> HttpResponse:
         made = result.response
         if isinstance(made, Document):
             cache_control = f"public, max-age={made.max_age_seconds}" if made.max_age_seconds else "no-store"

@@ -1,4 +1,4 @@
-"""What a server and a mail tell of the providers that an account signs in with."""
+"""Responses to servers and emails list the providers that an account signs in with."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_every_module_in_comments_and_docstrings_exists() -> None:
 
 
 def test_every_document_in_comments_and_docstrings_exists() -> None:
-    """A reader who has only the repository is never sent to a document that is elsewhere."""
+    """Comments and docstrings name no document outside the repository."""
     assert (
         lost(DOCUMENTS, ((path, text) for path in sources.under("app", "tests", "tools") for text in prose(path))) == []
     )

@@ -77,7 +77,7 @@ def test_no_module_assigns_into_another_at_import() -> None:
 
 
 def test_no_area_imports_handlers_of_another() -> None:
-    """Rules that areas share stand in a service."""
+    """Rules that several areas use belong in a service."""
     found = {
         name: sorted(other for other in imported(name) if is_foreign_handler(name, other))
         for name in modules()

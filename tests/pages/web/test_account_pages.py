@@ -39,3 +39,10 @@ def test_strange_parameter_is_left_out(visitor: Visitor, ada: Person, value: str
 def test_other_addresses_are_no_landing(visitor: Visitor, address: str) -> None:
     visitor.open("/profile")
     assert not is_landing(address)
+
+
+def test_form_without_a_session_returns_to_its_page(visitor: Visitor, ada: Person) -> None:
+    page = signed_in(visitor, ada, "/username")
+    visitor.forget("session")
+    sign_in = page.press("Save", username="countess")
+    assert sign_in.press("Sign in", identifier=ada.email, password=ada.password).address.endswith("/username")

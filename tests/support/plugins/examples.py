@@ -199,7 +199,7 @@ def _score(operation: AnyOperation, test: str, example: Example) -> float:
 
 
 _recorder: Recorder | None = None
-_success_response = server.OperationServer._success_response
+_success_response = server.OperationServer.success_response
 
 
 def _note_success(self: server.OperationServer, result: server.OperationResult, raw: RawRequest) -> server.HttpResponse:
@@ -218,7 +218,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     global _recorder  # noqa: PLW0603 - the server that is watched is one per process, too
     _recorder = Recorder(records_all=config.getoption("--record-examples") is not None)
-    server.OperationServer._success_response = _note_success  # type: ignore[method-assign]  # every server of this process
+    server.OperationServer.success_response = _note_success  # type: ignore[method-assign]  # every server of this process
 
 
 @pytest.hookimpl(wrapper=True)

@@ -76,10 +76,7 @@ def account_changed(_: AccountChanged) -> Response:
     """
     visit = current_visit()
     refused, visit.posted_uid = visit.posted_uid, ""
-    try:
-        view = api()(contract.compare, contract.FormAccount(uid=refused))
-    except SignInRequired:
-        return oidc_client.start_login(retry_address())
+    view = api()(contract.compare, contract.FormAccount(uid=refused))
     visit.use_account_language(view.current)
     visit.posted_uid = refused
     target = services().cookie_cipher.encrypt(_path(), _CONTEXT)

@@ -148,7 +148,7 @@ def issue_checked_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Issue a session as `issue_session` does, where this request has checked the method: by `service.verify` or here."""
+    """Issue a session as `issue_session` does, where this request has checked the method: by `service.sign_in_with_password` or here."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
     issued = service.issue_tokens(context, account, authentication.methods, provider=provider)

@@ -229,12 +229,6 @@ def client_id_for(context: Context, interaction_id: str) -> str:
     return (InteractionState.from_stored(row.request).client_id or "") if row is not None else ""
 
 
-def mark_signed_in(context: Context, interaction: Interaction, session_id: str) -> Interaction:
-    """Record which session the interaction's own sign-in began."""
-    _change(context, interaction, session_id=session_id)
-    return replace(interaction, session_id=session_id)
-
-
 def save(context: Context, interaction: Interaction, state: InteractionState) -> Interaction:
     """Store the changed state; restart the interaction's lifetime unless it has ended."""
     if interaction.is_done:

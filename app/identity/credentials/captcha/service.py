@@ -51,7 +51,7 @@ def require_solved(context: Context, submitted: SubmittedCaptcha) -> None:
 
 
 def require_solved_at(context: Context, place: str, submitted: SubmittedCaptcha) -> None:
-    """Require a solved captcha where the tenant has one at `place`; ignore it elsewhere. Raises as `require_solved` does."""
+    """Require a solved captcha if the tenant shows one at `place`. Raises the errors of `require_solved`."""
     if place in context.tenant.settings.captcha_at:
         require_solved(context, submitted)
 

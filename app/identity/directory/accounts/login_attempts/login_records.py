@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, or_, select, update
+from sqlalchemy import and_, bindparam, case, or_, update
 
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts.account import Account
@@ -229,12 +229,6 @@ def replace_hash(work: UnitOfWork, uid: str, stored: str, new: str) -> bool:
     """Replace one hash of a password by another of the same password; return False where the account has a third one."""
     where = [*_where(work, uid), A.password_hash == stored]
     return work.changed(update(accounts).where(*where).values(password_hash=new)) > 0
-
-
-def failure_count(work: UnitOfWork, uid: str) -> int:
-    """Return the failure counter."""
-    row = work.one(select(A.failed_attempts).where(*_where(work, uid)))
-    return int(row[0]) if row else 0
 
 
 def _where(work: UnitOfWork, uid: str) -> tuple[Any, Any]:
