@@ -1,14 +1,17 @@
-"""The plan of a configuration file: its changes, which never show a secret, and the writes that carry them out."""
+"""The plan of a configuration file: its changes, which never show a secret, the writes that carry them out, and its problems."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from app.identity.administration.configuration.file.document import Path
+from app.contract.applications.settings import ApplicationSettings
+from app.contract.tenants.settings import Argon2
+from app.identity.administration.configuration.file.document import ConfigurationProblem, Path
+from app.identity.platform.audit import AuditLog
 
 
 class ChangeAction(StrEnum):
@@ -59,13 +62,50 @@ class Made:
         return f"{self.owner} {self.key}: {self.value}"
 
 
-@dataclass
-class ChangePlan:
-    """The parts in the order of the file, and what was made on the way."""
+@dataclass(frozen=True)
+class NewPassword:
+    """A password of the file that an account gets, to be hashed as the tenant's settings say."""
 
+    password: str = field(repr=False)
+    parameters: Argon2
+
+
+@dataclass
+class TenantPlan:
+    """The plan of one tenant, filled by its sections. Without problems, the changes can be carried out in their order."""
+
+    tenant_id: str
+    named: dict[str, Any]
+    """The keys that files named (`value_origins.Marks`): those of earlier files, and what the sections add."""
+    named_before: dict[str, Any] | None
+    """Those that are stored."""
     changes: list[Change] = field(default_factory=list)
     made: list[Made] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    problems: list[ConfigurationProblem] = field(default_factory=list)
+    sectors: list[tuple[Path, ApplicationSettings]] = field(default_factory=list)
+    """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
+    passwords: dict[Path, NewPassword] = field(default_factory=dict)
+    """By where the file has the account."""
+    audits: list[AuditLog] = field(default_factory=list)
+    """Where the changes record their events."""
+
+
+@dataclass(frozen=True)
+class ChangePlan:
+    """The changes in the order of the file, and what was made on the way."""
+
+    changes: list[Change]
+    made: list[Made]
+    warnings: list[str]
+
+    @classmethod
+    def of(cls, tenants: Sequence[TenantPlan]) -> ChangePlan:
+        return cls(
+            [change for tenant in tenants for change in tenant.changes],
+            [made for tenant in tenants for made in tenant.made],
+            [warning for tenant in tenants for warning in tenant.warnings],
+        )
 
     @property
     def is_empty(self) -> bool:

@@ -69,9 +69,13 @@ class YamlDocument:
             path = path[:-1]
         return self.lines.get(path, 1)
 
+    def problem_at(self, path: Path, sentence: str) -> ConfigurationProblem:
+        """Return a problem at a key."""
+        return ConfigurationProblem(self.file, self.line_of(path), key_of(path), sentence)
+
     def problem(self, path: Path, sentence: str) -> None:
         """Note a problem at a key."""
-        self.problems.append(ConfigurationProblem(self.file, self.line_of(path), key_of(path), sentence))
+        self.problems.append(self.problem_at(path, sentence))
 
 
 def read(text: bytes, file: str) -> YamlDocument:

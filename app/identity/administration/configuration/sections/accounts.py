@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,8 +10,8 @@ from typing import Any
 from app.contract.accounts.file import AccountFile
 from app.contract.profile import Write
 from app.identity.administration.configuration.file.document import Path
-from app.identity.administration.configuration.plan import ChangeAction, differences
-from app.identity.administration.configuration.sections.section import FileSection
+from app.identity.administration.configuration.plan import ChangeAction, NewPassword, differences
+from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import notifications
@@ -21,6 +21,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.directory.accounts.profile.edits import Edits
+from app.identity.platform.context import Context
 from app.identity.platform.store import removal
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
@@ -43,11 +44,14 @@ FREE = {
 """The file's keys, and the members of the API that they set."""
 _WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 _KIND = "account"
+_AT_ONCE = 1_000
+Identifier = tuple[str, str]
+"""The kind and the normalized value."""
 _SWITCHES = ("email_verified", "phone_verified", "is_active")
 
 
 @dataclass
-class AccountSection(FileSection):
+class AccountSection(ItemSection):
     """The accounts of one tenant. `known_roles`: the names of its roles after the run."""
 
     known_roles: Set[str]
@@ -55,18 +59,18 @@ class AccountSection(FileSection):
     def plan(self) -> None:
         if self.declared.accounts is None:
             return
-        seen = set()
+        requested = [identifier for account in self.declared.accounts for identifier in _identifiers(account)]
+        stored, seen = stored_accounts(self.context, requested), set()
         for number, account in enumerate(self.declared.accounts):
             path = (*self.path, "accounts", number)
-            edits = self._edits(account, path)
-            self._refuse_unknown_roles(account, path)
-            stored = self._find(account, path)
-            if stored is None:
-                write = partial(self._add, account, edits)
-                self.note(ChangeAction.CREATE, _KIND, account.label, write=write)
-            else:
-                seen.add(stored.uid)
-                self._change(stored, account, edits)
+            self._check_roles(account, path)
+            with self.collecting_problems():
+                edits, found = self._edits(account, path), self._match(stored, account, path)
+                if found is None:
+                    self._create(account, edits, path)
+                else:
+                    seen.add(found.uid)
+                    self._change(found, account, edits, path)
         if self.run.prune:
             self._remove(seen, {item.label for item in self.declared.accounts})
 
@@ -78,46 +82,60 @@ class AccountSection(FileSection):
                 _free(declared), _WRITERS, clears=False, custom_fields=fields, today=self.context.now.date()
             )
         except ApiError as refusal:
-            self.run.refuse(path, f"expected another value: {refusal.description}")
+            self.refuse(path, f"expected another value: {refusal.description}")
 
-    def _refuse_unknown_roles(self, declared: AccountFile, path: Path) -> None:
+    def _check_roles(self, declared: AccountFile, path: Path) -> None:
         for number, name in enumerate(declared.roles):
             if name not in self.known_roles:
-                self.run.refuse((*path, "roles", number), f"expected the name of a role of this tenant; found {name!r}")
+                self.add_problem(
+                    (*path, "roles", number), f"expected the name of a role of this tenant; found {name!r}"
+                )
 
-    def _find(self, declared: AccountFile, path: Path) -> Account | None:
-        found = {}
-        for kind, value in _named(declared):
-            account = account_store.by_identifier(self.context, kind, identifiers.normalize(kind, value))
-            if account is not None:
-                found[account.uid] = account
+    def _match(self, stored: Mapping[Identifier, Account], declared: AccountFile, path: Path) -> Account | None:
+        requested = _identifiers(declared)
+        found = {account.uid: account for item in requested if (account := stored.get(item)) is not None}
         if len(found) > 1:
-            self.run.refuse(path, "expected one account; this email, username and phone belong to different ones")
-        stored = next(iter(found.values()), None)
-        for kind, value in _named(declared) if stored is not None else ():
-            stands = getattr(stored, kind)
-            if stands is not None and identifiers.normalize(kind, stands) != identifiers.normalize(kind, value):
-                self.run.refuse((*path, kind), f"expected {stands}; a file can't change an account's {kind}")
-        return stored
+            self.refuse(path, "expected one account; this email, username and phone belong to different ones")
+        account = next(iter(found.values()), None)
+        for kind, form in requested if account is not None else ():
+            value = getattr(account, kind)
+            if value is not None and identifiers.normalize(kind, value) != form:
+                self.add_problem((*path, kind), f"expected {value}; a file can't change an account's {kind}")
+        return account
 
-    def _add(self, declared: AccountFile, edits: Edits) -> None:
+    def _create(self, declared: AccountFile, edits: Edits, path: Path) -> None:
+        self._plan_password(declared, path)
+        write = partial(self._add, declared, edits, path)
+        self.note(ChangeAction.CREATE, _KIND, declared.label, write=write, path=path)
+
+    def _plan_password(self, declared: AccountFile, path: Path) -> None:
+        if declared.password:
+            parameters = self.context.tenant.settings.argon2
+            self.planned.passwords[path] = NewPassword(declared.password, parameters)
+
+    def _add(self, declared: AccountFile, edits: Edits, path: Path) -> None:
         uid = randomness.uid()
         profile = edits.apply({"RegistrationSource": "API"})
-        account_store.add(self.context, {**self._row(uid, declared), "profile": profile}, _held(declared))
+        row = {**self._row(uid, declared), **self._password_columns(path), "profile": profile}
+        account_store.add(self.context, row, _held(declared))
         assigned_roles.assign(self.work, uid, {EVERYWHERE: set(declared.roles)})
         self.context.audit.record("account.created", uid=uid, source="file")
+
+    def _password_columns(self, path: Path) -> dict[str, Any]:
+        new = self.planned.passwords.get(path)
+        if new is None:
+            return {"password_hash": None, "password_changed_at": None}
+        hashed = self.run.hashes.get(path)
+        if hashed is None:  # the account changed after the plan, which needed no hash
+            hashed = self.run.services.hashing.hash(new.password, new.parameters)
+        return {"password_hash": hashed, "password_changed_at": self.context.now}
 
     def _row(self, uid: str, declared: AccountFile) -> dict[str, Any]:
         now = self.context.now
         email = identifiers.display_email(declared.email) if declared.email else None
-        hashed = self.run.hashes.get((self.declared.name, declared.label))
-        if declared.password and hashed is None:  # the account changed after the plan, which needed no hash
-            hashed = self.run.services.hashing.hash(declared.password, self.context.tenant.settings.argon2)
         return {
             "uid": uid,
             "profile_id": randomness.uid(),
-            "password_hash": hashed,
-            "password_changed_at": now if hashed else None,
             "email": email,
             "username": identifiers.normalize_username(declared.username) if declared.username else None,
             "phone": identifiers.normalize_phone(declared.phone) if declared.phone else None,
@@ -129,38 +147,32 @@ class AccountSection(FileSection):
             "profile_modified_at": now,
         }
 
-    def _change(self, stored: Account, declared: AccountFile, edits: Edits) -> None:
+    def _change(self, stored: Account, declared: AccountFile, edits: Edits, path: Path) -> None:
         before = {name: getattr(stored, name) for name in _SWITCHES if name in declared.model_fields_set}
         after = {name: getattr(declared, name) for name in before}
         profile = edits.apply(stored.profile)
         details = [*differences(before, after), *differences(stored.profile, profile)]
-        values: dict[str, Any] = {**after, "profile": profile}
         if stored.password_hash is None and declared.password:
+            self._plan_password(declared, path)
             details.append("password: set, because the account has none")
-        fresh = [(kind, value) for kind, value in _named(declared) if getattr(stored, kind) is None]
-        details += [f"{kind}: default -> {value}" for kind, value in fresh]
+        fresh = {kind: value for kind, value in _named(declared) if getattr(stored, kind) is None}
+        details += [f"{kind}: default -> {value}" for kind, value in fresh.items()]
         if "roles" in declared.model_fields_set:
             details += differences({"roles": stored.roles}, {"roles": sorted(set(declared.roles))})
-        self.note_change(_KIND, declared.label, details, write=partial(self._write, stored, declared, values, fresh))
+        write = partial(self._write, stored, declared, {**after, "profile": profile}, fresh, path)
+        self.note_change(_KIND, declared.label, details, write=write, path=path)
 
     def _write(
-        self, stored: Account, declared: AccountFile, values: dict[str, Any], fresh: list[tuple[str, str]]
+        self, stored: Account, declared: AccountFile, values: dict[str, Any], fresh: Collection[str], path: Path
     ) -> None:
         context, row = self.context, self._row(stored.uid, declared)
-        values |= {kind: row[kind] for kind, _ in fresh}
-        if stored.password_hash is None and declared.password:
-            values |= {name: row[name] for name in ("password_hash", "password_changed_at")}
-        if any(kind == identifiers.EMAIL for kind, _ in fresh):
+        values |= {kind: row[kind] for kind in fresh}
+        if path in self.planned.passwords:
+            values |= self._password_columns(path)
+        if identifiers.EMAIL in fresh:
             values["emails"] = [*row["emails"], *stored.emails]
-        account_store.add_identifiers(
-            context, stored.uid, [item for item in _held(declared) if item[0] in {kind for kind, _ in fresh}]
-        )
-        for kind in (identifiers.EMAIL, identifiers.PHONE):
-            stands = getattr(stored, kind) or row[kind]
-            if f"{kind}_verified" in values and stands:
-                account_store.set_verified(
-                    context, stored.uid, kind, identifiers.normalize(kind, stands), values[f"{kind}_verified"]
-                )
+        account_store.add_identifiers(context, stored.uid, [item for item in _held(declared) if item[0] in fresh])
+        self._write_verified(stored, row, values)
         after = account_store.change(context, stored.uid, values) or stored
         if "roles" in declared.model_fields_set:
             assigned_roles.clear(context.work, stored.uid, [EVERYWHERE])
@@ -170,6 +182,13 @@ class AccountSection(FileSection):
         if "password_hash" in values:
             end_sessions_and_tokens(context, after)
             new_password.after_change(context, after, "file")
+
+    def _write_verified(self, stored: Account, row: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+        for kind in (identifiers.EMAIL, identifiers.PHONE):
+            value = getattr(stored, kind) or row[kind]
+            if f"{kind}_verified" in values and value:
+                form = identifiers.normalize(kind, value)
+                account_store.set_verified(self.context, stored.uid, kind, form, values[f"{kind}_verified"])
 
     def _remove(self, seen: set[str], named: set[str]) -> None:
         """Plan the removal of the accounts that an earlier file created and this one does not list."""
@@ -183,16 +202,31 @@ class AccountSection(FileSection):
         self.context.audit.record("account.removed", uid=uid, source="file")
 
 
+def stored_accounts(context: Context, requested: Iterable[Identifier]) -> dict[Identifier, Account]:
+    """Return the stored accounts by identifier, in two statements for up to a thousand identifiers of a kind."""
+    by_kind: dict[str, set[str]] = {}
+    for kind, form in requested:
+        by_kind.setdefault(kind, set()).add(form)
+    found: dict[Identifier, Account] = {}
+    for kind, forms in by_kind.items():
+        ordered = sorted(forms)
+        for first in range(0, len(ordered), _AT_ONCE):
+            accounts = account_store.by_identifiers(context, kind, ordered[first : first + _AT_ONCE])
+            found |= {(kind, form): account for form, account in accounts.items()}
+    return found
+
+
 def _named(declared: AccountFile) -> list[tuple[str, str]]:
     return [(kind, value) for kind in KINDS if (value := getattr(declared, kind))]
 
 
+def _identifiers(declared: AccountFile) -> list[Identifier]:
+    return [(kind, identifiers.normalize(kind, value)) for kind, value in _named(declared)]
+
+
 def _held(declared: AccountFile) -> list[tuple[str, str, bool]]:
     """Return (kind, value, is_verified) of each identifier; a username needs no verification."""
-    return [
-        (kind, identifiers.normalize(kind, value), bool(getattr(declared, f"{kind}_verified", True)))
-        for kind, value in _named(declared)
-    ]
+    return [(kind, form, bool(getattr(declared, f"{kind}_verified", True))) for kind, form in _identifiers(declared)]
 
 
 def _free(declared: AccountFile) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
 
@@ -11,10 +12,10 @@ from app.contract.applications.file import ApplicationFile
 from app.contract.applications.operations import CLIENTS
 from app.contract.applications.settings import ApplicationSettings
 from app.identity.administration.applications import oauth_clients
-from app.identity.administration.configuration.file.document import ConfigurationError, Path
-from app.identity.administration.configuration.plan import ChangeAction, Made
+from app.identity.administration.configuration.file.document import ConfigurationProblem, Path
+from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import application_secrets
-from app.identity.administration.configuration.sections.section import FileSection, Run
+from app.identity.administration.configuration.sections.section import ItemSection, Run
 from app.identity.administration.configuration.value_origins import differences, marks, merged, unnamed
 from app.identity.administration.resources.writing import Writer
 from app.identity.directory.tenants import tenant_writes
@@ -26,22 +27,29 @@ from app.kit import randomness
 _SECTORS_AT_ONCE: Final = 4
 
 
-def check_sectors(run: Run) -> None:
-    """Fetch the sector documents that the run found to be new or to need more. Raises ConfigurationError."""
+def sector_problems(run: Run, sectors: Sequence[tuple[Path, ApplicationSettings]]) -> Iterator[ConfigurationProblem]:
+    """Fetch the sector documents of these applications, and yield the problems that they have."""
     resolver, document = run.services.provider_metadata.resolver, run.configuration.document
-    addresses = sorted({str(settings.sector_identifier_uri) for _, settings in run.sectors})
+    addresses = sorted({str(settings.sector_identifier_uri) for _, settings in sectors})
     with ThreadPoolExecutor(_SECTORS_AT_ONCE) as threads:
         fetched = dict(
             zip(addresses, threads.map(lambda item: sector_identifiers.fetch(resolver, item), addresses), strict=True)
         )
-    for path, settings in run.sectors:
+    for path, settings in sectors:
         if problem := sector_identifiers.problem_with(fetched[str(settings.sector_identifier_uri)], settings):
-            document.problem((*path, "sector_identifier_uri"), f"expected {problem}")
-    if run.sectors and document.problems:
-        raise ConfigurationError(document.problems)
+            yield document.problem_at((*path, "sector_identifier_uri"), f"expected {problem}")
 
 
-class ApplicationSection(FileSection):
+@dataclass(frozen=True)
+class _Stored:
+    """The stored applications of a tenant, indexed."""
+
+    by_id: Mapping[str, ApplicationRow]
+    by_name: Mapping[str, ApplicationRow]
+
+
+@dataclass
+class ApplicationSection(ItemSection):
     """The applications of one tenant."""
 
     @cached_property
@@ -51,32 +59,34 @@ class ApplicationSection(FileSection):
     def plan(self) -> None:
         if self.declared.applications is None:
             return
-        stored = tenant_writes.configured_applications(self.work)
+        rows = tenant_writes.configured_applications(self.work)
+        stored = _Stored({row.client_id: row for row in rows}, {row.name: row for row in rows})
         seen = set()
         for number, application in enumerate(self.declared.applications):
             path = (*self.path, "applications", number)
-            found = self._match(stored, application, path)
-            if found is None:
-                self._new(application, path)
-            else:
-                seen.add(found.client_id)
-                self._old(found, application, path)
-        for left in stored:
+            with self.collecting_problems():
+                found = self._match(stored, application, path)
+                if found is None:
+                    self._new(application, path)
+                else:
+                    seen.add(found.client_id)
+                    self._old(found, application, path)
+        for left in rows:
             if left.client_id not in seen:
                 name = str(left.settings.get("name", left.name))
                 self.note_left("application", name, write=partial(self.clients.remove, oauth_clients.item_of(left)))
 
-    def _match(self, stored: Sequence[ApplicationRow], declared: ApplicationFile, path: Path) -> ApplicationRow | None:
-        by_id = next((item for item in stored if declared.client_id and item.client_id == declared.client_id), None)
-        by_name = next((item for item in stored if item.name == declared.name.lower()), None)
+    def _match(self, stored: _Stored, declared: ApplicationFile, path: Path) -> ApplicationRow | None:
+        by_id = stored.by_id.get(declared.client_id) if declared.client_id else None
+        by_name = stored.by_name.get(declared.name.lower())
         if by_id is None and by_name is not None and declared.client_id:
-            self.run.refuse(
+            self.refuse(
                 (*path, "client_id"),
                 f"expected {by_name.client_id}; the application {declared.name} has it and it can't change: use it here, "
                 "or give this application another name",
             )
         if by_id is not None and by_name is not None and by_id is not by_name:
-            self.run.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")
+            self.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")
         return by_id or by_name
 
     def _new(self, declared: ApplicationFile, path: Path) -> None:
@@ -84,7 +94,7 @@ class ApplicationSection(FileSection):
         settings = declared.settings()
         self._name(client_id, settings)
         if declared.client_id is None:
-            self.run.plan.made.append(Made(f"application {self.declared.name}/{declared.name}", "client_id", client_id))
+            self.note_made(f"application {self.declared.name}/{declared.name}", "client_id", client_id)
         secrets = self._secrets(declared) if declared.has_secret else {}
         self._remember_sector(path, None, settings)
         item = self._item(declared.name, client_id, settings, secrets)
@@ -97,17 +107,18 @@ class ApplicationSection(FileSection):
         """Return the secret in the file, or a generated secret, which the plan shows once."""
         secret = declared.client_secret or randomness.token()
         if declared.client_secret is None:
-            self.run.plan.made.append(
-                Made(f"application {self.declared.name}/{declared.name}", "client_secret", secret)
-            )
+            self.note_made(f"application {self.declared.name}/{declared.name}", "client_secret", secret)
         return {"client_secret": secret}
 
     def _name(self, client_id: str, settings: ApplicationSettings) -> None:
-        named = {**self.named.get("applications", {}), client_id: marks(tenant_writes.stored_settings(settings))}
-        self.named["applications"] = named
+        named = {
+            **self.planned.named.get("applications", {}),
+            client_id: marks(tenant_writes.stored_settings(settings)),
+        }
+        self.planned.named["applications"] = named
 
     def _old(self, stored: ApplicationRow, declared: ApplicationFile, path: Path) -> None:
-        before = self.named.get("applications", {}).get(stored.client_id) or marks(stored.settings)
+        before = self.planned.named.get("applications", {}).get(stored.client_id) or marks(stored.settings)
         named = tenant_writes.stored_settings(declared.settings())
         settings = ApplicationSettings.model_validate(merged(stored.settings, named, before))
         self._name(stored.client_id, declared.settings())
@@ -133,8 +144,8 @@ class ApplicationSection(FileSection):
     def _item(self, name: str, client_id: str, settings: ApplicationSettings, secrets: dict[str, str]) -> Item:
         """Return an application as an item, with the keys that the file names."""
         content = {**tenant_writes.stored_settings(settings), "client_id": client_id}
-        return Item((name,), content, secrets, {"by": FILE, "named": self.named["applications"][client_id]})
+        return Item((name,), content, secrets, {"by": FILE, "named": self.planned.named["applications"][client_id]})
 
     def _remember_sector(self, path: Path, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
         if sector_identifiers.is_checked(before, after):
-            self.run.sectors.append((path, after))
+            self.planned.sectors.append((path, after))

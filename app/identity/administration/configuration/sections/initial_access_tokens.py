@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import Any
@@ -13,8 +13,8 @@ from app.contract.oauth.initial_access_tokens import TOKENS
 from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, InitialAccessTokenFile
 from app.identity.administration.applications.initial_access_tokens import DIGEST, item_of
 from app.identity.administration.configuration.file.document import Path
-from app.identity.administration.configuration.plan import ChangeAction, Made, differences
-from app.identity.administration.configuration.sections.section import FileSection
+from app.identity.administration.configuration.plan import ChangeAction, differences
+from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.value_origins import marks
 from app.identity.administration.resources.writing import Writer
 from app.identity.platform.resources.items import Item
@@ -34,7 +34,8 @@ def exported(work: UnitOfWork) -> list[dict[str, Any]]:
     ]
 
 
-class InitialAccessTokenSection(FileSection):
+@dataclass
+class InitialAccessTokenSection(ItemSection):
     """The initial access tokens of one tenant."""
 
     @cached_property
@@ -46,28 +47,29 @@ class InitialAccessTokenSection(FileSection):
         if requested is None:
             return
         stored = {row.name: row for row in initial_access_tokens.all_tokens(self.work)}
-        self.named[_KEY] = {item.name: marks(item.expires_at) for item in requested}
+        self.planned.named[_KEY] = {item.name: marks(item.expires_at) for item in requested}
+        holders = {row.token_hash: row.name for row in stored.values()}
         for number, token in enumerate(requested):
             path = (*self.path, _KEY, number)
-            self._check(token, stored, path)
-            if token.name in stored:
-                self._change(token, stored[token.name], path)
-            else:
-                self._add(token, path)
+            self._check(token, holders, path)
+            with self.collecting_problems():
+                if token.name in stored:
+                    self._change(token, stored[token.name], path)
+                else:
+                    self._add(token, path)
         left = stored.keys() - {item.name for item in requested}
         if not self.run.prune and len(left) + len(requested) > MAX_TOKENS:
-            self.run.refuse(
+            self.add_problem(
                 (*self.path, _KEY), f"expected at most {MAX_TOKENS} tokens, including those the tenant already has"
             )
         for name in sorted(left):
             self.note_left("initial_access_token", name, write=partial(self.tokens.remove, item_of(stored[name])))
 
-    def _check(self, declared: InitialAccessTokenFile, stored: Mapping[str, Any], path: Path) -> None:
+    def _check(self, declared: InitialAccessTokenFile, holders: Mapping[str, str], path: Path) -> None:
         if instant(declared.expires_at) > self.run.now + timedelta(days=MAX_DAYS):
-            self.run.refuse((*path, "expires_at"), f"expected a date at most {MAX_DAYS} days ahead")
-        others = (row.token_hash for row in stored.values() if row.name != declared.name)
-        if declared.token_hash is not None and declared.token_hash in others:
-            self.run.refuse((*path, "token_sha256"), "is already used by another token of this tenant")
+            self.add_problem((*path, "expires_at"), f"expected a date at most {MAX_DAYS} days ahead")
+        if declared.token_hash is not None and holders.get(declared.token_hash, declared.name) != declared.name:
+            self.add_problem((*path, "token_sha256"), "is already used by another token of this tenant")
 
     def _add(self, declared: InitialAccessTokenFile, path: Path) -> None:
         """Add a token unless it has expired: the clean-up would delete it again."""
@@ -82,7 +84,7 @@ class InitialAccessTokenSection(FileSection):
             token = randomness.token()
             digest = randomness.digest(token)
             owner = f"initial_access_token {self.declared.name}/{declared.name}"
-            self.run.plan.made.append(Made(owner, "token", token))
+            self.note_made(owner, "token", token)
         item = Item((declared.name,), _content(declared), {DIGEST: digest})
         self.check(self.tokens, path, None, item)
         self.note(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import ChangeAction, differences
 from app.identity.administration.configuration.sections import organization_values as values
-from app.identity.administration.configuration.sections.section import FileSection
+from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
@@ -48,7 +49,8 @@ _Parts = Iterator[tuple[list[str], _Write]]
 """What a part of an organization changes, as details of the plan, and what writes it once the organization is stored."""
 
 
-class OrganizationSection(FileSection):
+@dataclass
+class OrganizationSection(ItemSection):
     """The organizations of one tenant, after its accounts."""
 
     def plan(self) -> None:
@@ -142,7 +144,7 @@ class OrganizationSection(FileSection):
         self.context.audit.record("organization.changed", org_id=organization.org_id, source="file")
 
     def _forget_domains(self) -> None:
-        if not self.is_new:
+        if self.stored is not None:
             membership_domains.forget(self.context)
 
     def _roles(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
@@ -212,7 +214,7 @@ class OrganizationSection(FileSection):
             return None
         found = role_store.by_name(self.context, name, ["", organization.org_id])
         if not found and not self._adds_roles(declared, [name]):
-            self.run.refuse((*path, "policies"), f"expected a role of the organization or the tenant; found {name}")
+            self.refuse((*path, "policies"), f"expected a role of the organization or the tenant; found {name}")
         return found[0].role_id if found else None
 
     def _members(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
@@ -235,7 +237,7 @@ class OrganizationSection(FileSection):
         found = self._roles_of(organization)
         unknown = [name for name in requested if names.key_of(name) not in found]
         if unknown and not self._adds_roles(declared, unknown):
-            self.run.refuse(path, f"expected roles of the organization or the tenant; found {unknown[0]}")
+            self.refuse(path, f"expected roles of the organization or the tenant; found {unknown[0]}")
         ids = {found[names.key_of(name)].role_id for name in requested if name not in unknown}
         return bool(unknown or ids - memberships.held_role_ids(self.context, account, organization))
 
@@ -267,12 +269,10 @@ class OrganizationSection(FileSection):
             stored = account_store.by_identifier(self.context, kind, form) if form else None
             if stored is not None:
                 if form and not self._is_proven(stored, kind, form):
-                    self.run.refuse(
-                        (*path, "account"), f"expected a verified email or phone of an account; found {text}"
-                    )
+                    self.refuse((*path, "account"), f"expected a verified email or phone of an account; found {text}")
                 return stored
         if text not in {account.label for account in self.declared.accounts or ()}:
-            self.run.refuse((*path, "account"), f"expected the email, username or phone of an account; found {text}")
+            self.refuse((*path, "account"), f"expected the email, username or phone of an account; found {text}")
         return None
 
     def _is_proven(self, stored: Account, kind: str, form: str) -> bool:
@@ -297,7 +297,7 @@ class OrganizationSection(FileSection):
         try:
             yield
         except ApiError as refusal:
-            self.run.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
+            self.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
 
 
 def exported(

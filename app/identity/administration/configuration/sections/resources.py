@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -13,10 +13,10 @@ from pydantic import BaseModel
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import ChangeAction
-from app.identity.administration.configuration.sections.section import FileSection
+from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.resources.registry import rules_of, store_of
-from app.identity.administration.resources.writing import Writer, equal_values, unique_key
+from app.identity.administration.resources.writing import Writer, unique_key
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
@@ -27,7 +27,8 @@ from app.kit.resources.values import put_at, remove_at, secret_name, value_at
 _NOTHING: Final[Any] = object()
 
 
-class ResourceSection(FileSection):
+@dataclass
+class ResourceSection(ItemSection):
     """The items of one tenant's resources; resources that the file omits stay."""
 
     def plan(self) -> None:
@@ -36,7 +37,7 @@ class ResourceSection(FileSection):
             if self.declared.settings is None:
                 for inner, item in listed(resource, self.declared, self.path):
                     for where, sentence in wrong(resource, item, inner, self.context.tenant.settings):
-                        self.run.refuse(where, sentence)
+                        self.add_problem(where, sentence)
             if getattr(self.declared, resource.file_key) is not None:
                 items.plan(list(listed(resource, self.declared, self.path)))
             elif rules_of(resource).warnings is not None:
@@ -67,7 +68,7 @@ def _exported(resource: Resource, item: Item) -> dict[str, Any]:
 class _Items:
     """The items of one resource. `section`: its tenant's."""
 
-    section: FileSection
+    section: ItemSection
     resource: Resource
 
     @property
@@ -86,11 +87,12 @@ class _Items:
         store, names = store_of(self.resource), dict[str, Any]()
         stored = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in stored.values()}
+        ids = self._ids_by_unique_key(stored.values())
         for path, declared in requested:
             content, secrets = _content(self.resource, declared), _secrets(self.resource, declared)
-            item_id = id_of(self.resource, declared) or self._alike(stored, content)
-            current = stored.pop(item_id, None) if item_id else None
-            item_id = item_id or (randomness.guid(),)
+            alike = ids.get(unique_key(self.resource, (), content), ())
+            item_id = id_of(self.resource, declared) or (alike if alike in stored else (randomness.guid(),))
+            current = stored.pop(item_id, None)
             noted = marks(_split(self.resource, content)[0])
             names[" ".join(item_id)] = noted
             origin = {"by": FILE, "named": noted}
@@ -101,13 +103,13 @@ class _Items:
                     item = replace(current, secrets={**current.secrets, **secrets}, origin=origin)
                     self._change(current, item, content, before[item_id], path)
             except ApiError as refusal:
-                self.section.run.refuse(path, refusal.description)
+                self.section.add_problem(path, refusal.description)
         if not self.section.run.prune:
             self._refuse_values_of(stored.values(), requested)
         for item in stored.values():
             self._leave(item, before[item.id], names)
         if not store.keeps_origin:
-            self.section.named[self.resource.file_key] = names
+            self.section.planned.named[self.resource.file_key] = names
 
     def warn_of_held(self) -> None:
         """Warn of the stored items of a resource that the file omits."""
@@ -116,9 +118,7 @@ class _Items:
 
     def _warn(self, item: Item) -> None:
         name = self.section.declared.name
-        self.section.run.plan.warnings += [
-            f"{name}: {warning}" for warning in rules_of(self.resource).warnings_of(item)
-        ]
+        self.section.planned.warnings += [f"{name}: {warning}" for warning in rules_of(self.resource).warnings_of(item)]
 
     def _add(self, item: Item, path: Path) -> None:
         write = partial(self.writer.put, None, item)
@@ -163,29 +163,32 @@ class _Items:
             return
         self.section.note(ChangeAction.REMOVE, self.kind, item.name, origin, write=partial(self.writer.remove, item))
 
-    def _refuse_values_of(self, left: Collection[Item], requested: Sequence[tuple[Path, BaseModel]]) -> None:
+    def _refuse_values_of(self, left: Iterable[Item], requested: Sequence[tuple[Path, BaseModel]]) -> None:
         """Refuse a distinct value of the file that an item has which stays beside those of the file."""
+        distinct = [member for member in self.resource.members if member.distinct is not None]
+        owners = {(member.path, value_at(item.content, member.path)): item for item in left for member in distinct}
         for path, declared in requested:
-            item = Item(id_of(self.resource, declared), _content(self.resource, declared))
-            for key, _, other in equal_values(self.resource, item, left):
-                self.section.run.refuse((*path, key), f"is already used by {other.name}, which isn't in the file")
+            content = _content(self.resource, declared)
+            for member in distinct:
+                value = value_at(content, member.path)
+                other = owners.get((member.path, value)) if value is not None else None
+                if other is not None:
+                    self.section.add_problem(
+                        (*path, member.path[-1]), f"is already used by {other.name}, which isn't in the file"
+                    )
+
+    def _ids_by_unique_key(self, stored: Iterable[Item]) -> dict[str | None, tuple[str, ...]]:
+        """Return the ids of the items by their unique values, which find the item that a file names without an id."""
+        if not self.resource.unique:
+            return {}
+        return {unique_key(self.resource, item.id, item.content): item.id for item in stored}
 
     def _marks_of(self, item: Item) -> Marks | None:
         """Return the keys of an item that a file named; None if an operation created the item."""
         if store_of(self.resource).keeps_origin:
             return dict(item.origin.get("named", {})) if item.origin.get("by", API) == FILE else None
-        found: Marks | None = self.section.named.get(self.resource.file_key, {}).get(item.name)
+        found: Marks | None = self.section.planned.named.get(self.resource.file_key, {}).get(item.name)
         return found
-
-    def _alike(self, stored: Mapping[tuple[str, ...], Item], content: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the id of the item that has the same unique values."""
-        requested = unique_key(self.resource, (), content)
-        same = (
-            item.id
-            for item in stored.values()
-            if requested and unique_key(self.resource, item.id, item.content) == requested
-        )
-        return next(same, ())
 
 
 def _content(resource: Resource, item: BaseModel) -> dict[str, Any]:

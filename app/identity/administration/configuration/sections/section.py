@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NoReturn
 
 from app.contract import errors as e
-from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.file import TenantFile
 from app.identity.administration.configuration.file.document import ConfigurationError, Path
 from app.identity.administration.configuration.file.reader import Configuration
-from app.identity.administration.configuration.plan import Change, ChangeAction, ChangePlan
-from app.identity.administration.configuration.value_origins import Marks
+from app.identity.administration.configuration.plan import Change, ChangeAction, Made, TenantPlan
 from app.identity.administration.resources.writing import Writer
+from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import FILE, Item
 from app.identity.platform.services import IdentityServices
@@ -23,28 +23,19 @@ from app.kit.operations.errors import ApiError
 from app.kit.resources.resource import Resource
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
-    """One pass over a configuration file. `hashes`: those of passwords, by tenant and account."""
+    """One pass over a configuration file. `hashes`: those of new passwords, by where the file has the account."""
 
     services: IdentityServices
     work: UnitOfWork
     configuration: Configuration
     prune: bool
-    hashes: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    plan: ChangePlan = field(default_factory=ChangePlan)
-    sectors: list[tuple[Path, ApplicationSettings]] = field(default_factory=list)
-    """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
+    hashes: Mapping[Path, str] = field(default_factory=dict)
 
     @property
     def now(self) -> datetime:
         return self.services.clock.now()
-
-    def refuse(self, path: Path, sentence: str) -> NoReturn:
-        """Raise ConfigurationError with a problem at a key of the file."""
-        document = self.configuration.document
-        document.problem(path, sentence)
-        raise ConfigurationError(document.problems)
 
 
 @dataclass
@@ -52,21 +43,35 @@ class FileSection:
     """One part of a tenant in the file.
 
     Args:
-        context: of the tenant, with its settings after this run.
-        named: the keys that files named, this one's included once it is planned.
-        is_new: whether this run adds the tenant.
+        stored: the tenant's row; None if this run adds the tenant.
+        planned: what `plan` fills. Planning writes nothing.
     """
 
     run: Run
     declared: TenantFile
     path: Path
-    context: Context
-    named: Marks
-    is_new: bool
+    stored: TenantRow | None
+    planned: TenantPlan
 
     @property
     def work(self) -> UnitOfWork:
         return self.run.work
+
+    def refuse(self, path: Path, sentence: str) -> NoReturn:
+        """Raise ConfigurationError with a problem at a key of the file."""
+        raise ConfigurationError([self.run.configuration.document.problem_at(path, sentence)])
+
+    def add_problem(self, path: Path, sentence: str) -> None:
+        """Add a problem to the plan, which goes on: an operator sees all problems at once."""
+        self.planned.problems.append(self.run.configuration.document.problem_at(path, sentence))
+
+    @contextmanager
+    def collecting_problems(self) -> Generator[None, None, None]:
+        """Add what the block refuses to the problems of the plan, which goes on after the block."""
+        try:
+            yield
+        except ConfigurationError as refusal:
+            self.planned.problems.extend(refusal.problems)
 
     def note(
         self,
@@ -78,8 +83,7 @@ class FileSection:
         path: Path = (),
     ) -> None:
         """Add a change to the plan."""
-        change = Change(action, self.declared.name, kind, name, details, write, path or self.path)
-        self.run.plan.changes.append(change)
+        self.planned.changes.append(Change(action, self.declared.name, kind, name, details, write, path or self.path))
 
     def note_change(
         self, kind: str, name: str, details: Sequence[str], *notes: str, write: Callable[[], object], path: Path = ()
@@ -95,9 +99,26 @@ class FileSection:
         else:
             self.note(ChangeAction.UNCHANGED, kind, name, "not in the file; remove it with --prune")
 
+    def note_made(self, owner: str, key: str, value: str) -> None:
+        """Add a key or secret to the plan that was made because the file brings none."""
+        self.planned.made.append(Made(owner, key, value))
+
+
+@dataclass
+class ItemSection(FileSection):
+    """A section whose items are checked and written as by operations.
+
+    Args:
+        context: of the tenant, with its settings after this run.
+    """
+
+    context: Context
+
     def writer(self, resource: Resource) -> Writer:
         """Return the writer of a resource, which requests use too."""
-        return Writer(self.context, resource, e.BadField, e.BadField("is already taken"), FILE, self.is_new)
+        return Writer(
+            self.context, resource, e.BadField, e.BadField("is already taken"), FILE, is_new_tenant=self.stored is None
+        )
 
     def check(self, writer: Writer, path: Path, before: Item | None, after: Item) -> None:
         """Check an item as an operation does. Raises ConfigurationError for what an operation refuses, too."""
@@ -105,4 +126,4 @@ class FileSection:
             writer.check(after)
             writer.complete(before, after)
         except ApiError as refusal:
-            self.run.refuse(path, refusal.description)
+            self.refuse(path, refusal.description)

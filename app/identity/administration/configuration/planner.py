@@ -1,0 +1,81 @@
+"""Plans what a configuration file changes: compares it with what is stored, and writes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract.tenants.file import TenantFile
+from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.plan import TenantPlan
+from app.identity.administration.configuration.sections.accounts import AccountSection
+from app.identity.administration.configuration.sections.applications import ApplicationSection
+from app.identity.administration.configuration.sections.initial_access_tokens import InitialAccessTokenSection
+from app.identity.administration.configuration.sections.organizations import OrganizationSection
+from app.identity.administration.configuration.sections.resources import ResourceSection
+from app.identity.administration.configuration.sections.roles import RoleSection
+from app.identity.administration.configuration.sections.section import Run
+from app.identity.administration.configuration.sections.tenant import TenantSection
+from app.identity.administration.configuration.tenant_context import context_of
+from app.identity.administration.configuration.value_origins import Marks, of_files
+from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants.addresses import custom_hosts
+from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_writes import TenantRow
+from app.identity.platform import powers
+from app.identity.platform.context import Context
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit import randomness
+
+
+def plan_tenants(run: Run) -> list[TenantPlan]:
+    """Return the plan of each tenant of the file, with all problems that can be found before writing."""
+    return [
+        _plan_tenant(run, declared, ("tenants", number)) for number, declared in enumerate(run.configuration.tenants)
+    ]
+
+
+def _plan_tenant(run: Run, declared: TenantFile, path: Path) -> TenantPlan:
+    key_owner = None
+    run.work.switch_tenant(LOOKUP_TENANT)
+    if declared.api_key:
+        key_owner = tenant_writes.tenant_with_key(run.work, declared.api_key)
+    stored = _switch_to(run.work, tenant_writes.by_name(run.work, declared.name))
+    planned = TenantPlan(run.work.tenant_id, _named_before(stored), stored.named_by_file if stored else None)
+    of_tenant = (run, declared, path, stored, planned)
+    settings = TenantSection(*of_tenant, key_owner).plan()
+    if settings is None:  # everything else depends on them
+        return planned
+    program, people = _contexts(run, declared.name, settings)
+    planned.audits += [program.audit, people.audit]
+    ApplicationSection(*of_tenant, program).plan()
+    ResourceSection(*of_tenant, program).plan()
+    InitialAccessTokenSection(*of_tenant, program).plan()
+    known_roles = RoleSection(*of_tenant).plan()
+    AccountSection(*of_tenant, people, known_roles).plan()
+    OrganizationSection(*of_tenant, people).plan()
+    return planned
+
+
+def _switch_to(work: UnitOfWork, found: TenantRow | None) -> TenantRow | None:
+    """Continue as the tenant, or as a new one; return its row as it is now, locked if the run writes."""
+    if found is None:
+        work.switch_tenant(randomness.uid())
+        return None
+    work.switch_tenant(found.tenant_id)
+    return (tenant_writes.lock(work) or found) if work.is_writing else found
+
+
+def _named_before(stored: TenantRow | None) -> Marks:
+    """Return the keys that earlier files named."""
+    if stored is None:
+        return {}
+    return dict(stored.named_by_file or of_files(stored.settings, stored.brand))
+
+
+def _contexts(run: Run, name: str, settings: TenantSettings) -> tuple[Context, Context]:
+    """Return the context of a program with every power, which changes resources, and that of changes to accounts."""
+    program, people = (context_of(run.services, run.work, name, settings) for _ in range(2))
+    program.tenant = replace(program.tenant, custom_hosts=custom_hosts.of_tenant(run.work))
+    program.program_scopes = frozenset({powers.ALL})
+    return program, people

@@ -1,0 +1,148 @@
+"""The tenant itself in a configuration file: its name, keys, settings, brand and secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.configuration.plan import ChangeAction
+from app.identity.administration.configuration.sections import declared_secrets, declared_settings
+from app.identity.administration.configuration.sections.section import FileSection
+from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
+from app.identity.administration.tenant_settings import second_factors as second_factor_settings
+from app.identity.directory.accounts import provider_tokens
+from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants.tenant_writes import TenantRow
+from app.identity.platform.encryption import Encryption
+from app.kit import randomness
+
+_NO_COLUMNS: dict[str, Any] = {"settings": {}, "brand": {}, "captcha_secret": None, "service_secrets": None}
+"""The columns that a file sets, of a tenant that is not stored yet."""
+
+
+@dataclass
+class TenantSection(FileSection):
+    """The row of one tenant. `key_owner`: the name of the tenant that has the API key of the file."""
+
+    key_owner: str | None
+
+    def plan(self) -> TenantSettings | None:
+        """Plan the row, and return the settings after the run; None if these are refused."""
+        self._check_name_and_key()
+        before = dict(self.planned.named)
+        stored = _NO_COLUMNS if self.stored is None else {name: getattr(self.stored, name) for name in _NO_COLUMNS}
+        after = {**stored, "settings": self._settings(stored["settings"], before.get("settings", {}))}
+        settings = self._checked(stored, after["settings"])
+        if settings is None:
+            return None
+        after["brand"] = self._brand(stored["brand"], before.get("brand", {}))
+        after |= self._secrets(stored, after["settings"])
+        if self.stored is None:
+            self._create(after)
+        else:
+            self._change(self.stored, stored, after, before)
+        return settings
+
+    def _check_name_and_key(self) -> None:
+        ours = self.run.services.settings
+        if self.key_owner not in (None, self.declared.name):
+            self.add_problem((*self.path, "api_key"), "expected a key of its own; another tenant uses this one")
+        if self.stored is None and f"{self.declared.name}.{ours.hub_domain}" == ours.api_hostname:
+            self.add_problem(
+                (*self.path, "name"), "expected another name; this tenant's host would be GATEHOUSE_API_HOST"
+            )
+
+    def _settings(self, stored: dict[str, Any], before: Marks) -> dict[str, Any]:
+        self.planned.named["settings"] = declared_settings.marks_after(self.declared, before)
+        return declared_settings.after_file(self.declared, stored, before)
+
+    def _checked(self, stored: dict[str, Any], after: dict[str, Any]) -> TenantSettings | None:
+        path = (*self.path, "settings")
+        try:
+            settings = TenantSettings.model_validate(after)
+        except ValidationError as problem:
+            for error in problem.errors():
+                where = ".".join(map(str, error["loc"]))
+                self.add_problem(path, f"expected settings that fit the stored ones: {where} {error['msg']}")
+            return None
+        if second_factor_settings.is_unsafe_change(stored["settings"], after):
+            self.add_problem((*path, "two_factor"), f"expected disabled: {second_factor_settings.NEEDED}")
+        needs_secret = settings.captcha.provider != "own"
+        if needs_secret and self.declared.captcha_secret is None and stored["captcha_secret"] is None:
+            self.add_problem((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
+        return settings
+
+    def _brand(self, stored: dict[str, Any], before: Marks) -> dict[str, Any]:
+        brand = self.run.configuration.brands.get(self.declared.name)
+        if brand is None:
+            self.planned.named.setdefault("brand", {})
+            return stored
+        named = brand.model_dump(mode="json", exclude_unset=True)
+        self.planned.named["brand"] = marks(named)
+        return merged(stored, named, before)
+
+    def _secrets(self, stored: dict[str, Any], settings: dict[str, Any]) -> dict[str, bytes | None]:
+        encryption, tenant_id, connections = self._encryption, self.planned.tenant_id, settings.get("connections", {})
+        captcha, services = stored["captcha_secret"], stored["service_secrets"]
+        return {
+            "captcha_secret": declared_secrets.captcha_secret(encryption, tenant_id, self.declared, captcha),
+            "service_secrets": declared_secrets.service_secrets(
+                encryption, tenant_id, self.declared, services, connections
+            ),
+        }
+
+    def _create(self, columns: dict[str, Any]) -> None:
+        key, secret = (self._declared_or_made(name) for name in ("api_key", "api_secret"))
+        columns |= {
+            "api_key": key,
+            "api_secret": declared_secrets.api_secret(self._encryption, self.planned.tenant_id, secret),
+            "api_secret_hash": tenant_writes.secret_digest(secret),
+            "now": self.run.now,
+        }
+        write = partial(tenant_writes.add, self.work, self.declared.name, **columns)
+        self.note(ChangeAction.CREATE, "tenant", self.declared.name, write=write)
+
+    def _declared_or_made(self, name: str) -> str:
+        declared: str | None = getattr(self.declared, name)
+        if declared:
+            return declared
+        made = randomness.guid()
+        self.note_made(f"tenant {self.declared.name}", name, made)
+        return made
+
+    def _change(self, row: TenantRow, stored: dict[str, Any], after: dict[str, Any], before: Marks) -> None:
+        details = [
+            *differences(stored["settings"], after["settings"], before.get("settings", {}), "settings."),
+            *differences(stored["brand"], after["brand"], before.get("brand", {}), "brand."),
+        ]
+        for name, shown in (
+            ("captcha_secret", "captcha_secret"),
+            ("service_secrets", "secrets of push, duo or connections"),
+        ):
+            details += [f"{shown}: changed"] if after[name] != stored[name] else []
+        notes = self._notes(row, after["settings"])
+        write = partial(self._write, stored["settings"], after)
+        self.note_change("tenant", self.declared.name, details, *notes, write=write)
+
+    def _notes(self, row: TenantRow, settings: dict[str, Any]) -> Iterator[str]:
+        """Yield what the file does not change, though an operator may expect it to."""
+        for name in declared_secrets.ignored(self._encryption, self.declared, row):
+            yield f"{name}: unchanged; a file doesn't overwrite it"
+        yield from unnamed(
+            declared_settings.managed(self.declared, settings), self.planned.named["settings"], "settings."
+        )
+        if not row.is_active:
+            yield "suspended; 'gatehouse tenant resume' takes it back"
+
+    def _write(self, before: dict[str, Any], columns: dict[str, Any]) -> None:
+        tenant_writes.change(self.work, **columns)
+        provider_tokens.delete_unretained(self.work, before, columns["settings"])
+
+    @property
+    def _encryption(self) -> Encryption:
+        return self.run.services.encryption
