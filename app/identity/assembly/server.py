@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from typing import Final
 
 from app.contract.auth import Host
@@ -22,15 +24,21 @@ EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants
 
 def load_handlers() -> None:
     """Import every module that implements operations or admits callers, and connect the extension points between packages."""
+    from app.identity import pages_api, protocols, public_api  # noqa: PLC0415 - decision 0366
+    from app.identity.administration.resources import (  # noqa: PLC0415 - decision 0366
+        handlers as resource_handlers,  # noqa: F401 - registers those of declared resources
+    )
     from app.identity.assembly import (  # noqa: PLC0415 - decision 0366
         extension_points,
-        handler_modules,  # noqa: F401 - registers the handlers
         table_modules,  # noqa: F401 - deletions need every table
     )
     from app.identity.assembly.admission import (  # noqa: PLC0415 - decision 0366
         program_credentials,  # noqa: F401 - else the first request of a program would wait for it
     )
 
+    for package in (pages_api, public_api, protocols):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
     extension_points.connect()
 
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+from app.contract import errors as e
+from app.contract.accounts.operations import EmailEntry
+from app.contract.passkeys import sign_in as passkey_operations
+from app.contract.passkeys.models import PublicKey, RegisterBegin
 from app.contract.registration import choices
 from app.contract.registration import operations as contract
 from app.contract.shared_responses import Deleted, Posted
 from app.identity.authentication.registration import api_registration, choice_lists, sott
 from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
+from app.identity.authentication.sign_in.passkeys import sign_up as passkey_sign_up
 from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse
+from app.identity.credentials.passkeys.options import UserEntity
+from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
+from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.operations.wire import Document
 
@@ -33,6 +45,40 @@ def with_captcha(context: Context, req: contract.RegistrationWithCaptcha) -> con
     draft = registration.read_draft(context, req, options)
     captcha.require_solved(context, captcha.from_parameters(req))
     return api_registration.respond(context, req, registration.register(context, draft, options))
+
+
+@passkey_operations.begin_sign_up.implements
+def begin_with_passkey(context: Context, req: passkey_operations.SignUpBegin) -> RegisterBegin:
+    passkey_sign_in.require_enabled(context)
+    registration.require_enabled(context)
+    ceremonies.spend_lookup(context)
+    email = req.identifier.strip()
+    if not accounts.is_email(email):
+        raise e.MalformedEmail
+    if "email" not in context.tenant.settings.login_kinds:
+        raise e.PasskeyNeedsEmail
+    if not context.tenant.settings.hide_unknown_accounts and accounts.by_email(context, email) is not None:
+        raise e.EmailRegistered
+    creation_options = ceremonies.begin_registration(context, CeremonyUse.SIGN_UP, UserEntity(randomness.uid(), email))
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=creation_options))
+
+
+@passkey_operations.finish_sign_up.implements
+def finish_with_passkey(context: Context, req: passkey_operations.SignUpFinish) -> contract.Registered:
+    passkey_sign_in.require_enabled(context)
+    registration.require_enabled(context)
+    new_passkey = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
+    email = str(new_passkey.challenge_token.facts["name"])
+    request = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
+    options = replace(api_registration.options_for(context, req), has_password=False)
+    result = passkey_sign_up.register(context, new_passkey, registration.read_draft(context, request, options), options)
+    return api_registration.respond(
+        context,
+        req,
+        result,
+        passkey_sign_up.methods_for(new_passkey),
+        counts_as_two_factors=new_passkey.is_user_verified,
+    )
 
 
 @contract.sott.implements

@@ -7,6 +7,7 @@ from app.contract.sessions import operations as contract
 from app.contract.sessions.operations import Token
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted
+from app.identity.authentication.federation import token_handoff
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
@@ -44,6 +45,13 @@ def slide(context: Context, req: AccessTokenQuery) -> Token:
     return Token(
         access_token=context.token_holder.token, expires_in=iso(tokens.slide(context, context.token_holder)) or ""
     )
+
+
+@contract.exchange.implements
+def exchange_request_token(context: Context, req: contract.RequestToken) -> Token:
+    if not req.token:
+        raise e.BadParameter.names("token")
+    return _token_pair(token_handoff.exchange(context, req.token))
 
 
 @contract.impersonate.implements

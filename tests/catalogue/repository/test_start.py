@@ -110,7 +110,7 @@ in_all = sorted(sys.modules)
 
 
 def test_plain_start_loads_no_late_module(plain_start: Start) -> None:
-    assert "app.identity.assembly.handler_modules" in plain_start.in_all
+    assert "app.identity.public_api.accounts" in plain_start.in_all
     assert [name for name in deferred_modules() if name in plain_start.in_all] == []
     assert len(with_code(plain_start.in_all)) < MAX_IN_ALL
 
@@ -120,7 +120,7 @@ def test_first_page_waits_for_no_handler(plain_start: Start) -> None:
     for item in (
         "app.hub.endpoints.protocol",
         "app.hub.pages.registration.register",
-        "app.identity.assembly.handler_modules",
+        "app.identity.public_api.accounts",
         "app.identity.assembly.admission.caller_authentication",
         "app.contract.saml.operations",
     ):

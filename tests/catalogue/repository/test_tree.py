@@ -86,15 +86,6 @@ def test_no_area_imports_handlers_of_another() -> None:
     assert {name: handlers for name, handlers in found.items() if handlers} == {}
 
 
-HANDLERS_BELOW = {
-    "federation/token_handoff.py",
-    "sign_in/passkeys/second_factor.py",
-    "sign_in/passkeys/sign_in.py",
-    "sign_in/passkeys/sign_up.py",
-}
-"""Modules of `authentication` whose rules other areas call, too."""
-
-
 def test_handlers_are_in_the_packages_of_operations() -> None:
     """The packages below have rules alone."""
     packages = {"administration", "pages_api", "protocols", "public_api"}
@@ -105,7 +96,7 @@ def test_handlers_are_in_the_packages_of_operations() -> None:
         and path.parts[2] not in packages
         and re.search(r"^@\S+\.implements$", sources.text(path), re.MULTILINE)
     }
-    assert below == HANDLERS_BELOW
+    assert below == set()
 
 
 def is_foreign_handler(importing: str, module: str) -> bool:

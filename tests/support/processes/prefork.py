@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 LOADED = (
-    "app.factories", "app.identity.assembly.handler_modules", "app.commands.serving", "app.commands.database", "app.commands.tenants",
+    "app.factories", "app.commands.serving", "app.commands.database", "app.commands.tenants",
     "app.commands.configuration",
     "app.reference", "app.identity.assembly.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate",
     "alembic.command",

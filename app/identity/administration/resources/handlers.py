@@ -1,4 +1,4 @@
-"""Registers the handlers of all resource operations."""
+"""Registers the handlers of all operations of declared resources."""
 
 from __future__ import annotations
 
@@ -36,7 +36,5 @@ def _handle(
     return handler(context, bound, req)
 
 
-def implement_all() -> None:
-    """Register the handlers of every resource that the contract declares."""
-    import_contract()
-    implement(BOUND)
+import_contract()
+implement(BOUND)

@@ -15,8 +15,6 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.passwordless.smart_login import GUID
-from app.contract.sessions import operations as contract
-from app.contract.sessions.operations import Token
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import store as account_store
@@ -27,25 +25,12 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.platform.token_claims import TokenClaims
-from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=15)
 KINDS: Final = (ContinuationPurpose.REQUEST_TOKEN, ContinuationPurpose.CLIENT_GUID)
 """The purposes of tokens for a sign-in, which are revoked with the account's sessions."""
 USED: Final = "used"
 _GUID: Final = re.compile(GUID.removesuffix("$") + r"\Z")
-
-
-@contract.exchange.implements
-def exchange_request_token(context: Context, req: contract.RequestToken) -> Token:
-    if not req.token:
-        raise e.BadParameter.names("token")
-    issued = exchange(context, req.token)
-    return Token(
-        access_token=issued.access_token,
-        refresh_token=issued.refresh_token,
-        expires_in=iso(issued.access_expires_at) or "",
-    )
 
 
 def access_token(

@@ -19,6 +19,7 @@ from app.identity.authentication.registration.service import RegistrationOptions
 from app.identity.authentication.sign_in import interactions, pending_sign_in, risks
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
+from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
 from app.identity.authentication.sign_in.passkeys import sign_up as passkey_sign_up
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.service import VerificationOptions
@@ -142,7 +143,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
 @contract.begin_with_passkey.implements
 def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
     """Validate the form before the browser creates a passkey; whether the address is taken is not checked here."""
-    passkey_sign_up.require_enabled(context)
+    passkey_sign_in.require_enabled(context)
     registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
@@ -178,7 +179,7 @@ def _new_passkey(context: Context, req: contract.RegisterRequest) -> NewPasskey 
     """Return the new passkey, if it replaces the password."""
     if req.credential is None:
         return None
-    passkey_sign_up.require_enabled(context)
+    passkey_sign_in.require_enabled(context)
     return ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.credential)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.passkeys import second_factor as passkey_factor_operations
 from app.contract.passkeys.account import AddPasskey
-from app.contract.passkeys.models import ListedPasskey, RegisterBegin
+from app.contract.passkeys.models import ListedPasskey, PublicKey, RegisterBegin
 from app.contract.profile import Profile
 from app.contract.second_factors import account as contract
 from app.contract.second_factors import duo, push
@@ -13,7 +13,6 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys import second_factor as passkey_factor
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import factor_changes
 from app.identity.credentials.second_factors import service as second_factors
@@ -93,7 +92,9 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 @passkey_factor_operations.begin_own.implements
 def begin_passkey(context: Context, req: AccessTokenQuery) -> RegisterBegin:
-    return passkey_factor.begin_for(context, second_factors.of_account(context, accounts.current(context)))
+    factors = second_factors.of_account(context, accounts.current(context))
+    options = management.begin_adding_factor(context, factors)
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=options))
 
 
 @passkey_factor_operations.enrol_own.implements

@@ -16,6 +16,7 @@ from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors, ChallengeOptions
 from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as account_store
@@ -40,6 +41,12 @@ def add(context: Context, account: Account, credential: PresentedCredential, nam
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.ADD, credential, account.uid)
     stored = ceremonies.add_passkey(context, new_passkey, account.uid, **_name_fact(name))
     return _notify_added(context, account, stored)
+
+
+def begin_adding_factor(context: Context, factors: AccountFactors) -> dict[str, Any]:
+    """Return the creation options of a second-factor passkey. Raises PasskeyFactorOff, PasskeyMisconfigured."""
+    authenticator = second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
+    return dict(authenticator.begin_enrolment(context, factors, ChallengeOptions()).options or {})
 
 
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:

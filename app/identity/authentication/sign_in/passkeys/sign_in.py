@@ -1,4 +1,4 @@
-"""Sign-in with a passkey: for a named account, or for any passkey that the browser offers."""
+"""The rules of sign-in with a passkey: what is offered, and what an assertion proves."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.passkeys import sign_in as contract
-from app.contract.passkeys.models import LoginBegin, PresentedCredential, PublicKey
-from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import api_sign_in, eligibility, pending_sign_in, risks
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.contract.passkeys.models import PresentedCredential
+from app.identity.authentication.sign_in import eligibility, pending_sign_in, risks
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.passkeys import ceremonies, options
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
-from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
@@ -28,44 +24,6 @@ from app.identity.platform.context import NO_ACCOUNT, Context
 _ID_LENGTHS: Final = (16, 20, 32, 48)  # of credential ids that common authenticators create
 _MIN_LISTED: Final = 3
 """The passkeys that every account appears to have where accounts are hidden; few accounts have more."""
-
-
-@contract.begin_sign_in.implements
-def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
-    require_enabled(context)
-    ceremonies.refuse_misconfigured(context)
-    if not req.identifier.strip():
-        raise e.BadParameter.names("identifier")
-    ceremonies.spend_lookup(context)
-    is_hidden = context.tenant.settings.hide_unknown_accounts
-    lookup = account_lookup.find(
-        context, sign_in_identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden
-    )
-    allowed = _padded_passkeys(context, lookup) if is_hidden else _account_passkeys(context, lookup, req)
-    uid = lookup.account.uid if lookup.account is not None else None
-    return LoginBegin(
-        login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.SIGN_IN, uid, allowed))
-    )
-
-
-@contract.finish_sign_in.implements
-def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
-    require_enabled(context)
-    return _sign_in(context, req, CeremonyUse.SIGN_IN)
-
-
-@contract.begin_autofill.implements
-def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:  # noqa: ARG001 - it asks nothing
-    require_autofill(context)
-    return LoginBegin(
-        login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
-    )
-
-
-@contract.finish_autofill.implements
-def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
-    require_autofill(context)
-    return _sign_in(context, req, CeremonyUse.AUTOFILL)
 
 
 def verify(
@@ -106,27 +64,11 @@ def require_autofill(context: Context) -> None:
         raise e.PasskeyAutofillOff
 
 
-def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> FactorLogin:
-    try:
-        account, _, methods = verify(context, use, req.credential)
-    except e.PasskeyRefused as refusal:
-        raise _no_passkey_refusal(context, req.credential) or refusal from None
-    if not account.email:
-        raise e.PasskeyNeedsEmail
-    challenge_options = ChallengeOptions(
-        req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
-    )
-    authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
-    return api_sign_in.after_first_factor(
-        context, account, authentication, fields=req.fields_, options=challenge_options
-    )
-
-
 def _hides(context: Context) -> bool:
     return context.visit is not None or context.tenant.settings.hide_unknown_accounts
 
 
-def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
+def no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
     """Return NoPasskey if the user handle is of an account without passkeys; handles cannot be guessed, so this reveals none."""
     uid = options.uid_from_handle(credential.response.user_handle)
     if (
@@ -139,7 +81,7 @@ def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.
     return e.NoPasskey()
 
 
-def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
+def account_passkeys(context: Context, lookup: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
     """Return the passkeys of the named account.
 
     Raises:
@@ -160,7 +102,7 @@ def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.Sig
     return [passkey_store.descriptor(item) for item in passkeys]
 
 
-def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, Any]]:
+def padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, Any]]:
     """Return the passkeys of the named account padded with decoys, the same at every call.
 
     Number, order and transports are the same for accounts with and without passkeys and for unknown identifiers.
@@ -179,10 +121,3 @@ def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, 
 def _decoy_id(context: Context, name: str) -> bytes:
     digest = bytes.fromhex(account_lookup.keyed_digest(context, name))
     return hashlib.sha512(digest).digest()[: _ID_LENGTHS[digest[0] % len(_ID_LENGTHS)]]
-
-
-def _public_key(request_options: dict[str, Any]) -> PublicKey:
-    return PublicKey(publicKey=request_options)
-
-
-__all__ = ["verify", "require_autofill", "require_enabled"]

@@ -7,8 +7,7 @@ import sys
 
 from sqlalchemy import create_engine
 
-import app.identity.assembly.handler_modules
-import app.identity.assembly.table_modules  # noqa: F401 - both declare the tested tables
+from app.identity.assembly.server import load_handlers
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.tables import all_tables
 
@@ -31,6 +30,7 @@ def reads_all(step: str) -> bool:
 
 
 def test_no_statement_reads_all_rows_of_a_tenant() -> None:
+    load_handlers()
     engine = create_engine("sqlite:///:memory:")
     with engine.connect() as connection:
         driver = connection.connection.driver_connection

@@ -1,4 +1,4 @@
-"""Passkeys as the second factor of a challenge."""
+"""Operations that answer a challenge with a passkey."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from app.contract.passkeys import second_factor as contract
 from app.contract.passkeys.models import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import complete_challenge, pending_sign_in
+from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -31,10 +32,10 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
     if req.second_factor_authentication_token is not None:
         pending = _pending(context, req.second_factor_authentication_token)
         _refuse_enrolled(context, pending)
-        return begin_for(context, pending.factors)
+        return _creation_options(context, pending.factors)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
-    return begin_for(context, second_factors.of_account(context, accounts.current(context)))
+    return _creation_options(context, second_factors.of_account(context, accounts.current(context)))
 
 
 @contract.enrol.implements
@@ -61,12 +62,9 @@ def verify(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     return _complete(context, req)
 
 
-def begin_for(context: Context, factors: AccountFactors) -> RegisterBegin:
-    """Return the creation options of a second-factor passkey. Raises PasskeyFactorOff, PasskeyMisconfigured."""
-    challenge = second_factors.enabled_authenticator(context, KIND).begin_enrolment(
-        context, factors, ChallengeOptions()
-    )
-    return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
+def _creation_options(context: Context, factors: AccountFactors) -> RegisterBegin:
+    options = management.begin_adding_factor(context, factors)
+    return RegisterBegin(register_begin_credential=PublicKey(publicKey=options))
 
 
 def _complete(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
@@ -88,6 +86,3 @@ def _refuse_enrolled(context: Context, pending: PendingSignIn) -> None:
     """Refuse an account with a second factor: the password alone must not add another."""
     if not pending_sign_in.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
-
-
-__all__ = ["begin_for"]

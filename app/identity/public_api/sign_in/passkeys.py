@@ -1,0 +1,82 @@
+"""Operations of sign-in with a passkey: for a named account, or for any passkey that the browser offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.passkeys import sign_in as contract
+from app.contract.passkeys.models import LoginBegin, PublicKey
+from app.contract.second_factors.challenge import FactorLogin
+from app.identity.authentication.sign_in import api_sign_in
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
+from app.identity.authentication.sign_in.passkeys.sign_in import require_autofill, require_enabled
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse
+from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.platform.context import Context
+
+
+@contract.begin_sign_in.implements
+def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
+    require_enabled(context)
+    ceremonies.refuse_misconfigured(context)
+    if not req.identifier.strip():
+        raise e.BadParameter.names("identifier")
+    ceremonies.spend_lookup(context)
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    lookup = account_lookup.find(
+        context, sign_in_identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden
+    )
+    allowed = (
+        passkey_sign_in.padded_passkeys(context, lookup)
+        if is_hidden
+        else passkey_sign_in.account_passkeys(context, lookup, req)
+    )
+    uid = lookup.account.uid if lookup.account is not None else None
+    return LoginBegin(
+        login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.SIGN_IN, uid, allowed))
+    )
+
+
+@contract.finish_sign_in.implements
+def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
+    require_enabled(context)
+    return _sign_in(context, req, CeremonyUse.SIGN_IN)
+
+
+@contract.begin_autofill.implements
+def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:
+    require_autofill(context)
+    return LoginBegin(
+        login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
+    )
+
+
+@contract.finish_autofill.implements
+def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
+    require_autofill(context)
+    return _sign_in(context, req, CeremonyUse.AUTOFILL)
+
+
+def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> FactorLogin:
+    try:
+        account, _, methods = passkey_sign_in.verify(context, use, req.credential)
+    except e.PasskeyRefused as refusal:
+        raise passkey_sign_in.no_passkey_refusal(context, req.credential) or refusal from None
+    if not account.email:
+        raise e.PasskeyNeedsEmail
+    challenge_options = ChallengeOptions(
+        req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
+    )
+    authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
+    return api_sign_in.after_first_factor(
+        context, account, authentication, fields=req.fields_, options=challenge_options
+    )
+
+
+def _public_key(request_options: dict[str, Any]) -> PublicKey:
+    return PublicKey(publicKey=request_options)
