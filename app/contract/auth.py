@@ -128,5 +128,7 @@ STANDARD: Final = Access("")
 """The access level for any token: an OAuth specification requires it (userinfo), or the operation only revokes the token."""
 READ: Final = Access(ACCOUNT_READ)
 WRITE: Final = Access(ACCOUNT_WRITE)
+SENSITIVE: Final = Access(None, is_sensitive=True)
+"""A change on a page: no token opens it, and the visit needs a recent authentication."""
 CREDENTIALS: Final = Access(ACCOUNT_WRITE, is_sensitive=True)
 """Credentials, identifiers, factors, backup codes, passkeys, PIN, linked identities and deletion."""

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from app import contract
 from app.contract import error_profiles
-from app.contract.auth import API_SECRET, HUB, AuthScheme, Host
+from app.contract.auth import API_SECRET, HUB, SENSITIVE, AuthScheme, Host
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.errors import NotAuthenticated
 from app.contract.paging import Paged
@@ -145,13 +145,19 @@ def hub_operation(
     summary: str,
     errors: tuple[type[ApiError], ...] = (),
     hashing: HashingWork | None = None,
+    recent_authentication: bool = False,
     spans_tenants: bool = False,
 ) -> Operation[Req, Res]:
-    """Declare an operation that only the hub calls; it has no public host and is not published."""
+    """Declare an operation that only the hub calls; it has no public host and is not published.
+
+    `recent_authentication`: the person of the visit must have authenticated recently, or sends the password with the visit.
+    """
     method, _, path = address.partition(" ")
+    if recent_authentication:
+        hashing, errors = HASHES, (*errors, *REAUTHENTICATION)
     declared = Operation(
         name, method, path, request, response, Host.INSIDE, error_profiles.HUB, errors=errors,
-        admission=Admission(HUB, spans_tenants=spans_tenants),
+        admission=Admission(HUB, visitor=SENSITIVE if recent_authentication else None, spans_tenants=spans_tenants),
         documentation=Documentation(summary, is_public=False), hashing=hashing,
     )  # fmt: skip
     CATALOGUE.add(declared)

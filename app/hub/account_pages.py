@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import urlencode
 
+from app.contract.accounts.pages.reauthentication import AccountView, OfAccount, RequiredReauthentication
 from app.hub.client.identity_client import SignInRequired
 from app.hub.web.services import api
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.operation import Operation
 from app.kit.operations.wire import Wire
 
-if TYPE_CHECKING:
-    from app.contract.accounts.pages.reauthentication import AccountView, OfAccount
-
 DEFAULT: Final = "/profile"
 _PARAMETER: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 _Request = TypeVar("_Request", bound=Wire)
-_Shown = TypeVar("_Shown", bound="OfAccount")
+_Shown = TypeVar("_Shown", bound=OfAccount)
 
 
 class ConfirmationRequired(Exception):
@@ -79,5 +77,5 @@ def read_account(operation: Operation[_Request, _Shown], request: _Request) -> _
 
 def require_confirmation(view: AccountView) -> None:
     """Raise ConfirmationRequired if a change needs a recent authentication, and a password in the form does not suffice."""
-    if view.must_confirm:
+    if view.reauthentication is RequiredReauthentication.STRONGER:
         raise ConfirmationRequired

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.models import PersonView
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import LINK, PASSKEY, REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
+from app.contract.error_groups import LINK, PASSKEY
 from app.contract.page_models import LinkLookup, LinkToken, LinkView, NoParameters
 from app.contract.passkeys.models import ListedPasskey, PresentedCredential
 from app.contract.passkeys.sign_in import SIGN_IN_ERRORS
@@ -62,7 +62,7 @@ class OwnPasskeys(AccountView):
     """Why no passkey can be created: no email address, no HTTPS, or as many as an account may have; empty: one can."""
 
 
-class AddPasskeyRequest(WithPassword):
+class AddPasskeyRequest(Wire):
     credential: PresentedCredential
     name: Name = ""
 
@@ -120,8 +120,8 @@ begin_own = hub_operation(
     errors=(*_BEGUN, e.NotAuthenticated, e.PasskeyNeedsEmail), summary="Start adding a passkey.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_passkey", "POST /hub/own/passkeys", AddPasskeyRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, *PASSKEY), summary="Add a passkey to the account's account.",
+    "hub.add_passkey", "POST /hub/own/passkeys", AddPasskeyRequest, Posted, recent_authentication=True,
+    errors=PASSKEY, summary="Add a passkey to the account's account.",
 )  # fmt: skip
 rename = hub_operation(
     "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamePasskeyRequest, Posted, errors=(e.NotAuthenticated, e.UnknownPasskey),

@@ -3,7 +3,6 @@
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
 from app.contract.catalogue import HASHES, hub_operation
 from app.contract.error_groups import LINK, REAUTHENTICATION
 from app.contract.page_models import LinkLookup, Token
@@ -14,11 +13,11 @@ from app.contract.steps import StepResponse
 from app.kit.operations.wire import Wire
 
 
-class SetPinRequest(WithPassword):
+class SetPinRequest(Wire):
     pin: str = Field(max_length=64)
 
 
-class PinStepRequest(WithPassword):
+class PinStepRequest(Wire):
     """Set a PIN, or skip it if it is optional."""
 
     interaction_id: str
@@ -44,7 +43,7 @@ set_at_sign_in = hub_operation(
     summary="Set the PIN that the tenant requires, and continue the interaction. 908: the PIN is not allowed.",
 )  # fmt: skip
 set_own = hub_operation(
-    "hub.set_own_pin", "POST /hub/own/pin", SetPinRequest, SessionRenewal, hashing=HASHES, errors=(*REAUTHENTICATION, e.PinOff),
+    "hub.set_own_pin", "POST /hub/own/pin", SetPinRequest, Posted, recent_authentication=True, errors=(e.PinOff,),
     summary="Set or change the account's PIN; after reauthentication the old PIN is not needed.",
 )  # fmt: skip
 read_link = hub_operation(

@@ -11,7 +11,7 @@ from flask_babel import gettext
 from wtforms import HiddenField
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import WithPassword
+from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep, StepResponse
 from app.hub import journey
@@ -66,9 +66,6 @@ class CodeSheet:
 
 class GenerateForm(PasswordConfirmationForm):
     """A button, with the password if required."""
-
-    def to_request(self) -> WithPassword:
-        return WithPassword(password=self.current_password)
 
 
 class SheetForm(HubForm):
@@ -159,7 +156,7 @@ def shows_new(response: StepResponse) -> bool:
 def show_new() -> Response | None:
     """Return the page with new codes; None if the identity service refuses to create them without a password."""
     try:
-        created = api()(contract.create_backup_codes, WithPassword())
+        created = api()(contract.create_backup_codes, NoParameters())
     except ApiError:
         return None
     return page_with(created).render()
@@ -167,10 +164,11 @@ def show_new() -> Response | None:
 
 def page_with(created: contract.NewBackupCodes) -> BackupCodesPage:
     """Return the page that shows new codes."""
-    visit = current_visit()
-    visit.renew(created.session)
-    sheet = CodeSheet(tuple(created.codes), created.batch, created.person)
-    return BackupCodesPage(SheetForm(formdata=None), sheet, created.person, is_sign_in=visit.interaction is not None)
+    sheet, is_sign_in = (
+        CodeSheet(tuple(created.codes), created.batch, created.person),
+        current_visit().interaction is not None,
+    )
+    return BackupCodesPage(SheetForm(formdata=None), sheet, created.person, is_sign_in=is_sign_in)
 
 
 def _context() -> str:

@@ -8,7 +8,7 @@ from wtforms import Field, HiddenField, PasswordField
 from wtforms.validators import ValidationError
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.accounts.pages.reauthentication import AccountView, RequiredReauthentication
 from app.contract.visitor_claims import MAX_PASSWORD_CHARACTERS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm, too_long
@@ -63,7 +63,8 @@ _WRONG: Final = _l("Wrong password.")
 
 def confirmation_data(view: AccountView) -> dict[str, str]:
     """Return the initial values of a form that may require the password."""
-    return {"asks": NEEDED if view.needs_password else "", "account": view.person.label}
+    is_recent = view.reauthentication is RequiredReauthentication.NONE
+    return {"asks": "" if is_recent else NEEDED, "account": view.person.label}
 
 
 _MISSING: Final = _l("Enter your password.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.contract.accounts.models import PersonView
-from app.contract.sessions.models import Session
 from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts.account import Account
@@ -17,12 +16,6 @@ from app.kit.web.user_agents import parse_user_agent
 def person(context: Context, account: Account) -> PersonView:
     """Return the account of an account page, with the tab of organizations where it has or may ask for one."""
     return oauth_views.person(account, sees_organizations=just_in_time_membership.sees_organizations(context, account))
-
-
-def cookie(context: Context, session: BrowserSession, text: str) -> Session:
-    """Return the session for the hub's cookie: it outlives the browser only if the session is remembered."""
-    lifetime_seconds = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
-    return Session(token=text, lifetime_seconds=lifetime_seconds)
 
 
 def session(context: Context, shown: BrowserSession, current: BrowserSession) -> sign_out_pages.SessionView:

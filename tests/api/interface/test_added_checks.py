@@ -21,8 +21,8 @@ from app.contract.steps import ConsentStep, RefusedStep, StartAgainStep
 from app.contract.tenants import pages as tenant_pages
 from app.contract.visitor_claims import VisitorClaims
 from app.identity import create_app, create_service
-from app.identity.assembly.admission import caller_authentication
 from app.identity.assembly.admission.operation_admission import OperationAdmission
+from app.identity.authentication.sign_in import recent_authentication
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import checks as authorization_checks
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
@@ -223,7 +223,7 @@ def test_check_added_to_admission_refuses_every_caller(
 def test_check_added_for_holders_refuses_every_access_token(
     new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added.add_to(caller_authentication, "require_recent_authentication", monkeypatch)
+    added.add_to(recent_authentication, "require_for_token", monkeypatch)
     asker = new_asker()
     body = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
     all_pass_then_none(added, lambda: asker.of_persons(body["access_token"]))
@@ -246,7 +246,7 @@ def test_check_added_to_admission_refuses_calls_in_the_process(
 def test_check_added_for_holders_refuses_at_every_operation(
     acme: TenantServer, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    added.add_to(caller_authentication, "require_recent_authentication", monkeypatch)
+    added.add_to(recent_authentication, "require_for_token", monkeypatch)
     token = acme.tokens(acme.create()["Uid"])["access_token"]
     app: Any = create_app(create_service(acme.services))
     server = replace(acme, app=app)

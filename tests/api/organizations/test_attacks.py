@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -115,18 +116,19 @@ def test_approval_needs_recent_authentication(open_org: OpenOrganization) -> Non
     manager, request = open_org.team.browser("manager"), open_org.open_request()
     pass_time(open_org.team.company.world.services, minutes=6)
 
-    def decide(**members: Any) -> tuple[int, Any]:
-        body = {"Organization": open_org.team.org, "Request": request, "IsApproved": True, **members}
-        return refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode()))
+    def approve(password: str | None = None) -> tuple[int, Any]:
+        body = {"Organization": open_org.team.org, "Request": request}
+        browser = replace(manager, typed=password)
+        return refusal(browser.send("POST", f"{OWN}/requests/approve", json.dumps(body).encode()))
 
-    assert decide() == refused(e.WrongCurrentPassword)
-    assert decide(Password="wrong horse 7") == refused(e.WrongCurrentPassword)
+    assert approve() == refused(e.WrongCurrentPassword)
+    assert approve("wrong horse 7") == refused(e.WrongCurrentPassword)
     assert [item["Status"] for item in open_org.requests()] == ["open"]
-    assert decide(Password=open_org.team.people["manager"].password) == (200, None)
+    assert approve(open_org.team.people["manager"].password) == (200, None)
 
 
 def test_decline_needs_no_recent_authentication(open_org: OpenOrganization) -> None:
     manager, request = open_org.team.browser("manager"), open_org.open_request()
     pass_time(open_org.team.company.world.services, minutes=6)
-    body = {"Organization": open_org.team.org, "Request": request, "IsApproved": False}
-    assert refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode())) == (200, None)
+    body = {"Organization": open_org.team.org, "Request": request}
+    assert refusal(manager.send("POST", f"{OWN}/requests/decline", json.dumps(body).encode())) == (200, None)

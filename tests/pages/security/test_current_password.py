@@ -14,7 +14,7 @@ from tests.support.tenants.tenant_server import refused
 
 MAX_ATTEMPTS = 3
 REQUESTS = {
-    "reauthentication": ("POST", "/hub/own/confirm/password", "Password", {}),
+    "reauthentication": ("POST", "/hub/own/confirm/password", "", {}),
     "username": ("PUT", "/hub/identity/v2/auth/username", "", {"Username": "countess"}),
     "password": ("POST", "/hub/password/change", "OldPassword", {"NewPassword": "Quartz-lantern-58"}),
 }

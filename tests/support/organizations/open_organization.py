@@ -55,8 +55,8 @@ class OpenOrganization:
 
     def decide(self, name: str, request: str, *, is_approved: bool = True, org: str = "") -> tuple[int, Any]:
         """Decide as one of the team."""
-        members = {"Request": request, "IsApproved": is_approved, **({"Organization": org} if org else {})}
-        return self.team.send(name, "/requests", **members)
+        members = {"Request": request, **({"Organization": org} if org else {})}
+        return self.team.send(name, f"/requests/{'approve' if is_approved else 'decline'}", **members)
 
     def set_policy(self, **policies: Any) -> None:
         answered(self.team.company.business.send("PUT", f"{PATH}/{self.team.org}/policy", policies))

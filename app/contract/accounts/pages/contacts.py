@@ -5,14 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.catalogue import hub_operation
 from app.contract.error_groups import (
     ADDED_EMAIL,
     EMAIL_CODE,
     EMAIL_SENDING,
     LOCKS,
-    REAUTHENTICATION,
     SMS_CODE,
     SMS_SENDING,
 )
@@ -36,7 +34,7 @@ class AddressView(Wire):
 Address = Annotated[str, Field(max_length=320)]
 
 
-class EmailEdit(WithPassword):
+class EmailEdit(Wire):
     email: Address
 
 
@@ -49,7 +47,7 @@ class EmailCodeRequest(Wire):
     code: str = Field(max_length=64)
 
 
-class PhoneEdit(WithPassword):
+class PhoneEdit(Wire):
     phone: Address
 
 
@@ -62,8 +60,8 @@ class PhoneCodeRequest(Wire):
 
 
 add_email = hub_operation(
-    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Posted, recent_authentication=True,
+    errors=(*ADDED_EMAIL, *EMAIL_SENDING),
     summary="Email a link and a code to a new address; the response is the same for an address of another account.",
 )  # fmt: skip
 
@@ -83,14 +81,14 @@ confirm_email = hub_operation(
 
 
 make_primary = hub_operation(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Make another address the primary one.",
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Posted, recent_authentication=True,
+    errors=(e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Make another address the primary one.",
 )  # fmt: skip
 
 
 request_phone_change = hub_operation(
-    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
+    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneEdit, Posted, recent_authentication=True,
+    errors=(*SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
     summary="Text a code to a new number; the response is the same for a number of another account.",
 )  # fmt: skip
 

@@ -1,12 +1,14 @@
-"""Operations that authenticate the account again; without a recent authentication, sensitive changes are refused (967)."""
+"""Reauthentication on pages: without a recent authentication, sensitive changes are refused (decision 0371)."""
+
+from enum import StrEnum
 
 from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.models import PersonView
-from app.contract.catalogue import HASHES, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
-from app.contract.sessions.models import Session
+from app.contract.catalogue import hub_operation
+from app.contract.page_models import NoParameters
+from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.kit.operations.wire import Wire
 
@@ -17,23 +19,18 @@ class OfAccount(Wire):
     person: PersonView
 
 
+class RequiredReauthentication(StrEnum):
+    """The reauthentication that a sensitive change requires (decision 0094)."""
+
+    NONE = "none"  # the last authentication is recent
+    PASSWORD = "password"  # the password, sent with the change
+    STRONGER = "stronger"  # a second factor or a new sign-in, before the change
+
+
 class AccountView(OfAccount):
-    """What a page that can change the account shows, and whether the visitor must reauthenticate first."""
+    """What a page that can change the account shows."""
 
-    needs_password: bool = False  # the last authentication is too old for sensitive changes
-    must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
-
-
-class WithPassword(Wire):
-    """`password`: for reauthentication."""
-
-    password: str | None = Field(default=None, max_length=1024)
-
-
-class SessionRenewal(Wire):
-    """`session` after a reauthentication: the same session under a new cookie."""
-
-    session: Session | None = None
+    reauthentication: RequiredReauthentication = RequiredReauthentication.NONE
 
 
 class ReauthenticationRequest(Wire):
@@ -61,6 +58,6 @@ begin_reauthentication = hub_operation(
 
 
 reauthenticate = hub_operation(
-    "hub.reauthenticate", "POST /hub/own/confirm/password", WithPassword, SessionRenewal, hashing=HASHES, errors=REAUTHENTICATION,
+    "hub.reauthenticate", "POST /hub/own/confirm/password", NoParameters, Posted, recent_authentication=True,
     summary="Reauthenticate with the password, if the account has no second factor.",
 )  # fmt: skip

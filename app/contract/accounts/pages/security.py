@@ -7,9 +7,8 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.pages.profile import FORM_ERRORS
-from app.contract.accounts.pages.reauthentication import OfAccount, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES, HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import OfAccount
+from app.contract.catalogue import hub_operation
 from app.contract.oauth.models import ScopeView
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages.account import FactorsView
@@ -94,7 +93,7 @@ class RevokeApplicationRequest(Wire):
     client_id: str = Field(max_length=128)
 
 
-class DataView(SessionRenewal):
+class DataView(Wire):
     """The export (docs/own-data.md)."""
 
     data: dict[str, Any]
@@ -117,16 +116,16 @@ revoke_application = hub_operation(
     summary="Revoke an application's authorization: the consent, its codes and all of its tokens.",
 )  # fmt: skip
 export_data = hub_operation(
-    "hub.export_data", "POST /hub/own/data", WithPassword, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
+    "hub.export_data", "POST /hub/own/data", NoParameters, DataView, recent_authentication=True,
     summary="Export the account's data, without secrets.",
 )  # fmt: skip
 
 
-class AnswersEdit(WithPassword):
+class AnswersEdit(Wire):
     answers: dict[str, SecurityAnswer] = Field(max_length=50)
 
 
 edit_answers = hub_operation(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, SessionRenewal, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Posted, recent_authentication=True, errors=FORM_ERRORS,
     summary="Change the answers to security questions.",
 )  # fmt: skip

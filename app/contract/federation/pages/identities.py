@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.federation import errors as refusals
 from app.contract.page_models import NoParameters
+from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.contract.tenants.pages import ConnectionView
 from app.kit.operations.wire import Wire
@@ -37,11 +37,11 @@ class OwnIdentities(AccountView):
     connections: list[ConnectionView] = Field(default_factory=list)  # connections for further identities
 
 
-class LinkIdentityRequest(WithPassword):
+class LinkIdentityRequest(Wire):
     provider: Name
 
 
-class UnlinkIdentityRequest(WithPassword):
+class UnlinkIdentityRequest(Wire):
     id: Id
 
 
@@ -50,12 +50,12 @@ read = hub_operation(
     summary="Read the identities that are linked to the account's account.",
 )  # fmt: skip
 connect = hub_operation(
-    "hub.connect_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
+    "hub.connect_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, recent_authentication=True,
+    errors=(refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
     summary="Start linking an identity: returns the provider's address and the interaction of its response.",
 )  # fmt: skip
 disconnect = hub_operation(
-    "hub.disconnect_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, refusals.UnknownIdentity, refusals.NothingToUnlink),
+    "hub.disconnect_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, Posted, recent_authentication=True,
+    errors=(refusals.UnknownIdentity, refusals.NothingToUnlink),
     summary="Unlink an identity, unless it is the account's last sign-in method.",
 )  # fmt: skip

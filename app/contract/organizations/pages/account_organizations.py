@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.organizations.views import InvitationHint, JoinableOrganization
 from app.contract.page_models import InteractionOnly, NoParameters
+from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.kit.operations.wire import Wire
 
@@ -51,7 +51,7 @@ class OwnOrganizations(AccountView):
     invitations: InvitationHint = Field(default_factory=InvitationHint)
 
 
-class LeaveOrganizationRequest(WithPassword):
+class LeaveOrganizationRequest(Wire):
     organization: Id
 
 
@@ -64,6 +64,6 @@ read = hub_operation(
 
 
 leave = hub_operation(
-    "hub.leave_organization", f"POST {OWN_ORGANIZATIONS}/leave", LeaveOrganizationRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.UnknownOrganization, e.LastOwner), summary="Leave an organization, unless the account is its only owner.",
+    "hub.leave_organization", f"POST {OWN_ORGANIZATIONS}/leave", LeaveOrganizationRequest, Posted, recent_authentication=True,
+    errors=(e.UnknownOrganization, e.LastOwner), summary="Leave an organization, unless the account is its only owner.",
 )  # fmt: skip

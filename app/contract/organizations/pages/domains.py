@@ -5,9 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.organizations.models import DomainProblem
 from app.contract.organizations.pages.account_organizations import Id, OwnOrganization
 from app.contract.shared_responses import Posted
@@ -37,7 +36,7 @@ class DomainsResponse(AccountView):
     domains: list[OwnDomain] = Field(default_factory=list)
 
 
-class AddDomainRequest(WithPassword):
+class AddDomainRequest(Wire):
     organization: Id
     name: str = Field(max_length=320)
 
@@ -49,7 +48,7 @@ class VerifyDomainRequest(Wire):
     domain: Id
 
 
-class RemoveDomainRequest(WithPassword):
+class RemoveDomainRequest(Wire):
     organization: Id
     domain: Id
 
@@ -61,8 +60,8 @@ read = hub_operation(
     errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read the domains of an organization that the account owns.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_organization_domain", f"POST {_OWN}/domains/add", AddDomainRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.UnknownOrganization, e.BadField, e.DomainTaken, e.TooManyDomains),
+    "hub.add_organization_domain", f"POST {_OWN}/domains/add", AddDomainRequest, Posted, recent_authentication=True,
+    errors=(e.UnknownOrganization, e.BadField, e.DomainTaken, e.TooManyDomains),
     summary="Add a domain to an organization that the account owns.",
 )  # fmt: skip
 verify = hub_operation(
@@ -73,7 +72,7 @@ verify = hub_operation(
     summary="Look up the TXT record of a domain of an organization that the account owns.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_organization_domain", f"POST {_OWN}/domains/remove", RemoveDomainRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.UnknownOrganization, e.UnknownOrganizationDomain, e.DomainInUse),
+    "hub.remove_organization_domain", f"POST {_OWN}/domains/remove", RemoveDomainRequest, Posted, recent_authentication=True,
+    errors=(e.UnknownOrganization, e.UnknownOrganizationDomain, e.DomainInUse),
     summary="Remove a domain from an organization that the account owns.",
 )  # fmt: skip

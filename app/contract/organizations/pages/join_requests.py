@@ -5,9 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.organizations.pages.account_organizations import Id, OwnOrganization
 from app.contract.organizations.views import JoinableOrganization
 from app.kit.operations.wire import From, Wire
@@ -39,15 +38,12 @@ class RequestsResponse(AccountView):
     has_more: bool = False  # there is a next page
 
 
-class DecideRequest(WithPassword):
-    """An approval gives access, so it needs a recent authentication or the password; declining needs neither."""
-
+class JoinRequestDecision(Wire):
     organization: Id
     request: Id
-    is_approved: bool
 
 
-class Decided(SessionRenewal):
+class DecidedJoinRequest(Wire):
     label: str  # of the account
 
 
@@ -63,11 +59,13 @@ read = hub_operation(
     errors=(e.NotAuthenticated, e.UnknownOrganization),
     summary="Read a page of the open requests to join an organization that the account manages.",
 )  # fmt: skip
-decide = hub_operation(
-    "hub.decide_join_request", f"POST {_OWN}/requests", DecideRequest, Decided, hashing=HASHES_SECRETS,
-    errors=(
-        *REAUTHENTICATION, e.UnknownOrganization, e.UnknownJoinRequest, e.JoinRequestClosed, e.WrongDefaultMemberRole, e.NoSeatLeft,
-        e.UnknownMember,
-    ),
-    summary="Approve or decline a request to join an organization that the account manages.",
+_DECISION_ERRORS = (e.UnknownOrganization, e.UnknownJoinRequest, e.JoinRequestClosed, e.UnknownMember)
+approve = hub_operation(
+    "hub.approve_join_request", f"POST {_OWN}/requests/approve", JoinRequestDecision, DecidedJoinRequest, recent_authentication=True,
+    errors=(*_DECISION_ERRORS, e.WrongDefaultMemberRole, e.NoSeatLeft),
+    summary="Approve a request to join an organization that the account manages.",
+)  # fmt: skip
+decline = hub_operation(
+    "hub.decline_join_request", f"POST {_OWN}/requests/decline", JoinRequestDecision, DecidedJoinRequest,
+    errors=(e.NotAuthenticated, *_DECISION_ERRORS), summary="Decline a request to join an organization that the account manages.",
 )  # fmt: skip

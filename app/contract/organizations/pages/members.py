@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.organizations.pages.account_organizations import OWN_ORGANIZATIONS, Id, OwnOrganization
+from app.contract.shared_responses import Posted
 from app.kit.operations.wire import From, Wire
 
 MEMBERS_PER_PAGE = 25
@@ -62,19 +62,19 @@ class MemberResponse(AccountView):
     roles: list[RoleView] = Field(default_factory=list)
 
 
-class SetMemberRolesRequest(WithPassword):
+class SetMemberRolesRequest(Wire):
     organization: Id
     uid: Id
     role_ids: list[Id] = Field(min_length=1, max_length=50)
 
 
-class RemoveMemberRequest(WithPassword):
+class RemoveMemberRequest(Wire):
     organization: Id
     uid: Id
 
 
 _MANAGED = (e.UnknownOrganization, e.NotAMember)
-_CHANGES = (*REAUTHENTICATION, *_MANAGED, e.LastOwner, e.OwnersOnly)
+_CHANGES = (*_MANAGED, e.LastOwner, e.OwnersOnly)
 members = hub_operation(
     "hub.organization_members", f"GET {OWN_ORGANIZATIONS}/{{organization}}/members", MembersRequest, MembersResponse,
     errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read a page of the members of an organization that the account manages.",
@@ -85,11 +85,11 @@ member = hub_operation(
     summary="Read a member of an organization that the account manages, and the roles to choose from.",
 )  # fmt: skip
 set_roles = hub_operation(
-    "hub.set_member_roles", f"POST {OWN_ORGANIZATIONS}/members/roles", SetMemberRolesRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.set_member_roles", f"POST {OWN_ORGANIZATIONS}/members/roles", SetMemberRolesRequest, Posted, recent_authentication=True,
     errors=(*_CHANGES, e.MalformedRoleId, e.RoleOfOtherOrganization),
     summary="Replace the roles of a member of an organization that the account manages.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_member", f"POST {OWN_ORGANIZATIONS}/members/remove", RemoveMemberRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.remove_member", f"POST {OWN_ORGANIZATIONS}/members/remove", RemoveMemberRequest, Posted, recent_authentication=True,
     errors=_CHANGES, summary="Remove a member from an organization that the account manages.",
 )  # fmt: skip

@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.organizations.invitation_links import MAX_DAYS, MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages.account_organizations import Id, OwnOrganization
 from app.contract.organizations.pages.members import RoleView
@@ -60,7 +59,7 @@ class OrganizationInvitations(AccountView):
     free_seats: int | None = None  # None: no limit
 
 
-class InvitePeopleRequest(WithPassword):
+class InvitePeopleRequest(Wire):
     organization: Id
     emails: list[Annotated[str, Field(max_length=320)]] = Field(min_length=1, max_length=MAX_PEOPLE)
     role: Id
@@ -73,7 +72,7 @@ class InvitedPersonView(Wire):
     problem: Literal["", "malformed", "member", "invited", "repeated", "full", "limited"] = ""
 
 
-class PeopleInvited(SessionRenewal):
+class PeopleInvited(Wire):
     results: list[InvitedPersonView]
 
 
@@ -88,7 +87,7 @@ class InvitationChanged(Wire):
     email: str = ""
 
 
-class CreateLinkRequest(WithPassword):
+class CreateLinkRequest(Wire):
     organization: Id
     role: Id
     days: int = Field(default=7, ge=1, le=MAX_DAYS)
@@ -96,7 +95,7 @@ class CreateLinkRequest(WithPassword):
     domains: list[Annotated[str, Field(max_length=253)]] = Field(default_factory=list, max_length=MAX_DOMAINS)
 
 
-class LinkCreated(SessionRenewal):
+class LinkCreated(Wire):
     """The address of the new link, which cannot be read again."""
 
     organization: str  # its name
@@ -107,7 +106,6 @@ class LinkCreated(SessionRenewal):
 _OWN = "/hub/own/organizations"
 _MANAGED = (e.UnknownOrganization,)
 _GIVES_ACCESS = (
-    *REAUTHENTICATION,
     *_MANAGED,
     e.OwnersOnly,
     e.MalformedRoleId,
@@ -122,7 +120,7 @@ read = hub_operation(
     summary="Read a page of the open invitations to an organization that the account manages, and its active links.",
 )  # fmt: skip
 invite = hub_operation(
-    "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, hashing=HASHES_SECRETS,
+    "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, recent_authentication=True,
     errors=_GIVES_ACCESS, summary="Invite people to an organization that the account manages; each address has its own result.",
 )  # fmt: skip
 resend = hub_operation(
@@ -135,7 +133,7 @@ revoke = hub_operation(
     errors=_OF_ONE, summary="Revoke an open invitation to an organization that the account manages.",
 )  # fmt: skip
 create_link = hub_operation(
-    "hub.create_organization_link", f"POST {_OWN}/links", CreateLinkRequest, LinkCreated, hashing=HASHES_SECRETS,
+    "hub.create_organization_link", f"POST {_OWN}/links", CreateLinkRequest, LinkCreated, recent_authentication=True,
     errors=(*_GIVES_ACCESS, e.TooManyInvitationLinks, e.BadParameter),
     summary="Create a link by which several people join an organization.",
 )  # fmt: skip

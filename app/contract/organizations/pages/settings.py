@@ -5,13 +5,13 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.organizations.models import HexColor, HttpsUrl
 from app.contract.organizations.operations import Name
 from app.contract.organizations.pages.account_organizations import Id, OwnOrganization
 from app.contract.organizations.pages.members import MemberView
+from app.contract.shared_responses import Posted
 from app.kit.operations.wire import From, Wire
 
 OrganizationPath = Annotated[str, From.PATH, Field(max_length=64)]
@@ -42,7 +42,7 @@ class OrganizationSettingsView(AccountView):
     invitations: int = 0  # open ones
 
 
-class ChangeOrganizationSettings(WithPassword):
+class ChangeOrganizationSettings(Wire):
     """An empty `display_name` shows the name, an empty `logo` the initials, an empty `color` the tenant's."""
 
     organization: Id
@@ -52,7 +52,7 @@ class ChangeOrganizationSettings(WithPassword):
     color: HexColor | None = None
 
 
-class DeleteOwnOrganization(WithPassword):
+class DeleteOwnOrganization(Wire):
     """`name`: the organization's name or display name, typed to confirm."""
 
     organization: Id
@@ -72,7 +72,7 @@ class TransferView(AccountView):
     roles_after: list[str] = Field(default_factory=list)
 
 
-class TransferOwnership(WithPassword):
+class TransferOwnership(Wire):
     """`steps_down`: the account is no owner afterwards; else both are."""
 
     organization: Id
@@ -82,7 +82,7 @@ class TransferOwnership(WithPassword):
 
 _OWN = "/hub/own/organizations"
 _ONE = f"{_OWN}/{{organization}}"
-_CHANGES = (*REAUTHENTICATION, e.UnknownOrganization, e.OwnersOnly)
+_CHANGES = (e.UnknownOrganization, e.OwnersOnly)
 
 create = hub_operation(
     "hub.create_organization", f"POST {_OWN}", CreateOwnOrganization, CreatedOrganization,
@@ -97,11 +97,11 @@ read = hub_operation(
     errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read an organization that the account manages, to change it.",
 )  # fmt: skip
 change = hub_operation(
-    "hub.change_organization", f"POST {_OWN}/settings", ChangeOrganizationSettings, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.change_organization", f"POST {_OWN}/settings", ChangeOrganizationSettings, Posted, recent_authentication=True,
     errors=(*_CHANGES, e.BadField, e.OrganizationNameTaken), summary="Change the name, the display name and the logo of an organization.",
 )  # fmt: skip
 delete = hub_operation(
-    "hub.delete_organization", f"POST {_OWN}/delete", DeleteOwnOrganization, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.delete_organization", f"POST {_OWN}/delete", DeleteOwnOrganization, Posted, recent_authentication=True,
     errors=(*_CHANGES, e.BadField), summary="Delete an organization that the account owns, with everything that belongs to it.",
 )  # fmt: skip
 read_transfer = hub_operation(
@@ -110,6 +110,6 @@ read_transfer = hub_operation(
     summary="Read what handing over the ownership to a member changes.",
 )  # fmt: skip
 transfer = hub_operation(
-    "hub.transfer_ownership", f"POST {_OWN}/transfer", TransferOwnership, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.transfer_ownership", f"POST {_OWN}/transfer", TransferOwnership, Posted, recent_authentication=True,
     errors=(*_CHANGES, e.NotAMember, e.OwnerCannotSignIn), summary="Make a member an owner, and step down or stay one.",
 )  # fmt: skip

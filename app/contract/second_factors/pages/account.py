@@ -5,12 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
-from app.contract.error_groups import REAUTHENTICATION
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract.catalogue import hub_operation
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FACTOR_ERRORS, FactorAnswer, FactorChoice, FactorPrompt
+from app.contract.shared_responses import Posted
 from app.kit.operations.wire import From, Wire
 
 
@@ -45,14 +45,14 @@ class OwnFactorView(AccountView):
     has_password: bool = True
 
 
-class EnrolFactorRequest(WithPassword):
+class EnrolFactorRequest(Wire):
     """`target`: the number or the address for codes."""
 
     kind: FactorKind
     target: str | None = Field(default=None, max_length=320)
 
 
-class EnrolmentStarted(SessionRenewal):
+class EnrolmentStarted(Wire):
     """`address`: redirect to it, for a factor with a provider."""
 
     address: str | None = None
@@ -64,7 +64,7 @@ class FactorEnrolled(Wire):
     wants_codes: bool = False
 
 
-class RemoveFactorRequest(WithPassword):
+class RemoveFactorRequest(Wire):
     kind: FactorKind
 
 
@@ -78,16 +78,16 @@ read_one = hub_operation(
     summary="Read the prompt that enrols a second factor.",
 )  # fmt: skip
 begin = hub_operation(
-    "hub.begin_factor", "POST /hub/own/factors/begin", EnrolFactorRequest, EnrolmentStarted, hashing=HASHES_SECRETS,
-    errors=(*FACTOR_ERRORS, *REAUTHENTICATION, e.TwoFactorOff),
+    "hub.begin_factor", "POST /hub/own/factors/begin", EnrolFactorRequest, EnrolmentStarted, recent_authentication=True,
+    errors=(*FACTOR_ERRORS, e.TwoFactorOff),
     summary="Start enrolling a second factor, and send its code if there is one. `Data` of an error is an `OwnFactorView`.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_factor", "POST /hub/own/factors", FactorAnswer, FactorEnrolled, hashing=HASHES_SECRETS,
-    errors=(*FACTOR_ERRORS, *REAUTHENTICATION, e.TwoFactorOff),
+    "hub.add_factor", "POST /hub/own/factors", FactorAnswer, FactorEnrolled, recent_authentication=True,
+    errors=(*FACTOR_ERRORS, e.TwoFactorOff),
     summary="Enrol a second factor with its first verification. `Data` of an error is an `OwnFactorView`.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=REAUTHENTICATION, summary="Remove a second factor; removing an absent one is no error.",
+    "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, Posted, recent_authentication=True,
+    summary="Remove a second factor; removing an absent one is no error.",
 )  # fmt: skip

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.models import PersonView
-from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
-from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.catalogue import HASHES, HASHES_SECRETS, hub_operation
 from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_CODE, SMS_SENDING
+from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind, Question
 from app.contract.shared_parameters import SecurityAnswer
 from app.contract.steps import StepResponse
@@ -110,7 +110,7 @@ verify_factor = hub_operation(
 )  # fmt: skip
 
 
-class NewBackupCodes(SessionRenewal):
+class NewBackupCodes(Wire):
     """The codes in clear; they are shown only once, and work after `save_backup_codes` with their `batch`."""
 
     codes: list[str]
@@ -126,7 +126,7 @@ class SaveBackupCodesRequest(Wire):
 
 
 create_backup_codes = hub_operation(
-    "hub.create_backup_codes", "POST /hub/own/backup-codes", WithPassword, NewBackupCodes, hashing=HASHES_SECRETS,
+    "hub.create_backup_codes", "POST /hub/own/backup-codes", NoParameters, NewBackupCodes, hashing=HASHES,
     errors=(*REAUTHENTICATION, e.NoSecondFactor, e.NoBackupCodes),
     summary="Create backup codes, which replace the account's once they are saved.",
 )  # fmt: skip

@@ -11,7 +11,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract.accounts.pages import security as contract
-from app.contract.accounts.pages.reauthentication import WithPassword
+from app.contract.page_models import NoParameters
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.signed_in_account import read_profile
@@ -30,9 +30,6 @@ _CHUNK_CHARACTERS: Final = 16_384
 
 class DownloadForm(PasswordConfirmationForm):
     """A button, with the password if required."""
-
-    def to_request(self) -> WithPassword:
-        return WithPassword(password=self.current_password)
 
 
 @dataclass(frozen=True)
@@ -71,10 +68,9 @@ def download_data() -> Response:
     if not form.validate():
         return DownloadDataPage(form).render(form.error_status)
     try:
-        export = api()(contract.export_data, form.to_request())
+        export = api(form.current_password)(contract.export_data, NoParameters())
     except ApiError as refusal:
         return _refused(form, refusal)
-    current_visit().renew(export.session)
     response = Response(_chunks(export.data), content_type="application/json; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{_file_name()}"'
     return response

@@ -53,7 +53,7 @@ class AddEmailForm(PasswordConfirmationForm):
     )
 
     def to_request(self) -> contract.EmailEdit:
-        return contract.EmailEdit(email=self.email.data or "", password=self.current_password)
+        return contract.EmailEdit(email=self.email.data or "")
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to its field; return whether there is a field for it."""
@@ -70,7 +70,7 @@ class ChangeEmailForm(PasswordConfirmationForm):
     action = HiddenField()
 
     def to_request(self) -> contract.EmailEdit:
-        return contract.EmailEdit(email=self.address.data or "", password=self.current_password)
+        return contract.EmailEdit(email=self.address.data or "")
 
 
 _EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {
@@ -233,7 +233,7 @@ def submit_add_email() -> Response:
     if not form.validate():
         return AddEmailPage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.add_email, form.to_request()).session)
+        api(form.current_password)(contract.add_email, form.to_request())
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return AddEmailPage(form, page_notice).render(refusal.status)
@@ -254,7 +254,7 @@ def submit_change_email() -> Response:
     action = PRIMARY if form.action.data == PRIMARY else REMOVE
     try:
         if action == PRIMARY:
-            current_visit().renew(api()(contract.make_primary, form.to_request()).session)
+            api(form.current_password)(contract.make_primary, form.to_request())
         else:
             api(form.current_password)(remove_email, RemoveEmail(email=form.to_request().email))
     except SignInRequired:

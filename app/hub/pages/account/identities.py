@@ -200,9 +200,7 @@ def submit_add_identity() -> Response:
     if form.validate():
         try:
             return journey.follow(
-                api()(
-                    contract.connect, contract.LinkIdentityRequest(provider=requested, password=form.current_password)
-                )
+                api(form.current_password)(contract.connect, contract.LinkIdentityRequest(provider=requested))
             )
         except ApiError as refusal:
             page_notice, status = _notice_of(form, refusal), refusal.status
@@ -234,13 +232,10 @@ def submit_remove_identity() -> Response:
     page_notice, status = None, form.error_status
     if form.validate():
         try:
-            response = api()(
-                contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.current_password)
-            )
+            api(form.current_password)(contract.disconnect, contract.UnlinkIdentityRequest(id=requested))
         except ApiError as refusal:
             page_notice, status = _notice_of(form, refusal), refusal.status
         else:
-            current_visit().renew(response.session)
             return redirect_to(f"{ADDRESS}?done=removed")
     view = read_identities()
     page = _removal_page(view, form, requested)

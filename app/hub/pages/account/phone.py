@@ -47,7 +47,7 @@ class PhoneNumberForm(PasswordConfirmationForm):
     )
 
     def to_request(self) -> contract.PhoneEdit:
-        return contract.PhoneEdit(phone=self.phone.data or "", password=self.current_password)
+        return contract.PhoneEdit(phone=self.phone.data or "")
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to its field; return whether there is a field for it."""
@@ -227,7 +227,7 @@ def submit_change_phone() -> Response:
     if not form.validate():
         return ChangePhonePage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.request_phone_change, form.to_request()).session)
+        api(form.current_password)(contract.request_phone_change, form.to_request())
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return ChangePhonePage(form, page_notice).render(refusal.status)

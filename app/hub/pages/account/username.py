@@ -15,7 +15,7 @@ from app.contract.accounts.self_service import SetUsername, set_username
 from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -86,7 +86,7 @@ class UsernamePage(Page):
 @account_page(ADDRESS)
 def show_username() -> Response:
     view = read_profile()
-    asks = NEEDED if view.needs_password else ""
+    asks = confirmation_data(view)["asks"]  # no second username for password managers
     page = UsernamePage(UsernameForm(data={"username": view.profile.get("UserName") or "", "asks": asks}))
     require_confirmation(view)
     return page.render()

@@ -146,11 +146,11 @@ def submit_join_request() -> Response:
     if not form.validate() or decision is None:
         return _list(form, organization, 1, None, form.error_status)
     join_request, is_approved = decision
-    change = contract.DecideRequest(
-        organization=organization, request=join_request, is_approved=is_approved, password=form.current_password
-    )
+    operation = contract.approve if is_approved else contract.decline
     try:
-        decided = api()(contract.decide, change)
+        api(form.current_password)(
+            operation, contract.JoinRequestDecision(organization=organization, request=join_request)
+        )
     except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
         if not is_approved:  # declined already, by a double submit or another manager
             return redirect_to(address_of(ADDRESS, organization))
@@ -166,7 +166,6 @@ def submit_join_request() -> Response:
     except ApiError as refusal:
         notice = explain(form, refusal)
         return _list(form, organization, 1, notice, refusal.status)
-    current_visit().renew(decided.session)
     done = "approved" if is_approved else "declined"
     return redirect_to(address_of(ADDRESS, organization, done=done))
 

@@ -265,9 +265,7 @@ def submit_member_roles() -> Response:
     organization, uid = ids_in(form.member.data or "")
     if not chosen and form.validate():
         return _page(EDIT, form, organization, uid, _NONE_CHOSEN, 422)
-    change = contract.SetMemberRolesRequest(
-        organization=organization, uid=uid, role_ids=chosen or ["-"], password=form.current_password
-    )
+    change = contract.SetMemberRolesRequest(organization=organization, uid=uid, role_ids=chosen or ["-"])
     return _submit(EDIT, form, contract.set_roles, change, "saved")
 
 
@@ -275,7 +273,7 @@ def submit_member_roles() -> Response:
 def submit_remove_member() -> Response:
     form = RemovalForm()
     organization, uid = ids_in(form.member.data or "")
-    change = contract.RemoveMemberRequest(organization=organization, uid=uid, password=form.current_password)
+    change = contract.RemoveMemberRequest(organization=organization, uid=uid)
     return _submit(REMOVE, form, contract.remove, change, "removed")
 
 
@@ -298,12 +296,11 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
         status = form.error_status
     else:
         try:
-            response = api()(operation, change)
+            api(form.current_password)(operation, change)
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
             page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
-            current_visit().renew(response.session)
             return redirect_to(address_of(ADDRESS, change.organization, done=result))
     return _page(address, form, change.organization, change.uid, page_notice, status)
 

@@ -38,9 +38,7 @@ class LeaveForm(PasswordConfirmationForm):
     organization = HiddenField()
 
     def to_request(self) -> contract.LeaveOrganizationRequest:
-        return contract.LeaveOrganizationRequest(
-            organization=(self.organization.data or "")[:64], password=self.current_password
-        )
+        return contract.LeaveOrganizationRequest(organization=(self.organization.data or "")[:64])
 
 
 @dataclass(frozen=True)
@@ -205,13 +203,12 @@ def submit_leave_organization() -> Response:
         status = form.error_status
     else:
         try:
-            response = api()(contract.leave, form.to_request())
+            api(form.current_password)(contract.leave, form.to_request())
         except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
             page_notice, status = None, refusal.status
         except ApiError as refusal:
             page_notice, status = explain(form, refusal), refusal.status
         else:
-            current_visit().renew(response.session)
             return redirect_to(f"{ADDRESS}?done=left")
     view = _read()
     organization = _find(view, form.organization.data or "")

@@ -65,7 +65,6 @@ class SettingsForm(PasswordConfirmationForm):
             display_name=self.display_name.data or "",
             logo=(self.logo.data or "").strip() or None,
             color=(self.color.data or "").strip() or None,
-            password=self.current_password,
         )
 
     def add_contract_errors(self, refusal: Any) -> None:
@@ -100,7 +99,6 @@ class DeletionForm(PasswordConfirmationForm):
         return contract.DeleteOwnOrganization(
             organization=(self.organization.data or "")[:64],
             name=(self.name.data or "")[:100],
-            password=self.current_password,
         )
 
     def add_refusal(self, refusal: ApiError) -> bool:
@@ -253,12 +251,11 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
     if not form.validate():
         return None, form.error_status
     try:
-        response = api()(operation, form.to_request())
+        api(form.current_password)(operation, form.to_request())
     except e.OwnersOnly as refusal:
         return OWNERS_ONLY, refusal.status
     except ApiError as refusal:
         return explain(form, refusal), refusal.status
-    current_visit().renew(response.session)
     return None
 
 

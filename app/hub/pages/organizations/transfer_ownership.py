@@ -106,16 +106,13 @@ def submit_transfer_ownership() -> Response:
     elif not form.choice:
         page_notice = _NONE_CHOSEN
     else:
-        change = contract.TransferOwnership(
-            organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN, password=form.current_password
-        )
+        change = contract.TransferOwnership(organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN)
         try:
-            response = api()(contract.transfer, change)
+            api(form.current_password)(contract.transfer, change)
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
             page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
-            current_visit().renew(response.session)
             return redirect_to(address_of(_MEMBERS, organization, done="owner"))
     return _render(form, _read(key), form.choice, page_notice, status)
 

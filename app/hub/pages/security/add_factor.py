@@ -155,15 +155,14 @@ def _begin(kind: FactorKind) -> Response:
     if not form.validate():
         return page.render(form.error_status) if form.requires_password else redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
-    chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.current_password)
+    chosen = contract.EnrolFactorRequest(kind=kind, target=target)
     try:
-        enrolment = api()(contract.begin, chosen)
+        enrolment = api(form.current_password)(contract.begin, chosen)
     except e.WrongCurrentPassword as refusal:
         form.add_refusal(refusal)
         return page.render(refusal.status)
     except ApiError as refusal:
         return _refused(kind, fresh_form(PRESENTATIONS[kind], target), refusal)
-    visit.renew(enrolment.session)
     return redirect_to(enrolment.address or _address(kind))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from flask import Response
 
 from app.contract import errors as e
+from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep
 from app.hub import journey
@@ -82,7 +83,7 @@ def _create() -> Response:
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        created = api()(contract.create_backup_codes, form.to_request())
+        created = api(form.current_password)(contract.create_backup_codes, NoParameters())
     except (e.NoSecondFactor, e.NoBackupCodes):
         return redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:

@@ -214,10 +214,9 @@ def submit_add_passkey() -> Response:
     if credential is None:
         return replace(page, page_notice=SCRIPTLESS).render(422)
     try:
-        result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.current_password))
+        api(form.current_password)(contract.add, contract.AddPasskeyRequest(credential=credential))
     except ApiError as refusal:
         return replace(page, page_notice=_notice_of(form, refusal)).render(refusal.status)
-    current_visit().renew(result.session)
     return redirect_to(f"{ADDRESS}?done=added")
 
 

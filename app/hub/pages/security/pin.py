@@ -106,8 +106,8 @@ def submit_pin() -> Response:
     if not form.validate():
         return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
     try:
-        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.current_password)
-        current_visit().renew(api()(contract.set_own, chosen).session)
+        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64])
+        api(form.current_password)(contract.set_own, chosen)
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return _own_page(form, has_pin=_has_pin(view), page_notice=page_notice).render(refusal.status)
@@ -135,11 +135,10 @@ def submit_set_pin() -> Response:
     request_body = contract.PinStepRequest(
         interaction_id=interaction.id,
         pin=(form.pin.data or "")[:64],
-        password=form.current_password,
         skip=form.is_skipped,
     )
     try:
-        return journey.follow(api()(contract.set_at_sign_in, request_body))
+        return journey.follow(api(form.current_password)(contract.set_at_sign_in, request_body))
     except SignInRequired:
         return redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:

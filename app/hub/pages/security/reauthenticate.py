@@ -11,7 +11,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
-from app.contract.accounts.pages.reauthentication import WithPassword
+from app.contract.page_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.account_pages import is_landing
 from app.hub.client.identity_client import SignInRequired
@@ -27,13 +27,6 @@ from app.kit.operations.errors import ApiError
 ADDRESS: Final = "/confirm"
 
 
-class ReauthenticationForm(PasswordConfirmationForm):
-    """The password."""
-
-    def to_request(self) -> WithPassword:
-        return WithPassword(password=self.current_password)
-
-
 @dataclass(frozen=True)
 class ConfirmPage(Page):
     """Asks for the password again."""
@@ -42,7 +35,7 @@ class ConfirmPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"next": 100}
 
-    form: ReauthenticationForm
+    form: PasswordConfirmationForm
     landing: str = "/security"
     page_notice: Notice | None = None
 
@@ -54,12 +47,12 @@ class ConfirmPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmPage]:
         common = {"account": "ada@example.com", "asks": NEEDED}
-        wrong = ReauthenticationForm(data={**common, "password": "x"})
+        wrong = PasswordConfirmationForm(data={**common, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(ReauthenticationForm(data=common)),
+            "fresh": cls(PasswordConfirmationForm(data=common)),
             "wrong password": cls(wrong),
-            "locked": cls(ReauthenticationForm(data=common), page_notice=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(PasswordConfirmationForm(data=common), page_notice=refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -83,17 +76,17 @@ def show_confirm() -> Response:
         return redirect_to(landing)
     if not view.has_password:
         return oidc_client.start_login(landing, reauthenticate=True)
-    return ConfirmPage(ReauthenticationForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
+    return ConfirmPage(PasswordConfirmationForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
 
 
 @pages.post(ADDRESS)
 def submit_confirm() -> Response:
-    form, landing = ReauthenticationForm(), _landing()
+    form, landing = PasswordConfirmationForm(), _landing()
     form.require_password()
     if not form.validate():
         return ConfirmPage(form, landing).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.reauthenticate, form.to_request()).session)
+        api(form.current_password)(contract.reauthenticate, NoParameters())
     except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:

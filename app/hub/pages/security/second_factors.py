@@ -47,7 +47,7 @@ class RemoveFactorForm(PasswordConfirmationForm):
 
     def to_request(self) -> contract.RemoveFactorRequest:
         kind = kind_of(self.kind.data) or FactorKind.TOTP
-        return contract.RemoveFactorRequest(kind=kind, password=self.current_password)
+        return contract.RemoveFactorRequest(kind=kind)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def submit_remove_factor() -> Response:
     if not form.validate():
         return page.render(form.error_status)
     try:
-        current_visit().renew(api()(contract.remove, form.to_request()).session)
+        api(form.current_password)(contract.remove, form.to_request())
     except ApiError as refusal:
         page_notice = explain(form, refusal)
         return replace(page, page_notice=page_notice).render(refusal.status)

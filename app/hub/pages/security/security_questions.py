@@ -31,7 +31,7 @@ class AnswersForm(SecurityAnswersForm, PasswordConfirmationForm):
     """A field for each question, and the password if the session is stale."""
 
     def to_request(self) -> AnswersEdit:
-        return AnswersEdit(answers=self.typed, password=self.current_password)
+        return AnswersEdit(answers=self.typed)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def submit_security_questions() -> Response:
     if not form.validate():
         return SecurityQuestionsPage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(operation, form.to_request()).session)
+        api(form.current_password)(operation, form.to_request())
     except e.UnknownSecurityQuestion as refusal:
         not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
         return SecurityQuestionsPage(form, page_notice=not_changed).render(refusal.status)

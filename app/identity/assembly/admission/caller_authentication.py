@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from datetime import timedelta
 from typing import Any
 
 from app.contract import errors as e
@@ -12,7 +11,7 @@ from app.contract.error_profiles import OAUTH
 from app.contract.oauth import errors as oauth
 from app.identity.assembly.admission import signed_requests
 from app.identity.assembly.admission.tenant_resolution import api_secret, refuse_expired_trial
-from app.identity.authentication.sign_in.sessions import authentication_times
+from app.identity.authentication.sign_in import recent_authentication
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
@@ -26,8 +25,6 @@ from app.identity.protocols.oauth.tokens import bearer_tokens, machine_tokens
 from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest
 from app.kit.web.proxies import is_refused
-
-REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
 
 
 def admit_secret(context: Context) -> None:
@@ -95,7 +92,7 @@ def admit_person(context: Context, operation: AnyOperation, body: dict[str, Any]
         context.audit.actor = actor
     require_sender(context, operation, holder)
     require_accepted_policy(context, operation, holder)
-    require_recent_authentication(context, operation, holder, body)
+    recent_authentication.require_for_token(context, operation, holder, body)
 
 
 def require_sender(context: Context, operation: AnyOperation, holder: TokenHolder) -> None:
@@ -123,23 +120,3 @@ def require_accepted_policy(context: Context, operation: AnyOperation, holder: T
         return  # the operation raises 1409 or 984
     if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
         raise e.PrivacyPolicyOutdated
-
-
-def require_recent_authentication(
-    context: Context, operation: AnyOperation, holder: TokenHolder, body: dict[str, Any]
-) -> None:
-    """Raise `reauthentication_required` for a sensitive request if the last authentication is older than ten minutes.
-
-    Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
-    An impersonation token always raises `access_refused`, because the account holder did not authenticate.
-    """
-    access, profile = operation.admission.access, operation.error_profile
-    if access is None or not access.needs_reauthentication(body):
-        return
-    if holder.actor is not None:
-        raise (profile.access_refused or e.NotAuthenticated)("An impersonation token cannot change credentials.")
-    if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
-        return
-    authenticated_at = authentication_times.authenticated_at(context, holder)
-    if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
-        raise profile.reauthentication_required or e.NotAuthenticated

@@ -81,7 +81,7 @@ class OperationAdmission:
         if self._operation.admission.visitor is not None:
             from app.identity.assembly.admission import visitors
 
-            visitors.admit_visitor(context, self._operation, self._operation.admission.visitor, body)
+            visitors.admit_visitor(context, self._operation.admission.visitor, body)
 
     def cors_headers(self, context: Context | None, raw: RawRequest) -> Iterable[tuple[str, str]]:
         """Return the headers that let web pages read the response; none for an operation that no page may read."""

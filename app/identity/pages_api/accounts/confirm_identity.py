@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
-from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
+from app.contract.page_models import NoParameters
+from app.contract.shared_responses import Posted
 from app.contract.steps import ConfirmStep, SecondFactorStep, StepResponse
-from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
@@ -20,7 +20,7 @@ from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account, views
-from app.identity.pages_api.interactions import next_step, reauthentication
+from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 
@@ -32,7 +32,7 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
     session, account = signed_in_account.require_account(context)
     response = contract.ReauthenticationStep(
         person=views.person(context, account),
-        is_needed=not reauthentication.is_fresh(context, session),
+        is_needed=not recent_authentication.is_recent(context, session),
         has_password=account.password_hash is not None,
     )
     kinds = second_factors.kinds_of_account(context, account, pending_sign_in.channel_for(session.methods))
@@ -75,8 +75,6 @@ def _require_second_factor(
 
 
 @contract.reauthenticate.implements
-def with_password(context: Context, req: WithPassword) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    if not confirmed.is_new and not reauthentication.is_fresh(context, confirmed.session):
-        raise e.NotAuthenticated
-    return signed_in_account.renew_session(context, confirmed)
+def with_password(context: Context, req: NoParameters) -> Posted:
+    """Do nothing more: the operation requires a recent authentication."""
+    return Posted()

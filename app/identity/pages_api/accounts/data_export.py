@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy.engine import Row
 
 from app.contract.accounts.pages import security as contract
-from app.contract.accounts.pages.reauthentication import WithPassword
+from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -39,13 +39,12 @@ _READABLE_FACTS: Final = frozenset(
 
 
 @contract.export_data.implements
-def export_data(context: Context, req: WithPassword) -> contract.DataView:
+def export_data(context: Context, req: NoParameters) -> contract.DataView:
     """Return the document; raises TooManyRequests after five reads in an hour."""
-    reauthenticated = signed_in_account.reauthenticate(context, req)
-    context.spend("own_data", _RATE, reauthenticated.account.uid)
-    context.audit.record("account.data_read", uid=reauthenticated.account.uid)
-    data = document(context, reauthenticated.session, reauthenticated.account)
-    return contract.DataView(data=data, session=signed_in_account.renew_session(context, reauthenticated).session)
+    session, account = signed_in_account.require_account(context)
+    context.spend("own_data", _RATE, account.uid)
+    context.audit.record("account.data_read", uid=account.uid)
+    return contract.DataView(data=document(context, session, account))
 
 
 def document(context: Context, session: BrowserSession, account: Account) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.accounts.pages import contacts as contract
-from app.contract.accounts.pages import reauthentication
 from app.contract.accounts.pages.contacts import AddressView
 from app.contract.error_groups import SMS_SENDING
 from app.contract.messages.models import Carries
@@ -21,12 +20,13 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.messaging import send_limits
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import MailKind
 from app.identity.pages_api.interactions import pending_verification
-from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account
+from app.identity.pages_api.signed_in_account import require_account
 from app.identity.platform.context import Context
 from app.identity.use_cases.accounts import emails
 from app.identity.use_cases.accounts.emails import NewEmail
@@ -49,13 +49,13 @@ def wait_for_number(context: Context, account: Account, phone: str) -> int:
 
 
 @contract.add_email.implements
-def add_email(context: Context, req: contract.EmailEdit) -> reauthentication.SessionRenewal:
+def add_email(context: Context, req: contract.EmailEdit) -> Posted:
     """Add an address, and mail to it unless that was just done; a second click gets the same response."""
-    confirmed = reauthenticate(context, req)
-    if not _wait_for_address(context, confirmed.account, identifiers.normalize_email(req.email)):
-        new = NewEmail(req.email, "Secondary" if confirmed.account.email else "Primary")
-        emails.ask(context, confirmed.account, new, hides_taken=True)
-    return renew_session(context, confirmed)
+    account = accounts.current(context)
+    if not _wait_for_address(context, account, identifiers.normalize_email(req.email)):
+        new = NewEmail(req.email, "Secondary" if account.email else "Primary")
+        emails.ask(context, account, new, hides_taken=True)
+    return Posted()
 
 
 @contract.resend_email.implements
@@ -96,25 +96,25 @@ def confirm_email(context: Context, req: contract.EmailCodeRequest) -> Posted:
 
 
 @contract.make_primary.implements
-def make_primary(context: Context, req: contract.EmailEdit) -> reauthentication.SessionRenewal:
-    confirmed = reauthenticate(context, req)
-    emails.make_primary(context, confirmed.account, req.email)
-    return renew_session(context, confirmed)
+def make_primary(context: Context, req: contract.EmailEdit) -> Posted:
+    account = accounts.current(context)
+    emails.make_primary(context, account, req.email)
+    return Posted()
 
 
 @contract.request_phone_change.implements
-def request_phone_change(context: Context, req: contract.PhoneEdit) -> reauthentication.SessionRenewal:
+def request_phone_change(context: Context, req: contract.PhoneEdit) -> Posted:
     """Request a new number, as `add_email` does an address."""
-    confirmed = reauthenticate(context, req)
+    account = accounts.current(context)
     phones.require_enabled(context)
     phone = identifiers.normalize_phone(
         identifiers.to_international(req.phone, context.tenant.settings.default_country)
     )
     if phone is None:
         raise e.MalformedPhone
-    if not wait_for_number(context, confirmed.account, phone):
-        phones.request_change(context, confirmed.account, phone, hides_taken=True)
-    return renew_session(context, confirmed)
+    if not wait_for_number(context, account, phone):
+        phones.request_change(context, account, phone, hides_taken=True)
+    return Posted()
 
 
 @contract.resend_phone_code.implements

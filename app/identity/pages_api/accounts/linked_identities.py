@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from app.contract.accounts.pages.reauthentication import SessionRenewal
 from app.contract.federation import errors as refusals
 from app.contract.federation.pages import identities as contract
 from app.contract.page_models import NoParameters
+from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.contract.tenants.pages import ConnectionView
 from app.identity.authentication.federation import offered_connections, unlinking
+from app.identity.authentication.sign_in import recent_authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.pages_api import signed_in_account, views
-from app.identity.pages_api.interactions import reauthentication
 from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -31,35 +32,31 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:
         person=views.person(context, account),
         identities=[_shown(context, account, identity) for identity in linked_identities.of(account)],
         connections=_linkable(context, account),
-        needs_password=not reauthentication.is_fresh(context, session),
-        must_confirm=reauthentication.must_confirm(context, session, account),
+        reauthentication=recent_authentication.required_reauthentication(context, session, account),
     )
 
 
 @contract.connect.implements
 def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse:
     """Redirect the browser to the provider; only this browser, with this session, can finish the link."""
-    confirmed = signed_in_account.reauthenticate(context, req)
+    session, _ = signed_in_account.require_account(context)
     if not context.tenant.settings.account_linking:
         raise refusals.AccountLinkingOff
     connection = offered_connections.find(context, req.provider)
-    step = federated_login.redirect_to_provider(
-        context, connection, None, InteractionState(links=confirmed.session.session_id)
-    )
-    return step.model_copy(update={"session": signed_in_account.renew_session(context, confirmed).session})
+    return federated_login.redirect_to_provider(context, connection, None, InteractionState(links=session.session_id))
 
 
 @contract.disconnect.implements
-def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    account = account_store.lock(context, confirmed.account.uid) or confirmed.account  # locks the account
+def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Posted:
+    account = accounts.current(context)
+    account = account_store.lock(context, account.uid) or account
     item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
     if item is None:
         raise refusals.UnknownIdentity
     if unlinking.is_last_sign_in_method(context, account, item):
         raise refusals.NothingToUnlink
     unlinking.take_away(context, account, item)
-    return signed_in_account.renew_session(context, confirmed)
+    return Posted()
 
 
 def _shown(context: Context, account: Account, item: Identity) -> contract.LinkedIdentityView:

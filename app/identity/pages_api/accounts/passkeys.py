@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from app.contract.accounts.pages.reauthentication import SessionRenewal
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import pages as contract
 from app.contract.shared_responses import Posted
+from app.identity.authentication.sign_in import recent_authentication
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -16,10 +16,11 @@ from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
 from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.credentials.store import Credential
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.pages_api import signed_in_account, views
-from app.identity.pages_api.interactions import passkey_offers, reauthentication
+from app.identity.pages_api.interactions import passkey_offers
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -41,8 +42,7 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:
             display_name=owner.display_name or owner.name,
             ids=[item.facts["id"] for item in stored],
         ),
-        needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
-        must_confirm=reauthentication.must_confirm(context, session, account),
+        reauthentication=recent_authentication.required_reauthentication(context, session, account),
         has_password=account.password_hash is not None,
         obstacle=_obstacle(context, account, len(stored)),
     )
@@ -75,12 +75,12 @@ def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.Passk
 
 
 @contract.add.implements
-def add(context: Context, req: contract.AddPasskeyRequest) -> SessionRenewal:
+def add(context: Context, req: contract.AddPasskeyRequest) -> Posted:
     require_enabled(context)
-    confirmed = signed_in_account.reauthenticate(context, req)
-    management.add(context, confirmed.account, req.credential, req.name)
-    passkey_offers.accept(context, confirmed.account)
-    return signed_in_account.renew_session(context, confirmed)
+    account = accounts.current(context)
+    management.add(context, account, req.credential, req.name)
+    passkey_offers.accept(context, account)
+    return Posted()
 
 
 @contract.rename.implements

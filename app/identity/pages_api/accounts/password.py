@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.accounts.pages import reauthentication as contract
 from app.contract.recovery import pages as recovery_pages
 from app.identity.authentication.recovery import new_password, password_change, password_reset
 from app.identity.authentication.sign_in import locks, required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.directory.accounts import service as accounts
-from app.identity.pages_api import views
-from app.identity.pages_api.signed_in_account import reauthenticate
+from app.identity.pages_api.signed_in_account import require_account
 from app.identity.platform.context import Context
 
 
@@ -28,20 +26,20 @@ def change_password(context: Context, req: recovery_pages.ChangePasswordRequest)
     others = len(sessions.of_account(context, account.uid)) - 1
     end_sessions_and_tokens(context, changed, except_session=session.session_id)
     text = sessions.mark_reauthenticated(context, session)
-    return recovery_pages.PasswordChanged(ended=max(0, others), session=views.cookie(context, session, text))
+    return recovery_pages.PasswordChanged(ended=max(0, others), session=sessions.cookie(context, session, text))
 
 
 @recovery_pages.set_first.implements
 def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest) -> recovery_pages.PasswordChanged:
     """Set the first password of an account; it requires a reauthentication, because a session may be stolen."""
     password_reset.spend_limit(context)
-    confirmed = reauthenticate(context, contract.WithPassword())
-    if confirmed.account.password_hash is not None:
+    session, account = require_account(context)
+    if account.password_hash is not None:
         raise e.WrongCurrentPassword
-    password_hash = new_password.check_and_hash(context, confirmed.account, req.password)
-    locked = new_password.lock_account(context, confirmed.account)
+    password_hash = new_password.check_and_hash(context, account, req.password)
+    locked = new_password.lock_account(context, account)
     if locked.password_hash is not None:  # set concurrently in another tab
         raise e.WrongCurrentPassword
     new_password.write(context, locked, password_hash, suppress_webhook=False, event="SetPassword")
-    text = sessions.mark_reauthenticated(context, confirmed.session)
-    return recovery_pages.PasswordChanged(session=views.cookie(context, confirmed.session, text))
+    text = sessions.mark_reauthenticated(context, session)
+    return recovery_pages.PasswordChanged(session=sessions.cookie(context, session, text))

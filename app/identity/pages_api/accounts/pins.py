@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.accounts.pages.reauthentication import RequiredReauthentication
 from app.contract.page_models import LinkLookup
 from app.contract.pins import pages as contract
 from app.contract.recovery.pages import RecoveryLinkView
@@ -13,12 +13,13 @@ from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.identity.authentication.recovery import password_reset, pin_reset
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in import interactions, recent_authentication
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.interactions import next_step, reauthentication
+from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.recovery.password_and_pin import link_view
 from app.identity.platform.context import Context
 
@@ -34,22 +35,22 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepRespon
         pins.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
-    if reauthentication.must_confirm(context, session, account):
+    required = recent_authentication.required_reauthentication(context, session, account)
+    if required is RequiredReauthentication.STRONGER:
         chosen = interactions.save(context, interaction, replace(interaction.state, pin_chosen=True))
         return next_step.advance(context, chosen, session)
-    confirmed = signed_in_account.reauthenticate(context, req)
+    recent_authentication.require_for_visit(context, *signed_in_account.require_account(context))
     pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), pins.SET)
-    next_page = next_step.advance(context, interaction, session)
-    return next_page.model_copy(update={"session": signed_in_account.renew_session(context, confirmed).session})
+    return next_step.advance(context, interaction, session)
 
 
 @contract.set_own.implements
-def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
+def set_own(context: Context, req: contract.SetPinRequest) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
-    confirmed = signed_in_account.reauthenticate(context, req)
-    event = pins.CHANGED if confirmed.account.has_pin else pins.SET
-    pins.set_pin(context, confirmed.account, pins.hash_new_pin(context, req.pin), event)
-    return signed_in_account.renew_session(context, confirmed)
+    account = accounts.current(context)
+    event = pins.CHANGED if account.has_pin else pins.SET
+    pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), event)
+    return Posted()
 
 
 @contract.by_answers.implements

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.accounts.pages import profile as account_pages
 from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
-from app.identity.authentication.sign_in import required_actions
+from app.identity.authentication.sign_in import recent_authentication, required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.authentication.verification import phones
@@ -17,7 +17,6 @@ from app.identity.directory.organizations import active_policies
 from app.identity.pages_api import views
 from app.identity.pages_api.accounts import identifiers as account_identifiers
 from app.identity.pages_api.accounts import security_checkup
-from app.identity.pages_api.interactions import reauthentication
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
@@ -37,9 +36,8 @@ def read_profile(context: Context, req: account_pages.ProfileRequest) -> account
         person=views.person(context, account),
         profile=accounts.entered_of(account),
         has_password=account.password_hash is not None,
-        must_confirm=reauthentication.must_confirm(context, session, account),
+        reauthentication=recent_authentication.required_reauthentication(context, session, account),
         answered=list(account.security_answers),
-        needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
         phone=display_phone(account.phone) if account.phone else None,
         asked_phone=display_phone(requested_number) if requested_number else None,
         resend_in_seconds=account_identifiers.wait_for_number(context, account, requested_number)

@@ -7,7 +7,6 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.accounts.pages import profile as contract
-from app.contract.accounts.pages import reauthentication
 from app.contract.accounts.pages import security as security_pages
 from app.contract.accounts.self_service import UpdateOwnAccount
 from app.contract.consents import pages as consent_pages
@@ -19,9 +18,10 @@ from app.identity.authentication.sign_in import (
     interactions,
 )
 from app.identity.directory.accounts import privacy_policy
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import next_step
-from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account, require_session
+from app.identity.pages_api.signed_in_account import require_account, require_session
 from app.identity.platform.context import Context
 from app.identity.use_cases.accounts import profile
 
@@ -34,14 +34,16 @@ def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
 
 
 @security_pages.edit_answers.implements
-def edit_answers(context: Context, req: security_pages.AnswersEdit) -> reauthentication.SessionRenewal:
-    confirmed = reauthenticate(context, req)
+def edit_answers(context: Context, req: security_pages.AnswersEdit) -> Posted:
     provided = {question: text for question, text in req.answers.items() if text.strip()}
     if provided:
         profile.update(
-            context, confirmed.account, UpdateOwnAccount(security_question_answer=provided), has_reauthenticated=True
+            context,
+            accounts.current(context),
+            UpdateOwnAccount(security_question_answer=provided),
+            has_reauthenticated=True,
         )
-    return renew_session(context, confirmed)
+    return Posted()
 
 
 @consent_pages.accept_policy.implements

@@ -6,15 +6,17 @@ from contextlib import suppress
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
+from app.contract.accounts.pages.reauthentication import RequiredReauthentication
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.contract.second_factors.pages import sign_in as factor_pages
+from app.contract.shared_responses import Posted
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, StepResponse
-from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.sign_in.recent_authentication import MAX_AGE_FOR_VISITS
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.second_factors import factor_changes
 from app.identity.credentials.second_factors import service as second_factors
@@ -24,11 +26,11 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorResponse,
 )
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.accounts.security_checkup import APART
-from app.identity.pages_api.interactions import next_step, reauthentication
-from app.identity.pages_api.interactions.reauthentication import REAUTHENTICATION_LIFETIME
+from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.recovery.password_and_pin import label_of
 from app.identity.pages_api.sign_in.second_factor import factor_prompt
 from app.identity.platform import continuation_tokens
@@ -58,8 +60,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
         is_required=factors.is_factor_required,
         has_password=account.password_hash is not None,
-        must_confirm=reauthentication.must_confirm(context, session, account),
-        needs_password=_is_stale(context, session),
+        reauthentication=recent_authentication.required_reauthentication(context, session, account),
     )
 
 
@@ -75,8 +76,8 @@ def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFa
 def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.EnrolmentStarted:
     """Begin to enrol a factor, and send its code unless it was just sent; a second click gets the same response."""
     _refuse_off(context)
-    confirmed, address = signed_in_account.reauthenticate(context, req), None
-    pending = _pending(context, second_factors.of_account(context, confirmed.account), keeps=True)
+    address = None
+    pending = _pending(context, second_factors.of_account(context, accounts.current(context)), keeps=True)
     options = ChallengeOptions(email=req.target, phone=req.target, is_account_page=True)
     if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(pending.factors):
         try:
@@ -84,16 +85,14 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
                 address = pending_sign_in.challenge(context, pending, req.kind, options)[1].address
         except ApiError as refusal:
             raise _with_view(context, refusal, req.kind) from None
-    return contract.EnrolmentStarted(
-        session=signed_in_account.renew_session(context, confirmed).session, address=address
-    )
+    return contract.EnrolmentStarted(address=address)
 
 
 @contract.add.implements
 def add(context: Context, req: factor_pages.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
-    confirmed = signed_in_account.reauthenticate(context, WithPassword())
-    factors = second_factors.of_account(context, confirmed.account)
+    account = accounts.current(context)
+    factors = second_factors.of_account(context, account)
     if second_factors.enabled_authenticator(context, req.kind).is_enrolled(factors):
         return contract.FactorEnrolled()  # a second click
     try:
@@ -102,7 +101,7 @@ def add(context: Context, req: factor_pages.FactorAnswer) -> contract.FactorEnro
         )
     except ApiError as refusal:
         raise _with_view(context, refusal, req.kind) from None
-    continuation_tokens.revoke_all(context, confirmed.account.uid, ContinuationPurpose.OWN_FACTOR)
+    continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.OWN_FACTOR)
     needs_backup_codes = context.tenant.settings.second_factors.backup_codes and not factors.enrolled(
         FactorKind.BACKUP_CODE
     )
@@ -110,25 +109,22 @@ def add(context: Context, req: factor_pages.FactorAnswer) -> contract.FactorEnro
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    factors = second_factors.of_account(context, confirmed.account)
+def remove(context: Context, req: contract.RemoveFactorRequest) -> Posted:
+    account = accounts.current(context)
+    factors = second_factors.of_account(context, account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(factors):
-        factor_changes.remove(context, confirmed.account, req.kind)
-    return signed_in_account.renew_session(context, confirmed)
+        factor_changes.remove(context, account, req.kind)
+    return Posted()
 
 
 @factor_pages.create_backup_codes.implements
-def make_backup_codes(context: Context, req: WithPassword) -> factor_pages.NewBackupCodes:
+def make_backup_codes(context: Context, req: NoParameters) -> factor_pages.NewBackupCodes:
     """Draft backup codes; just after the enrolment of a factor this needs no other reauthentication."""
     session, account = signed_in_account.require_account(context)
-    confirmed = (
-        signed_in_account.Reauthenticated(session, account) if _just_enrolled(context, session, account) else None
-    )
-    confirmed = confirmed or signed_in_account.reauthenticate(context, req)
-    codes, batch = second_factors.draft_backup_codes(context, confirmed.account)
-    done = signed_in_account.renew_session(context, confirmed)
-    return factor_pages.NewBackupCodes(codes=codes, person=label_of(account), batch=batch, session=done.session)
+    if not _just_enrolled(context, session, account):
+        recent_authentication.require_for_visit(context, session, account)
+    codes, batch = second_factors.draft_backup_codes(context, account)
+    return factor_pages.NewBackupCodes(codes=codes, person=label_of(account), batch=batch)
 
 
 @factor_pages.save_backup_codes.implements
@@ -151,16 +147,9 @@ def _refuse_off(context: Context) -> None:
         raise e.TwoFactorOff
 
 
-def _is_stale(context: Context, session: BrowserSession) -> bool:
-    return context.now - session.authenticated_at > REAUTHENTICATION_LIFETIME
-
-
 def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
     factors = second_factors.of_account(context, account)
-    if (
-        factors.enrolled(FactorKind.BACKUP_CODE)
-        or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME
-    ):
+    if factors.enrolled(FactorKind.BACKUP_CODE) or context.now - session.authenticated_at > 2 * MAX_AGE_FOR_VISITS:
         return False
     return any(
         credential.is_enrolled and credential.created_at >= session.authenticated_at
@@ -182,15 +171,14 @@ def _held(factors: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
 def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
     factors = second_factors.of_account(context, account)
     is_enrolled = second_factors.enabled_authenticator(context, kind).is_enrolled(factors)
-    needs_password = _is_stale(context, session)
-    hides = is_enrolled or needs_password or kind in APART
+    required = recent_authentication.required_reauthentication(context, session, account)
+    hides = is_enrolled or required is not RequiredReauthentication.NONE or kind in APART
     return contract.OwnFactorView(
         person=views.person(context, account),
         shown=None if hides else factor_prompt(context, _pending(context, factors), kind, None),
         is_held=is_enrolled,
         has_password=account.password_hash is not None,
-        must_confirm=reauthentication.must_confirm(context, session, account),
-        needs_password=needs_password,
+        reauthentication=required,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from app.contract.accounts.pages.reauthentication import RequiredReauthentication
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.steps import (
     ApproveProgramStep,
@@ -21,7 +22,7 @@ from app.contract.steps import (
     StartAgainStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in import interactions, recent_authentication, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -41,7 +42,6 @@ from app.identity.pages_api.interactions import (
     accept_invitation,
     cross_device_approval,
     jwt_redirect,
-    reauthentication,
     return_codes,
 )
 from app.identity.pages_api.interactions import (
@@ -84,7 +84,10 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.state.pin_chosen):
         return response
     account = accounts.by_uid(context, session.uid)
-    if account is None or not reauthentication.must_confirm(context, session, account):
+    if account is None:
+        return response
+    required = recent_authentication.required_reauthentication(context, session, account)
+    if required is not RequiredReauthentication.STRONGER:
         return response
     options = ReauthenticationOptions(person=oauth_views.person(account))
     return response.model_copy(update={"step": LoginStep(reauthentication=options)})

@@ -33,7 +33,6 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
-from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step, passkey_offers, pending_identities
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
@@ -190,7 +189,7 @@ def _take_over_session(
 def _cookie(context: Context, session: BrowserSession, text: str, *, is_more: bool) -> dict[str, Any]:
     has_others = is_more or bool(context.visit and context.visit.others)
     others = browser_sessions.others(context, session.uid) if has_others else None
-    return {"session": views.cookie(context, session, text), "other_sessions": others}
+    return {"session": sessions.cookie(context, session, text), "other_sessions": others}
 
 
 def _continue_with(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Final
-
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import (
@@ -19,29 +16,12 @@ from app.contract.steps import (
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
-from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-
-REAUTHENTICATION_LIFETIME: Final = timedelta(minutes=5)
-
-
-def is_fresh(context: Context, session: BrowserSession) -> bool:
-    """Return whether the user authenticated less than five minutes ago."""
-    return context.now - session.authenticated_at <= REAUTHENTICATION_LIFETIME
-
-
-def must_confirm(context: Context, session: BrowserSession, account: Account) -> bool:
-    """Return whether a change requires a reauthentication for which the password alone does not suffice (decision 0094)."""
-    channel = pending_sign_in.channel_for(session.methods)
-    return not is_fresh(context, session) and (
-        account.password_hash is None or bool(second_factors.kinds_of_account(context, account, channel))
-    )
 
 
 def with_methods(context: Context, response: StepResponse) -> StepResponse:

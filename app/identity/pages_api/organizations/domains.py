@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import SessionRenewal
 from app.contract.organizations.pages import domains as contract
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains import verification as domain_verification
@@ -39,16 +39,16 @@ def read(context: Context, req: contract.DomainsRequest) -> contract.DomainsResp
 
 
 @contract.add.implements
-def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    _owned(context, confirmed.account, req.organization)
+def add(context: Context, req: contract.AddDomainRequest) -> Posted:
+    account = accounts.current(context)
+    _owned(context, account, req.organization)
     name = domains.checked(req.name)
     domain_verification.require_mail_servers(context, [name])
-    scope = _owned(context, confirmed.account, req.organization, for_change=True)  # DNS may have taken seconds
+    scope = _owned(context, account, req.organization, for_change=True)  # DNS may have taken seconds
     if len(_held(context, req.organization)) >= MAX_DOMAINS:
         raise e.TooManyDomains
-    domains.add(context, scope.organization, name, by=confirmed.account.uid)
-    return signed_in_account.renew_session(context, confirmed)
+    domains.add(context, scope.organization, name, by=account.uid)
+    return Posted()
 
 
 @contract.verify.implements
@@ -60,11 +60,11 @@ def verify(context: Context, req: contract.VerifyDomainRequest) -> Posted:
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.RemoveDomainRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    scope = _owned(context, confirmed.account, req.organization, for_change=True)
-    domains.remove(context, domains.require(context, scope.organization, req.domain), by=confirmed.account.uid)
-    return signed_in_account.renew_session(context, confirmed)
+def remove(context: Context, req: contract.RemoveDomainRequest) -> Posted:
+    account = accounts.current(context)
+    scope = _owned(context, account, req.organization, for_change=True)
+    domains.remove(context, domains.require(context, scope.organization, req.domain), by=account.uid)
+    return Posted()
 
 
 def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedOrganization:

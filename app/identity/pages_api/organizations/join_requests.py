@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from app.contract import errors as e
 from app.contract.organizations.pages import join_requests as contract
 from app.contract.organizations.views import JoinableOrganization
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.join_requests import store as join_request_store
-from app.identity.directory.organizations.join_requests.join_request import OPEN, JoinOffer
+from app.identity.directory.organizations.join_requests.join_request import OPEN, JoinOffer, JoinRequestRecord
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
@@ -49,20 +51,26 @@ def read(context: Context, req: contract.RequestsRequest) -> contract.RequestsRe
     )
 
 
-@contract.decide.implements
-def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
-    confirmed = signed_in_account.reauthenticate(context, req) if req.is_approved else None
+@contract.approve.implements
+def approve(context: Context, req: contract.JoinRequestDecision) -> contract.DecidedJoinRequest:
+    return _decide(context, req, membership_requests.approve)
+
+
+@contract.decline.implements
+def decline(context: Context, req: contract.JoinRequestDecision) -> contract.DecidedJoinRequest:
+    return _decide(context, req, membership_requests.decline)
+
+
+def _decide(
+    context: Context,
+    req: contract.JoinRequestDecision,
+    decide: Callable[..., tuple[JoinRequestRecord, Account | None]],
+) -> contract.DecidedJoinRequest:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     managed_organization.load(context, account, req.organization, for_change=True)
-    decision = membership_requests.approve if req.is_approved else membership_requests.decline
     try:
-        _, other = decision(context, req.organization, req.request, account.uid)
+        _, other = decide(context, req.organization, req.request, account.uid)
     except e.OrganizationInactive:
         raise e.UnknownOrganization from None
-    renewal = signed_in_account.renew_session(context, confirmed) if confirmed is not None else None
-    return contract.Decided(label=_label(other), session=renewal.session if renewal is not None else None)
-
-
-def _label(account: Account | None) -> str:
-    return oauth_views.person(account).label if account is not None else ""
+    return contract.DecidedJoinRequest(label=oauth_views.person(other).label if other is not None else "")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from app.contract.accounts.pages.reauthentication import SessionRenewal
 from app.contract.organizations.pages import account_organizations
 from app.contract.organizations.pages import members as contract
 from app.contract.page_models import NoParameters
+from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import owned_organizations
 from app.identity.directory.organizations.invitations import received_invitations
 from app.identity.directory.organizations.membership_changes import managed_members
@@ -34,10 +35,10 @@ def read(context: Context, req: NoParameters) -> account_organizations.OwnOrgani
 
 
 @account_organizations.leave.implements
-def leave(context: Context, req: account_organizations.LeaveOrganizationRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    managed_members.leave(context, confirmed.account, req.organization)
-    return signed_in_account.renew_session(context, confirmed)
+def leave(context: Context, req: account_organizations.LeaveOrganizationRequest) -> Posted:
+    account = accounts.current(context)
+    managed_members.leave(context, account, req.organization)
+    return Posted()
 
 
 @contract.members.implements
@@ -77,14 +78,14 @@ def read_member(context: Context, req: contract.MemberRequest) -> contract.Membe
 
 
 @contract.set_roles.implements
-def set_roles(context: Context, req: contract.SetMemberRolesRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    managed_members.set_roles(context, confirmed.account, req.organization, req.uid, req.role_ids)
-    return signed_in_account.renew_session(context, confirmed)
+def set_roles(context: Context, req: contract.SetMemberRolesRequest) -> Posted:
+    account = accounts.current(context)
+    managed_members.set_roles(context, account, req.organization, req.uid, req.role_ids)
+    return Posted()
 
 
 @contract.remove.implements
-def remove(context: Context, req: contract.RemoveMemberRequest) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    managed_members.remove(context, confirmed.account, req.organization, req.uid)
-    return signed_in_account.renew_session(context, confirmed)
+def remove(context: Context, req: contract.RemoveMemberRequest) -> Posted:
+    account = accounts.current(context)
+    managed_members.remove(context, account, req.organization, req.uid)
+    return Posted()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import SessionRenewal
 from app.contract.messages.models import MailKind
 from app.contract.organizations.pages import settings as contract
+from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account, full_name, verified_email
 from app.identity.directory.organizations import owned_organizations
 from app.identity.directory.organizations.connections import store as connection_store
@@ -53,25 +54,25 @@ def read(context: Context, req: contract.OrganizationSettingsRequest) -> contrac
 
 
 @contract.change.implements
-def change(context: Context, req: contract.ChangeOrganizationSettings) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
+def change(context: Context, req: contract.ChangeOrganizationSettings) -> Posted:
+    account = accounts.current(context)
     owned_organizations.change(
         context,
-        confirmed.account,
+        account,
         req.organization,
         name=req.name,
         display_name=req.display_name.strip(),
         logo=req.logo,
         color=req.color,
     )
-    return signed_in_account.renew_session(context, confirmed)
+    return Posted()
 
 
 @contract.delete.implements
-def delete(context: Context, req: contract.DeleteOwnOrganization) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    owned_organizations.delete(context, confirmed.account, req.organization, req.name)
-    return signed_in_account.renew_session(context, confirmed)
+def delete(context: Context, req: contract.DeleteOwnOrganization) -> Posted:
+    account = accounts.current(context)
+    owned_organizations.delete(context, account, req.organization, req.name)
+    return Posted()
 
 
 @contract.read_transfer.implements
@@ -89,12 +90,11 @@ def read_transfer(context: Context, req: contract.TransferRequest) -> contract.T
 
 
 @contract.transfer.implements
-def transfer(context: Context, req: contract.TransferOwnership) -> SessionRenewal:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    actor = confirmed.account
+def transfer(context: Context, req: contract.TransferOwnership) -> Posted:
+    actor = accounts.current(context)
     done = ownership_transfer.transfer(context, actor, req.organization, req.uid, steps_down=req.steps_down)
     _mail(context, actor, done, steps_down=req.steps_down)
-    return signed_in_account.renew_session(context, confirmed)
+    return Posted()
 
 
 def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:

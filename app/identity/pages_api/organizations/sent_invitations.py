@@ -6,6 +6,7 @@ from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.invitations import invitation_rules, link_store
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
@@ -59,10 +60,9 @@ def read(context: Context, req: contract.OrganizationInvitationsRequest) -> cont
 
 @contract.invite.implements
 def invite(context: Context, req: contract.InvitePeopleRequest) -> contract.PeopleInvited:
-    confirmed = signed_in_account.reauthenticate(context, req)
-    results = manager_invitations.invite(context, confirmed.account, req.organization, req.emails, req.role)
-    renewal = signed_in_account.renew_session(context, confirmed)
-    return contract.PeopleInvited(results=[_result(result) for result in results], **renewal.model_dump())
+    account = accounts.current(context)
+    results = manager_invitations.invite(context, account, req.organization, req.emails, req.role)
+    return contract.PeopleInvited(results=[_result(result) for result in results])
 
 
 @contract.resend.implements
@@ -83,23 +83,21 @@ def revoke(context: Context, req: contract.ManagedInvitationRequest) -> contract
 
 @contract.create_link.implements
 def create_link(context: Context, req: contract.CreateLinkRequest) -> contract.LinkCreated:
-    confirmed = signed_in_account.reauthenticate(context, req)
+    account = accounts.current(context)
     link, address = manager_invitations.create_link(
         context,
-        confirmed.account,
+        account,
         req.organization,
         req.role,
         days=req.days,
         max_uses=req.max_uses,
         domains=req.domains,
     )
-    scope = managed_organization.load(context, confirmed.account, req.organization)
-    renewal = signed_in_account.renew_session(context, confirmed)
+    scope = managed_organization.load(context, account, req.organization)
     return contract.LinkCreated(
         organization=scope.organization.display_name,
         address=address,
         expires_at=iso(link.ends_at) or "",
-        **renewal.model_dump(),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.organizations.pages import account_organizations
 from app.contract.organizations.pages import members as contract
+from app.identity.authentication.sign_in import recent_authentication
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.memberships import managed_organization
@@ -15,7 +16,6 @@ from app.identity.directory.organizations.memberships import store as member_sto
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.organization import OWN, MemberRecord, Membership
 from app.identity.pages_api import views
-from app.identity.pages_api.interactions import reauthentication
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 from app.kit.clock import iso
@@ -25,8 +25,7 @@ def account_view(context: Context, session: BrowserSession, account: Account) ->
     """Return the members of an `AccountView`."""
     return {
         "person": views.person(context, account),
-        "needs_password": not reauthentication.is_fresh(context, session),
-        "must_confirm": reauthentication.must_confirm(context, session, account),
+        "reauthentication": recent_authentication.required_reauthentication(context, session, account),
     }
 
 

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import pages as contract
 from app.contract.steps import PasskeyOfferStep, StepResponse
-from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in
+from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in, recent_authentication
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import management
@@ -20,7 +20,7 @@ from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.interactions import next_step, page_sign_in, passkey_offers, reauthentication
+from app.identity.pages_api.interactions import next_step, page_sign_in, passkey_offers
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
@@ -81,8 +81,7 @@ def answer_offer(context: Context, req: contract.PasskeyOfferAnswer) -> StepResp
     """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
     session, account = signed_in_account.require_account(context)
     interaction = interactions.find_open(context, req.interaction_id)
-    is_fresh = context.now - session.authenticated_at <= reauthentication.REAUTHENTICATION_LIFETIME
-    if req.credential is not None and is_fresh:
+    if req.credential is not None and recent_authentication.is_recent(context, session):
         require_enabled(context)
         management.add(context, account, req.credential)
         passkey_offers.accept(context, account)

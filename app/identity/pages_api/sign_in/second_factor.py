@@ -26,7 +26,6 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 )
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.directory.accounts.identifiers import display_phone
-from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step, page_sign_in
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -159,7 +158,7 @@ def _confirmed(context: Context, interaction: Interaction, pending: PendingSignI
         raise e.UnknownFactorToken
     text = sessions.mark_reauthenticated(context, session, pending.authentication.methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
-    cookie = {"session": views.cookie(context, session, text)}
+    cookie = {"session": sessions.cookie(context, session, text)}
     if (landing := interaction.state.landing) is not None:
         interactions.finish(context, interaction)
         return StepResponse(step=RedirectStep(address=landing)).model_copy(update=cookie)

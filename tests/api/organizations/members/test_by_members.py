@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Thread
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from sqlalchemy import select
 
 from app.contract import errors as e
+from app.contract.sessions.models import Session
+from app.contract.visitor_claims import SESSION_HEADER
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -256,10 +259,10 @@ def test_changes_need_recent_authentication(team: Team, services: IdentityServic
         for path in ("/leave", "/members/remove", "/members/roles"):
             answer = browser.send("POST", f"{OWN}{path}", json.dumps(body).encode())
             assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(e.WrongCurrentPassword), path
-        with_password = {**body, "Password": team.people["owner"].password}
-        answer = browser.send("POST", f"{OWN}/members/roles", json.dumps(with_password).encode())
+        with_password = replace(browser, typed=team.people["owner"].password)
+        answer = with_password.send("POST", f"{OWN}/members/roles", json.dumps(body).encode())
         assert answer.status_code == 200
-        assert answer.get_json()["Session"]["Token"], "the cookie is renewed"
+        assert Session.model_validate_json(answer.headers[SESSION_HEADER]).token, "the cookie is renewed"
 
 
 def test_signed_out_browser_is_refused(team: Team, world: World) -> None:

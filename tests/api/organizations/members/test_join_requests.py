@@ -188,8 +188,8 @@ def test_only_managers_see_and_decide_requests(open_org: OpenOrganization, name:
     assert open_org.decide(name, request) == open_org.decide(name, request, is_approved=False) == unknown
     assert open_org.team.read(name, f"/{open_org.team.org}/requests", 404)["ErrorCode"] == e.UnknownOrganization.code
     browser = open_org.team.company.world.browser().signed_in(open_org.ada)
-    body = {"Organization": open_org.team.org, "Request": request, "IsApproved": True}
-    assert browser.send("POST", f"{OWN}/requests", json.dumps(body).encode()).status_code == 404
+    body = {"Organization": open_org.team.org, "Request": request}
+    assert browser.send("POST", f"{OWN}/requests/approve", json.dumps(body).encode()).status_code == 404
     assert names_of(open_org) == []
 
 
@@ -380,9 +380,9 @@ def test_deleted_account_and_organization_leave_no_request(open_org: OpenOrganiz
 
 
 def test_signed_out_browser_is_refused(open_org: OpenOrganization) -> None:
-    body = json.dumps({"Organization": open_org.team.org, "Request": NO_REQUEST, "IsApproved": True}).encode()
+    body = json.dumps({"Organization": open_org.team.org, "Request": NO_REQUEST}).encode()
     browser = open_org.team.company.world.browser()
-    for path in ("/ask", "/requests"):
+    for path in ("/ask", "/requests/approve", "/requests/decline"):
         assert browser.send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
     assert browser.send("GET", f"{OWN}/{open_org.team.org}/requests", b"").status_code == e.NotAuthenticated.status
 

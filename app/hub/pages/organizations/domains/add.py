@@ -23,7 +23,6 @@ from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 ADD: Final = f"{ADDRESS}/add"
@@ -94,16 +93,14 @@ def submit_add_domain() -> Response:
         provided = {
             "organization": organization,
             "name": (form.name.data or "").strip(),
-            "password": form.current_password,
         }
         try:
-            response = api()(contract.add, contract.AddDomainRequest.model_validate(provided))
+            api(form.current_password)(contract.add, contract.AddDomainRequest.model_validate(provided))
         except e.UnknownOrganization:
             return redirect_to(LIST)
         except ApiError as refusal:
             page_notice, status = _add_refusal(form, refusal), refusal.status
         else:
-            current_visit().renew(response.session)
             return to_list(organization, "added")
     return AddDomainPage(form, organization, read(organization).organization.name, page_notice).render(status)
 

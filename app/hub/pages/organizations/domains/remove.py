@@ -88,9 +88,9 @@ def submit_remove_domain() -> Response:
     if not form.validate():
         status = form.error_status
     else:
-        provided = {"organization": organization, "domain": domain_id, "password": form.current_password}
+        provided = {"organization": organization, "domain": domain_id}
         try:
-            response = api()(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
+            api(form.current_password)(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
         except e.UnknownOrganization:
             return redirect_to(LIST)
         except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
@@ -99,7 +99,6 @@ def submit_remove_domain() -> Response:
             shown = _IN_USE if isinstance(refusal, e.DomainInUse) else refusal_notice(refusal)
             page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
-            current_visit().renew(response.session)
             return to_list(organization, "removed")
     view = read(organization)
     domain = find(view, domain_id)

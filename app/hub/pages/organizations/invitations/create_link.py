@@ -96,7 +96,6 @@ class CreateLinkForm(InvitingForm):
             days=int(days or "7"),
             max_uses=self.max_uses,
             domains=self.listed_domains,
-            password=self.current_password,
         )
 
     def add_refusal(self, refusal: ApiError) -> bool:
@@ -179,13 +178,12 @@ def submit_create_link() -> Response:
         status = form.error_status
     else:
         try:
-            made = api()(contract.create_link, form.to_change())
+            made = api(form.current_password)(contract.create_link, form.to_change())
         except e.UnknownOrganization:
             return redirect_to(LIST)
         except ApiError as refusal:
             page_notice, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
         else:
-            current_visit().renew(made.session)
             return _carry_link(redirect_to(address_of(CREATED, organization)), organization, made)
     view = read(organization)
     return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, page_notice).render(

@@ -31,7 +31,6 @@ from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 NEW: Final = f"{ADDRESS}/new"
@@ -154,16 +153,14 @@ def submit_invite_people() -> Response:
         organization=organization,
         emails=form.addresses,
         role=(form.role.data or "")[:64],
-        password=form.current_password,
     )
     try:
-        response = api()(contract.invite, requested)
+        response = api(form.current_password)(contract.invite, requested)
     except e.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
         page_notice = None if form.add_refusal(refusal) else _notice(refusal)
         return _page(form, organization, page_notice, refusal.status)
-    current_visit().renew(response.session)
     sent = sum(not result.problem for result in response.results)
     refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
     if refused:

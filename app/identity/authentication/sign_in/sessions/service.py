@@ -12,6 +12,7 @@ from sqlalchemy.engine import Row
 
 from app.contract import errors as e
 from app.contract.applications.logout_settings import LogoutReason
+from app.contract.sessions.models import Session
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in.sessions import session_ends, store
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession, Ending
@@ -254,6 +255,12 @@ def mark_reauthenticated(context: Context, session: BrowserSession, methods: tup
     if not store.change(context, session.session_hash, renewed):
         raise e.NotAuthenticated
     return text
+
+
+def cookie(context: Context, session: BrowserSession, text: str) -> Session:
+    """Return the session for the hub's cookie: it outlives the browser only if the session is remembered."""
+    lifetime_seconds = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
+    return Session(token=text, lifetime_seconds=lifetime_seconds)
 
 
 def add_relying_party(context: Context, session: BrowserSession, client_id: str, issuer: str) -> None:
