@@ -12,6 +12,7 @@ import pyotp
 import pytest
 from sqlalchemy import select, update
 
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -69,6 +70,38 @@ def test_second_factor_reauthenticates_and_keeps_session(tenant: World, visitor:
     assert page.address.endswith("/username")
     assert visitor.session_cookie() != before
     assert page.press("Save", username="countess").address.endswith("/profile?saved=1")
+
+
+def failed_attempts(ada: Person) -> int:
+    where = (accounts.c.tenant_id == ada.tenant_id, accounts.c.uid == ada.uid)
+    with UnitOfWork(ada.services.database, ada.tenant_id).separate_transaction() as work:
+        return int(work.run(select(accounts.c.failed_attempts).where(*where)).scalar_one())
+
+
+@pytest.mark.both_databases
+def test_reauthentication_resets_failed_attempts(tenant: World, visitor: Visitor, ada: Person) -> None:
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
+    page = visitor.open("/username")
+    for count in (1, 2):
+        page.press("Verify", code="000000")
+        assert failed_attempts(ada) == count
+    assert page.press("Verify", code=code_now(tenant, app)).address.endswith("/username")
+    assert failed_attempts(ada) == 0
+
+
+def test_crash_of_reauthentication_leaves_code_counted(
+    tenant: World, visitor: Visitor, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, _ = sign_in_with_totp(visitor, tenant, ada)
+    page = visitor.open("/username")
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "mark_reauthenticated", crash)
+        assert page.press("Verify", code=code_now(tenant, app)).status == 500
+    assert failed_attempts(ada) == 1
+
+
+def crash(*_: object) -> None:
+    raise RuntimeError("the request ends here")
 
 
 def test_password_alone_is_refused_with_second_factor(tenant: World, visitor: Visitor, ada: Person) -> None:
