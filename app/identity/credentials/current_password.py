@@ -34,5 +34,6 @@ def verify(
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if attempt is not None:
-        attempt_limit.take_back(context, account)
+        with context.work.separate_transaction() as transaction:
+            attempt.take_back(transaction)
     return verified

@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import eligibility, locks, risks, service
-from app.identity.credentials import attempt_limit, notifications
+from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -29,7 +29,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.login_attempts.login_records import LockKind
+from app.identity.directory.accounts.login_attempts.login_records import Attempt, LockKind
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -89,8 +89,8 @@ class PendingSignIn:
     token: ContinuationToken
     factors: AccountFactors
     authentication: Authentication
-    has_attempt: bool = False
-    """Whether `verify` counted an attempt that `finish` or `close_attempt` must take back."""
+    attempt: Attempt | None = None
+    """The attempt at the second factor; it counts as a failure until the sign-in is recorded, or `take_back_attempt`."""
 
     @property
     def account(self) -> Account:
@@ -215,7 +215,7 @@ def verify(
 ) -> PendingSignIn:
     """Verify a second factor; an account without any factor enrols this one. Call it before anything is written.
 
-    Then call `finish`, or `close_attempt` where the sign-in does not end here.
+    Then call `finish`, or `take_back_attempt` where the sign-in does not end here.
 
     Raises:
         LockedDuringStep: the account was locked since; begin again at the first factor.
@@ -224,27 +224,25 @@ def verify(
     """
     authentication, authenticator = pending.authentication, AUTHENTICATORS[kind]
     opens_lock = authentication.opens_lock or _solves_lock(context, pending.account, solution)
-    is_enrolled = second_factors.verify_or_enrol(
+    verified = second_factors.verify_or_enrol(
         context,
         pending.factors,
         kind,
         response,
         may_enrol=not authenticator.is_enrolled(pending.factors) and can_enrol(context, pending),
         is_lock_solved=opens_lock,
-        caller_returns_attempt=True,
     )
-    if is_enrolled:
+    if verified.is_new:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
     methods = tuple(dict.fromkeys((*authentication.methods, *authenticator.amr, MFA)))
     passed = replace(authentication, methods=methods, opens_lock=opens_lock)
-    has_attempt = second_factors.counts_attempts(kind, is_lock_solved=opens_lock)
-    return PendingSignIn(pending.token, pending.factors, passed, has_attempt)
+    return replace(pending, authentication=passed, attempt=verified.attempt)
 
 
-def close_attempt(context: Context, pending: PendingSignIn) -> None:
-    """Take back the attempt of `verify` where no sign-in is recorded, in the request's transaction."""
-    if pending.has_attempt:
-        attempt_limit.record_success(context, pending.account)
+def take_back_attempt(context: Context, pending: PendingSignIn) -> None:
+    """Take the attempt of `verify` back where no sign-in is recorded, in the request's transaction."""
+    if pending.attempt is not None:
+        pending.attempt.take_back_all(context.work)
 
 
 def can_enrol(context: Context, pending: PendingSignIn) -> bool:
@@ -282,23 +280,22 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
     refusal = eligibility.refusal(context, account, authentication.kind)
     if refusal is not None:
         raise refusal
-    is_lock_solved = authentication.opens_lock
-    counted_by = context.tenant.settings if pending.has_attempt else None
     joined = just_in_time_membership.lock_joinable(context, account)
     if not login_records.record_login(
         context.work,
         account.uid,
         account.password_hash,
         context.now,
-        is_lock_solved=is_lock_solved,
+        is_lock_solved=authentication.opens_lock,
         new_hash=None,
-        counted_by=counted_by,
+        attempt=pending.attempt,
     ):
         raise e.LockedDuringStep
     if not continuation_tokens.spend(context, pending.token):
         context.work.rollback()
-        if pending.has_attempt:
-            attempt_limit.take_back(context, account)
+        if pending.attempt is not None:
+            with context.work.separate_transaction() as transaction:
+                pending.attempt.take_back(transaction)
         raise e.UnknownFactorToken
     service.notify_sign_in(context, account, joined, suppress_webhook=authentication.suppress_webhook)
     return account

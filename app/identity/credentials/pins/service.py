@@ -79,7 +79,7 @@ def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *
     if attempt is None:
         login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     else:
-        attempt_limit.record_success(context, account, is_complete=False)
+        attempt.take_back(context.work)
 
 
 def set_pin(

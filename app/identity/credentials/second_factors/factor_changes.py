@@ -21,9 +21,12 @@ def enrol(
     replaces: bool = False,
 ) -> None:
     """Enrol a factor by its first verification, or verify it again; a new factor is notified by email."""
-    if second_factors.verify_or_enrol(
+    verified = second_factors.verify_or_enrol(
         context, factors, kind, answer, may_enrol=True, is_lock_solved=is_lock_solved, replaces=replaces
-    ):
+    )
+    if verified.attempt is not None:
+        verified.attempt.take_back_all(context.work)
+    if verified.is_new:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, factors.account, kind)
 
 

@@ -20,7 +20,7 @@ from app.identity.credentials.second_factors.authenticators.registry import AUTH
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
-from app.identity.directory.accounts.login_attempts.login_records import Failure
+from app.identity.directory.accounts.login_attempts.login_records import Attempt
 from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -46,6 +46,16 @@ class RequiredFactor:
     @property
     def must_enrol(self) -> bool:
         return not self.kinds
+
+
+@dataclass(frozen=True)
+class VerifiedFactor:
+    """A right response to a second factor."""
+
+    is_new: bool
+    """Whether it enrolled the factor."""
+    attempt: Attempt | None
+    """What the caller takes back; None where none was counted: for a sent code, after the solution of a lock."""
 
 
 def of_account(
@@ -183,17 +193,16 @@ def verify_or_enrol(
     may_enrol: bool,
     is_lock_solved: bool = False,
     replaces: bool = False,
-    caller_returns_attempt: bool = False,
-) -> bool:
-    """Verify a response in the request's transaction. Call it before any write. Return whether it enrolled the factor.
+) -> VerifiedFactor:
+    """Verify a response in the request's transaction. Call it before any write.
 
-    All kinds and the password share one counter of failures; a locked account is refused.
+    All kinds and the password share one counter of failures; a locked account is refused. The caller takes the attempt back
+    in the transaction of what the response completes, so that a crash in between leaves it counted.
 
     Args:
         may_enrol: whether the response may enrol a factor that is not enrolled.
         is_lock_solved: whether the caller just solved a lock of the account.
         replaces: whether it enrols in place of an enrolled factor.
-        caller_returns_attempt: whether the caller takes the counted attempt back, as `counts_attempts` says, by recording the sign-in.
 
     Raises:
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or this
@@ -208,8 +217,7 @@ def verify_or_enrol(
     if not is_lock_solved:
         account_locks.refuse_locked(context, factors.account)
     authenticator.refuse_incomplete(context, factors, response, is_new=is_new)
-    is_counted = counts_attempts(kind, is_lock_solved=is_lock_solved)
-    attempt = _count_attempt(context, factors) if is_counted else None
+    attempt = _count_attempt(context, factors) if authenticator.wrong_errors and not is_lock_solved else None
     apply = authenticator.enrol if is_new else authenticator.verify
     try:
         apply(context, factors, replace(response, is_lock_solved=True) if is_lock_solved else response)
@@ -224,11 +232,9 @@ def verify_or_enrol(
         _refuse_concurrent_enrolment(context, factors, authenticator)
     if attempt is None:
         login_records.reset_failures(context.work, factors.account.uid, is_lock_solved=is_lock_solved)
-    elif not caller_returns_attempt:
-        attempt_limit.record_success(context, factors.account)
     event = "second_factor.enrolled" if is_new else "second_factor.passed"
     context.audit.record(event, uid=factors.account.uid, kind=kind)
-    return is_new
+    return VerifiedFactor(is_new, attempt)
 
 
 def generate_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
@@ -294,12 +300,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
     context.audit.record("second_factor.removed", uid=uid, kind=kind)
 
 
-def counts_attempts(kind: FactorKind, *, is_lock_solved: bool) -> bool:
-    """Return whether `verify_or_enrol` counts an attempt before it compares."""
-    return bool(AUTHENTICATORS[kind].wrong_errors) and not is_lock_solved
-
-
-def _count_attempt(context: Context, factors: AccountFactors) -> Failure:
+def _count_attempt(context: Context, factors: AccountFactors) -> Attempt:
     """Count an attempt; raises the lock's error if none is left, and UnknownFactorToken if the sign-in has ended."""
     try:
         return attempt_limit.count_attempt(context, factors.account)
@@ -308,14 +309,15 @@ def _count_attempt(context: Context, factors: AccountFactors) -> Failure:
         raise
 
 
-def _refuse_ended_sign_in(context: Context, factors: AccountFactors, attempt: Failure | None) -> None:
+def _refuse_ended_sign_in(context: Context, factors: AccountFactors, attempt: Attempt | None) -> None:
     """Raise UnknownFactorToken if the same response, sent twice, has ended the sign-in: that is no failed attempt."""
     if (
         factors.sign_in
         and continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, factors.sign_in) is None
     ):
         if attempt is not None:
-            attempt_limit.take_back(context, factors.account)
+            with context.work.separate_transaction() as transaction:
+                attempt.take_back(transaction)
         raise e.UnknownFactorToken
 
 
@@ -334,7 +336,7 @@ def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, auth
 
 
 def _count_wrong(
-    context: Context, account: Account, kind: FactorKind, attempt: Failure | None, refusal: ApiError
+    context: Context, account: Account, kind: FactorKind, attempt: Attempt | None, refusal: ApiError
 ) -> ApiError:
     """Count a wrong response and return its error, or the lock's error if it locks the account."""
     error, attempts = attempt_limit.record_failure(context, account, attempt, refusal)

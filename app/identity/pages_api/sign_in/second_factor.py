@@ -123,11 +123,11 @@ def _step_without_sign_in(
 ) -> StepResponse | None:
     """Return the step after a factor that does not complete a sign-in: of a reauthentication, or of a method that may not sign in."""
     if interaction is not None and _is_step_up(interaction):
-        pending_sign_in.close_attempt(context, pending)
+        pending_sign_in.take_back_attempt(context, pending)
         return _confirmed(context, interaction, pending)
     limited = page_sign_in.method_step(context, interaction, pending.account, pending.authentication, is_again=True)
     if limited is not None:
-        pending_sign_in.close_attempt(context, pending)
+        pending_sign_in.take_back_attempt(context, pending)
     return limited
 
 

@@ -146,7 +146,9 @@ def _by_factor(
     account = accounts.current(context)
     factors = second_factors.of_account(context, account)
     is_open = open_lock(context, account, req, req) if req is not None else False
-    second_factors.verify_or_enrol(context, factors, kind, answer, may_enrol=False, is_lock_solved=is_open)
+    verified = second_factors.verify_or_enrol(context, factors, kind, answer, may_enrol=False, is_lock_solved=is_open)
+    if verified.attempt is not None:
+        verified.attempt.take_back_all(context.work)
     return step_up.issue(context, account, StepUpMethod.FACTOR)
 
 

@@ -54,6 +54,39 @@ class Failure:
     is_locked: bool
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt at a short code, counted as a failure before its code is compared. A right one is taken back.
+
+    Taking it back also removes a lock caused by concurrent attempts: one of the counted attempts was this right one, so the
+    wrong ones did not reach the limit.
+    """
+
+    uid: str
+    limit: int
+    """The number of failures that locks the account."""
+    failure: Failure
+
+    def take_back(self, work: UnitOfWork) -> None:
+        """Take this attempt back; the failures before it stay counted."""
+        self._release(work, A.failed_attempts - 1)
+
+    def take_back_all(self, work: UnitOfWork) -> None:
+        """Take it back with the failures before it, because its code completed an authentication."""
+        self._release(work, 0)
+
+    def _release(self, work: UnitOfWork, remaining: Any) -> None:
+        values = {
+            "failed_attempts": remaining,
+            "is_active": case((_IS_BLOCKED, True), else_=A.is_active),
+            "is_locked": False,
+            "lock_type": "None",
+            "locked_until": None,
+        }
+        where = (*_where(work, self.uid), A.failed_attempts > 0, A.failed_attempts <= self.limit)
+        work.run(update(accounts).where(*where).values(**values))
+
+
 def lock_of(account: Account) -> AccountLock | None:
     """Return the account's lock, or None."""
     return AccountLock(LockKind(account.lock_type), account.locked_until) if account.is_locked_now else None
@@ -71,11 +104,10 @@ def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, 
     return Failure(attempts, True)
 
 
-def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
+def count_attempt(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Attempt | None:
     """Count an attempt at a short code before the comparison, so that concurrent attempts cannot exceed the limit.
 
-    Returns None and locks the account if no attempts are left. After the comparison call `lock_if_exhausted` for a wrong
-    code, `release_attempt` for a correct one.
+    Returns None and locks the account if no attempts are left. After a wrong code call `lock_if_exhausted`.
     """
     limit = _attempt_limit(settings)
     parameters = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
@@ -83,7 +115,7 @@ def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings
     if row is None:
         lock_if_exhausted(work, account, settings, now)
         return None
-    return Failure(int(row[0]), int(row[0]) >= limit)
+    return Attempt(account.uid, limit, Failure(int(row[0]), int(row[0]) >= limit))
 
 
 def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
@@ -92,23 +124,6 @@ def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettin
         return
     values, is_exhausted = _lock(account, settings, now), A.failed_attempts >= _attempt_limit(settings)
     work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_exhausted).values(**values))
-
-
-def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_complete: bool) -> None:
-    """Undo `reserve_attempt` for a correct code; reset the counter if it makes the sign-in complete.
-
-    Also removes a lock caused by concurrent attempts: one of the counted attempts was this correct one, so the wrong ones
-    did not reach the limit.
-    """
-    values = {
-        "failed_attempts": 0 if is_complete else A.failed_attempts - 1,
-        "is_active": case((_IS_BLOCKED, True), else_=A.is_active),
-        "is_locked": False,
-        "lock_type": "None",
-        "locked_until": None,
-    }
-    where = (*_where(work, uid), A.failed_attempts > 0, A.failed_attempts <= _attempt_limit(settings))
-    work.run(update(accounts).where(*where).values(**values))
 
 
 def _attempt_limit(settings: TenantSettings) -> int:
@@ -138,7 +153,7 @@ def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
 
 
 def _failure(*, is_reservation: bool = False) -> Compiled:
-    """Build the first statement of `count_failure` or `reserve_attempt`."""
+    """Build the first statement of `count_failure` or `count_attempt`."""
     now = bindparam("now", type_=A.locked_until.type)
     is_past = and_(A.locked_until.is_not(None), A.locked_until <= now)  # an expired suspension starts a new count
     counted = case((is_past, 1), else_=A.failed_attempts + 1)
@@ -163,23 +178,23 @@ def record_login(
     is_lock_solved: bool,
     new_hash: str | None,
     is_complete: bool = True,
-    counted_by: TenantSettings | None = None,
+    attempt: Attempt | None = None,
 ) -> bool:
     """Record a successful sign-in. Return False if the account was locked, closed or got another password in the meantime.
 
     An incomplete sign-in, which still needs a second factor, does not reset the failure counter; otherwise a known password
     would allow unlimited guesses at the second factor.
 
-    `counted_by`: the settings by which `reserve_attempt` counted an attempt that this sign-in takes back, as `release_attempt` does.
+    `attempt`: the attempt that completed the sign-in, which the same statement takes back with all failures.
 
     The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused.
     """
     parameters: dict[str, Any] = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
         parameters["hash"] = new_hash
-    if counted_by is not None:
-        parameters["most"] = _attempt_limit(counted_by)
-    switches = (is_lock_solved, new_hash is not None, is_complete, counted_by is not None)
+    if attempt is not None:
+        parameters["most"] = attempt.limit
+    switches = (is_lock_solved, new_hash is not None, is_complete, attempt is not None)
     return work.changed(_login(*switches), parameters) > 0
 
 
