@@ -21,7 +21,7 @@ from app.contract.second_factors.challenge import (
 from app.contract.shared_responses import SmsSent
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.sign_in import allowed_methods, pending_sign_in, service, tenant_requirements
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors import service as second_factors
@@ -62,11 +62,11 @@ def after_first_factor(
     if required is not None:
         return challenge(context, required, authentication, options)
     service.record_sign_in(context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook)
-    return issue_checked_session(context, account, authentication, fields)
+    return issue_session(context, account, authentication, fields)
 
 
 def try_record_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Record a sign-in by one factor other than a password, where one factor is enough. Then call `issue_checked_session`.
+    """Record a sign-in by one factor other than a password, where one factor is enough. Then call `issue_session`.
 
     Returns False where the account may not sign in by it, needs a second factor, or must first accept a policy or consent.
     """
@@ -124,6 +124,16 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
     return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=sent.sid or "")}
 
 
+def complete(context: Context, pending: PendingSignIn, fields: str | None = None) -> FactorLogin:
+    """Record a sign-in whose second factor is verified, and issue its session.
+
+    Raises the errors of `pending_sign_in.finish` and `issue_session`, and LoginNotAllowed where a policy changed since the first factor.
+    """
+    account = pending_sign_in.finish(context, pending)
+    allowed_methods.refuse(context, account, pending.authentication.methods, is_again=True)
+    return issue_session(context, account, pending.authentication, fields)
+
+
 def issue_session(
     context: Context,
     account: Account,
@@ -132,23 +142,10 @@ def issue_session(
     *,
     after: Requirement | None = None,
 ) -> FactorLogin:
-    """Issue the session of a complete, recorded sign-in whose first factor an earlier request verified.
+    """Issue the session of a complete, recorded sign-in, whose method this request has checked.
 
-    Raises the first unmet requirement after `after`, and LoginNotAllowed where a policy changed since the first factor.
+    Raises the first unmet requirement after `after`.
     """
-    allowed_methods.refuse(context, account, authentication.methods, is_again=True)
-    return issue_checked_session(context, account, authentication, fields, after=after)
-
-
-def issue_checked_session(
-    context: Context,
-    account: Account,
-    authentication: Authentication,
-    fields: str | None = None,
-    *,
-    after: Requirement | None = None,
-) -> FactorLogin:
-    """Issue a session as `issue_session` does, where this request has checked the method: by `service.sign_in_with_password` or here."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
     issued = service.issue_tokens(context, account, authentication.methods, provider=provider)

@@ -54,5 +54,4 @@ def complete(
         pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
     solution = LockSolution(req.security_answer, captcha.from_parameters(req))
     pending = pending_sign_in.verify(context, pending, kind, response, solution)
-    account = pending_sign_in.finish(context, pending)
-    return api_sign_in.issue_session(context, account, pending.authentication, req.fields_)
+    return api_sign_in.complete(context, pending, req.fields_)

@@ -89,9 +89,7 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
     except e.WrongSecurityAnswer:
         raise e.WrongQuestionOrAnswer from None
     account = pending_sign_in.finish(context, pending)
-    return api_sign_in.to_login(
-        api_sign_in.issue_checked_session(context, account, pending.authentication, req.fields_)
-    )
+    return api_sign_in.to_login(api_sign_in.issue_session(context, account, pending.authentication, req.fields_))
 
 
 def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:

@@ -162,7 +162,7 @@ def _response(
     if not is_enabled or not api_sign_in.try_record_single_factor(context, account, authentication):
         return contract.PasswordReset()
     return contract.PasswordReset(
-        data=api_sign_in.to_login(api_sign_in.issue_checked_session(context, account, authentication))
+        data=api_sign_in.to_login(api_sign_in.issue_session(context, account, authentication))
     )
 
 

@@ -13,7 +13,7 @@ from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.federation import profile_refresh, token_handoff, unlinking
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.sign_in import api_sign_in
+from app.identity.authentication.sign_in import allowed_methods, api_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import linked_identities
@@ -33,6 +33,7 @@ def sign_in(context: Context, req: contract.Ping) -> Login:
         context, token_handoff.find_finished(context, _guid(req.client_guid))
     )
     before = replace(account, logins=max(0, account.logins - 1))
+    allowed_methods.refuse(context, before, methods, is_again=True)
     return api_sign_in.to_login(
         api_sign_in.issue_session(context, before, Authentication(methods, provider), req.fields_)
     )

@@ -8,7 +8,13 @@ from app.contract.second_factors.sign_in import with_password as with_factors_co
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import operations as contract
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import api_sign_in, eligibility, risk_challenges, tenant_requirements
+from app.identity.authentication.sign_in import (
+    allowed_methods,
+    api_sign_in,
+    eligibility,
+    risk_challenges,
+    tenant_requirements,
+)
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.locks import LockSolution
@@ -56,9 +62,7 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
     verified, authentication = _verify_password(context, req)
     if verified.required is not None:
         return risk_challenges.sign_in_or_challenge(context, verified.required, authentication, req)
-    return api_sign_in.to_login(
-        api_sign_in.issue_checked_session(context, verified.account, authentication, req.fields_)
-    )
+    return api_sign_in.to_login(api_sign_in.issue_session(context, verified.account, authentication, req.fields_))
 
 
 @with_factors_contract.implements
@@ -66,7 +70,7 @@ def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
     second_factors.refuse_disabled(context.tenant.settings)
     verified, authentication = _verify_password(context, req)
     if verified.required is None:
-        return api_sign_in.issue_checked_session(context, verified.account, authentication, req.fields_)
+        return api_sign_in.issue_session(context, verified.account, authentication, req.fields_)
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     return api_sign_in.challenge(context, verified.required, authentication, options)
 
@@ -110,6 +114,7 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> contract.Logi
     if not continuation_tokens.spend(context, token):
         raise e.WrongConsentToken
     account = consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
+    allowed_methods.refuse(context, account, authentication.methods, is_again=True)
     return api_sign_in.to_login(
         api_sign_in.issue_session(context, account, authentication, after=tenant_requirements.CONSENT)
     )

@@ -7,7 +7,7 @@ from app.contract.pins import operations as contract
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
-from app.identity.authentication.sign_in import api_sign_in, eligibility, tenant_requirements
+from app.identity.authentication.sign_in import allowed_methods, api_sign_in, eligibility, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import service as pins
@@ -70,6 +70,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if not continuation_tokens.spend(context, token):
         raise e.UnknownPinToken
     account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
+    allowed_methods.refuse(context, account, authentication.methods, is_again=True)
     return api_sign_in.to_login(
         api_sign_in.issue_session(context, account, authentication, after=tenant_requirements.PIN)
     )

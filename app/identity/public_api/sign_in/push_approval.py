@@ -38,8 +38,7 @@ def ping(context: Context, req: contract.PushPing) -> FactorLogin:
     except (e.UnknownFactorToken, e.ExpiredFactorToken):
         raise e.WrongPushToken from None
     pending = pending_sign_in.verify(context, pending, FactorKind.PUSH, FactorResponse())
-    account = pending_sign_in.finish(context, pending)
-    return api_sign_in.issue_session(context, account, pending.authentication, req.fields_)
+    return api_sign_in.complete(context, pending, req.fields_)
 
 
 @contract.answer.implements

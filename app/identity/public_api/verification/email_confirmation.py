@@ -103,5 +103,5 @@ def _confirm(
     ):
         return contract.Verified()
     return contract.Verified(
-        data=api_sign_in.to_login(api_sign_in.issue_checked_session(context, account, authentication, req.fields_))
+        data=api_sign_in.to_login(api_sign_in.issue_session(context, account, authentication, req.fields_))
     )

@@ -83,12 +83,10 @@ def _complete_risk_challenge(
         pending.authentication, methods=methods, opens_lock=is_lock_solved, suppress_webhook=req.suppress_webhook
     )
     try:
-        account = pending_sign_in.finish(context, replace(pending, authentication=authentication))
+        login = api_sign_in.complete(context, replace(pending, authentication=authentication), req.fields_)
     except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request succeeded first
         raise e.ClosedSmsCode from None
-    return contract.PhoneVerified.model_construct(
-        **dict(api_sign_in.issue_session(context, account, authentication, req.fields_))
-    )
+    return contract.PhoneVerified.model_construct(**dict(login))
 
 
 def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
