@@ -64,8 +64,9 @@ class AccountSection(ItemSection):
         for number, account in enumerate(self.declared.accounts):
             path = (*self.path, "accounts", number)
             self._check_roles(account, path)
+            edits = self._edits(account, path)
             with self.collecting_problems():
-                edits, found = self._edits(account, path), self._match(stored, account, path)
+                found = self._match(stored, account, path)
                 if found is None:
                     self._create(account, edits, path)
                 else:
@@ -75,14 +76,15 @@ class AccountSection(ItemSection):
             self._remove(seen, {item.label for item in self.declared.accounts})
 
     def _edits(self, declared: AccountFile, path: Path) -> Edits:
-        """Read the free fields by the rules of the API."""
+        """Read the free fields by the rules of the API; without edits if these refuse a field."""
         fields = self.context.tenant.settings.custom_fields
         try:
             return profile_edits.read(
                 _free(declared), _WRITERS, clears=False, custom_fields=fields, today=self.context.now.date()
             )
         except ApiError as refusal:
-            self.refuse(path, f"expected another value: {refusal.description}")
+            self.add_problem(path, f"expected another value: {refusal.description}")
+            return Edits()
 
     def _check_roles(self, declared: AccountFile, path: Path) -> None:
         for number, name in enumerate(declared.roles):

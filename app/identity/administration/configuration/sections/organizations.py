@@ -6,10 +6,10 @@ organizations are the tenant's customers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from app.contract.organizations.file import (
@@ -23,11 +23,9 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import ChangeAction, differences
 from app.identity.administration.configuration.sections import organization_values as values
+from app.identity.administration.configuration.sections.organization_members import MemberAccounts
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.tenant_context import context_of
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.organizations import names, policies
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations import store as organization_store
@@ -35,14 +33,12 @@ from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains.service import OrganizationDomain
 from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
 from app.identity.directory.organizations.roles import store as role_store
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.errors import ApiError
-
-_IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
-
 
 _Write = Callable[[OrganizationRecord], object]
 _Parts = Iterator[tuple[list[str], _Write]]
@@ -55,9 +51,11 @@ class OrganizationSection(ItemSection):
 
     def plan(self) -> None:
         for number, role in enumerate(self.declared.organization_roles or ()):
-            self._tenant_role(role, (*self.path, "organization_roles", number))
+            with self.collecting_problems():
+                self._tenant_role(role, (*self.path, "organization_roles", number))
         for number, organization in enumerate(self.declared.organizations or ()):
-            self._organization(organization, (*self.path, "organizations", number))
+            with self.collecting_problems():
+                self._organization(organization, (*self.path, "organizations", number))
 
     def _tenant_role(self, declared: TenantRoleFile, path: Path) -> None:
         stored, details = self._role(declared, "", path)
@@ -77,13 +75,15 @@ class OrganizationSection(ItemSection):
             role_store.set_default(self.context, role_store.by_name(self.context, declared.name, [""])[0].role_id)
         self._forget_domains()
 
-    def _role(self, declared: OrganizationRoleFile, org_id: str, path: Path) -> tuple[RoleRecord | None, list[str]]:
-        """Return the stored role, and the differences."""
+    def _role(
+        self, declared: OrganizationRoleFile, org_id: str | None, path: Path
+    ) -> tuple[RoleRecord | None, list[str]]:
+        """Return the stored role, and the differences. `org_id`: empty for the tenant, None for a new organization."""
         self._name(declared.name, path)
-        stored = next((role for role in role_store.by_name(self.context, declared.name, [org_id])), None)
-        before = values.of_role(self.context, stored) if stored is not None else {}
+        found = role_store.by_name(self.context, declared.name, [org_id]) if org_id is not None else []
+        before = values.of_role(self.context, found[0]) if found else {}
         after = {"description": declared.description, "permissions": sorted(declared.permissions)}
-        return stored, [*differences(before, after)]
+        return (found[0] if found else None), [*differences(before, after)]
 
     def _write_role(self, declared: OrganizationRoleFile, org_id: str) -> None:
         name, permissions = names.checked(declared.name), self._permissions(declared.permissions)
@@ -112,11 +112,12 @@ class OrganizationSection(ItemSection):
         name = self._name(declared.name, (*path, "name"))
         stored = organization_store.by_name(self.context, name)
         details = [*differences(values.stored(stored), values.declared(declared, stored))] if stored is not None else []
-        with self._refusing(path):
+        columns: dict[str, Any] = {}
+        with self.collecting_problems(), self._refusing(path):
             columns = values.columns(declared, stored)
-        writes: list[_Write] = []
-        if stored is not None and details:
-            writes.append(lambda organization: self._change_columns(organization, columns))
+        writes: list[_Write] = (
+            [lambda row: self._change_columns(row, columns)] if stored is not None and details else []
+        )
         for part in (self._roles, self._domains, self._policies, self._members):
             for shown, write in part(declared, stored, path):
                 details += shown
@@ -149,23 +150,21 @@ class OrganizationSection(ItemSection):
 
     def _roles(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
         for number, role in enumerate(declared.roles):
-            found, is_changed = None, True
-            if stored is not None:
-                found, changed = self._role(role, stored.org_id, (*path, "roles", number))
-                is_changed = found is None or bool(changed)
-            if is_changed:
-                detail = f"roles: {role.name} {'added' if found is None else 'changed'}"
-                yield [detail], lambda row, role=role: self._write_role(role, row.org_id)  # type: ignore[misc]  # bound now
+            with self.collecting_problems():
+                found, details = self._role(role, stored.org_id if stored else None, (*path, "roles", number))
+                if found is None or details:
+                    detail = f"roles: {role.name} {'added' if found is None else 'changed'}"
+                    yield [detail], lambda row, role=role: self._write_role(role, row.org_id)  # type: ignore[misc]  # bound now
 
     def _domains(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
         for number, domain in enumerate(declared.domains):
             inner = (*path, "domains", number)
-            with self._refusing(inner):
+            with self.collecting_problems(), self._refusing(inner):
                 name = domains.checked(domain.name)
                 found = domains.by_name(self.context, stored, name) if stored is not None else None
-            if found is None or (domain.verified and not found.is_verified):
-                detail = f"domains: {name} {'verified' if domain.verified else 'added'}"
-                yield [detail], partial(self._write_domain, found, name, domain.verified, inner)
+                if found is None or (domain.verified and not found.is_verified):
+                    detail = f"domains: {name} {'verified' if domain.verified else 'added'}"
+                    yield [detail], partial(self._write_domain, found, name, domain.verified, inner)
 
     def _write_domain(
         self,
@@ -183,24 +182,28 @@ class OrganizationSection(ItemSection):
     def _policies(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
         if declared.policies is None:
             return
-        before = stored.policies if stored is not None else {}
-        after, role = self._policies_of(declared, stored, path), declared.policies.default_role
-        if role is not None and self._default_role(declared, stored, path) is None:
-            after.setdefault("MemberPolicy", {})["DefaultMemberRole"] = role  # the file adds it
-        details = [*differences(before, after, "policies.")]
-        if details or stored is None:
-            yield details, partial(self._write_policies, declared, path)
+        before, role = stored.policies if stored is not None else {}, declared.policies.default_role
+        with self.collecting_problems():
+            role_id = self._default_role(declared, stored, path)
+            after = self._policies_of(declared.policies, stored, role_id, path)
+            if role is not None and role_id is None:
+                after.setdefault("MemberPolicy", {})["DefaultMemberRole"] = role  # the file adds it
+            details = [*differences(before, after, "policies.")]
+            if details or stored is None:
+                yield details, partial(self._write_policies, declared, declared.policies, path)
 
-    def _write_policies(self, declared: OrganizationFile, path: Path, organization: OrganizationRecord) -> None:
-        after = self._policies_of(declared, organization, path)
+    def _write_policies(
+        self, declared: OrganizationFile, requested: OrganizationPolicies, path: Path, organization: OrganizationRecord
+    ) -> None:
+        role_id = self._default_role(declared, organization, path)
+        after = self._policies_of(requested, organization, role_id, path)
         organization_store.change(self.context, organization.org_id, {"policies": after})
 
     def _policies_of(
-        self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path
+        self, requested: OrganizationPolicies, organization: OrganizationRecord | None, role_id: str | None, path: Path
     ) -> dict[str, Any]:
-        """Return the policies as the store has them, without a default role that the file adds."""
-        requested = declared.policies or OrganizationPolicies()
-        after = values.policies(requested, self._default_role(declared, organization, path))
+        """Return the policies as the store has them. `role_id`: the role of new members, unless the file adds it."""
+        after = values.policies(requested, role_id)
         with self._refusing((*path, "policies")):
             policies.check(self.context, organization, after)
         return values.stored_policies(after)
@@ -210,82 +213,79 @@ class OrganizationSection(ItemSection):
     ) -> str | None:
         """Return the id of the role of new members; None if there is none, or if the file adds it."""
         name = declared.policies.default_role if declared.policies is not None else None
-        if name is None or organization is None:
+        if name is None:
             return None
-        found = role_store.by_name(self.context, name, ["", organization.org_id])
-        if not found and not self._adds_roles(declared, [name]):
+        found = role_store.by_name(self.context, name, _levels(organization))
+        if not found and not self._adds_role(declared, name):
             self.refuse((*path, "policies"), f"expected a role of the organization or the tenant; found {name}")
         return found[0].role_id if found else None
 
     def _members(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
+        roles, held = self._roles_of(stored), self._held_roles(declared.members, stored)
+        details, lacking = [], []
         for number, member in enumerate(declared.members):
             inner = (*path, "members", number)
-            account = self._account(member.account, inner)
-            if stored is None or account is None or self._lacks(declared, stored, account, member.roles, inner):
-                detail = f"members: {member.account} gets {', '.join(sorted(member.roles))}"
-                yield [detail], partial(self._write_member, declared, member, inner)
+            self._check_member_roles(declared, member, roles, inner)
+            with self.collecting_problems():
+                account = self._accounts.find(member, inner)
+                requested = {_role_id(roles, name) for name in member.roles}
+                if account is None or not requested <= held.get(account.uid, set()):
+                    details.append(f"members: {member.account} gets {', '.join(sorted(member.roles))}")
+                    lacking.append((member, inner))
+        if lacking:
+            yield details, partial(self._write_members, lacking)
 
-    def _lacks(
+    def _check_member_roles(
         self,
         declared: OrganizationFile,
-        organization: OrganizationRecord,
-        account: Account,
-        requested: Sequence[str],
+        member: OrganizationMemberFile,
+        roles: Mapping[str, RoleRecord],
         path: Path,
-    ) -> bool:
-        """Return whether the account lacks any of the roles, or the file adds one."""
-        found = self._roles_of(organization)
-        unknown = [name for name in requested if names.key_of(name) not in found]
-        if unknown and not self._adds_roles(declared, unknown):
-            self.refuse(path, f"expected roles of the organization or the tenant; found {unknown[0]}")
-        ids = {found[names.key_of(name)].role_id for name in requested if name not in unknown}
-        return bool(unknown or ids - memberships.held_role_ids(self.context, account, organization))
-
-    def _write_member(
-        self, declared: OrganizationFile, member: OrganizationMemberFile, path: Path, organization: OrganizationRecord
     ) -> None:
-        """Add the roles that the account lacks."""
-        account = self._account(member.account, path)
-        if account is None or not self._lacks(declared, organization, account, member.roles, path):
-            return
-        found = self._roles_of(organization)
-        ids = [found[names.key_of(name)].role_id for name in member.roles]
-        with self._refusing(path):
-            memberships.join(self.context, account, organizations.active(organization), ids)
+        for name in member.roles:
+            if names.key_of(name) not in roles and not self._adds_role(declared, name):
+                self.add_problem(path, f"expected roles of the organization or the tenant; found {name}")
 
-    def _adds_roles(self, declared: OrganizationFile, requested: Iterable[str]) -> bool:
-        """Return whether the file has roles with these names, of the organization or of the tenant."""
-        listed = [*(self.declared.organization_roles or ()), *declared.roles]
-        return {names.key_of(item) for item in requested} <= {names.key_of(role.name) for role in listed}
+    def _held_roles(
+        self, members: Iterable[OrganizationMemberFile], organization: OrganizationRecord | None
+    ) -> dict[str, set[str | None]]:
+        """Return the ids of the roles that the members have in the organization, by account."""
+        if organization is None:
+            return {}
+        uids = self._accounts.uids_of(members)
+        roles = member_store.roles_of(self.context, organization.org_id, uids) if uids else {}
+        return {uid: {role.role_id for role in held} for uid, held in roles.items()}
 
-    def _roles_of(self, organization: OrganizationRecord) -> dict[str, RoleRecord]:
-        """Return the roles that members can have, by normalized name; the organization's own before the tenant's."""
-        return {names.key_of(role.name): role for role in role_store.roles(self.context, ["", organization.org_id])}
+    def _write_members(
+        self, members: Sequence[tuple[OrganizationMemberFile, Path]], organization: OrganizationRecord
+    ) -> None:
+        """Add the roles that the accounts lack."""
+        accounts = self._accounts.as_stored_now(member for member, _ in members)
+        roles = self._roles_of(organization)
+        for member, path in members:
+            account = self._accounts.find(member, path, accounts)
+            ids = [roles[names.key_of(name)].role_id for name in member.roles]
+            with self._refusing(path):
+                if account is not None:
+                    memberships.join(self.context, account, organizations.active(organization), ids)
 
-    def _account(self, text: str, path: Path) -> Account | None:
-        """Return the account; None if the file adds it."""
-        for kind in _IDENTIFIERS:
-            form = identifiers.normalize(kind, text)
-            stored = account_store.by_identifier(self.context, kind, form) if form else None
-            if stored is not None:
-                if form and not self._is_proven(stored, kind, form):
-                    self.refuse((*path, "account"), f"expected a verified email or phone of an account; found {text}")
-                return stored
-        if text not in {account.label for account in self.declared.accounts or ()}:
-            self.refuse((*path, "account"), f"expected the email, username or phone of an account; found {text}")
-        return None
+    def _adds_role(self, declared: OrganizationFile, name: str) -> bool:
+        """Return whether the file has a role with this name, of the organization or of the tenant."""
+        key = names.key_of(name)
+        return key in self._added_roles or key in {names.key_of(role.name) for role in declared.roles}
 
-    def _is_proven(self, stored: Account, kind: str, form: str) -> bool:
-        """Return whether the identifier is surely its owner's: anyone can register with another person's address."""
-        if kind == identifiers.USERNAME or stored.private.get(account_store.FROM_FILE):
-            return True
-        is_email = kind == identifiers.EMAIL
-        if is_verified(stored, form) if is_email else stored.phone_verified:
-            return True
-        switches = [
-            (getattr(account, kind), getattr(account, f"{kind}_verified")) for account in self.declared.accounts or ()
-        ]
-        return any(switch and value and identifiers.normalize(kind, value) == form for value, switch in switches)
+    @cached_property
+    def _added_roles(self) -> Set[str]:
+        """The normalized names of the tenant's roles in the file."""
+        return {names.key_of(role.name) for role in self.declared.organization_roles or ()}
+
+    def _roles_of(self, organization: OrganizationRecord | None) -> dict[str, RoleRecord]:
+        """Return the stored roles that members can have, by normalized name; the organization's own before the tenant's."""
+        return {names.key_of(role.name): role for role in role_store.roles(self.context, _levels(organization))}
+
+    @cached_property
+    def _accounts(self) -> MemberAccounts:
+        return MemberAccounts(self)
 
     def _name(self, name: str, path: Path) -> str:
         with self._refusing(path):
@@ -298,6 +298,17 @@ class OrganizationSection(ItemSection):
             yield
         except ApiError as refusal:
             self.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
+
+
+def _levels(organization: OrganizationRecord | None) -> list[str]:
+    """Return the levels of roles that members can have: the tenant's, and the organization's once it is stored."""
+    return ["", organization.org_id] if organization is not None else [""]
+
+
+def _role_id(roles: Mapping[str, RoleRecord], name: str) -> str | None:
+    """Return the id of a role; None if the file adds it."""
+    found = roles.get(names.key_of(name))
+    return found.role_id if found is not None else None
 
 
 def exported(
