@@ -13,6 +13,7 @@ from app.contract.organizations.settings import MethodLimit
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import MAX_COUNTDOWN
 from app.hub.rendering.page import Notice
+from app.hub.rendering.refusals import shown_for
 from app.kit.operations.errors import ApiError
 
 
@@ -96,6 +97,11 @@ def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
         return Notice(_l("Too many attempts"), _l("Sign-in is locked.") if is_locked else "", "danger", wait_seconds)
     text = _retry_text(wait_seconds)
     return Notice(_l("Too many attempts"), _l("Sign-in is locked. %(again)s", again=text) if is_locked else text)
+
+
+def too_many_notice(refusal: ApiError) -> Notice:
+    """Return the notice of too many requests, with the wait that the refusal names."""
+    return sign_in_notice(RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0)
 
 
 def _retry_text(wait_seconds: int) -> Any:
@@ -201,7 +207,7 @@ REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
 
 def reason_for(refusal: ApiError) -> RefusalReason:
     """Return the reason of a refusal; WRONG for those that would reveal something."""
-    return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), RefusalReason.WRONG)
+    return shown_for(refusal, REFUSALS) or RefusalReason.WRONG
 
 
 def wait_seconds(refusal: ApiError, now: int) -> int:

@@ -11,17 +11,27 @@ from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
 from app.hub.web.visit import current_visit
-from app.kit.operations.errors import ApiError
 
 
 class DuoForm(FactorForm):
     """A form without fields."""
 
+    notices = {
+        **dict.fromkeys(
+            (e.DuoFailed, e.WrongDuoState),
+            Notice(_l("Duo didn’t approve the sign-in"), _l("Try Duo again, or try another way.")),
+        ),
+        **dict.fromkeys(
+            (e.DuoMisconfigured, e.DuoOff, e.DuoNotEnrolled),
+            Notice(
+                _l("Duo isn’t responding"),
+                _l("Try again later, or try another way."),
+            ),
+        ),
+    }
+
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.DUO)
-
-    def refusal_notice(self, refusal: ApiError) -> Notice | None:
-        return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), None)
 
 
 def callback_answer(interaction_id: str = "") -> FactorAnswer:
@@ -33,19 +43,6 @@ def callback_answer(interaction_id: str = "") -> FactorAnswer:
     return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 
-_NOTICES: Final[dict[type[ApiError], Notice]] = {
-    **dict.fromkeys(
-        (e.DuoFailed, e.WrongDuoState),
-        Notice(_l("Duo didn’t approve the sign-in"), _l("Try Duo again, or try another way.")),
-    ),
-    **dict.fromkeys(
-        (e.DuoMisconfigured, e.DuoOff, e.DuoNotEnrolled),
-        Notice(
-            _l("Duo isn’t responding"),
-            _l("Try again later, or try another way."),
-        ),
-    ),
-}
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.DUO,
     name=_l("Duo"),

@@ -15,6 +15,7 @@ from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep, StepResponse
 from app.hub import journey
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.sign_in_methods import complete_method
 from app.hub.forms.password_confirmation import PasswordConfirmationForm
 from app.hub.locale import lazy_gettext as _l
@@ -86,6 +87,7 @@ class BackupCodesPage(Page):
     scripts = ("focus", "language", "copy", "print", "reveal")
     """Without `once`: the page stays open after a download. The server handles a double submit."""
     query = {**Page.query, "state": 8}
+    refusals = CHANGE_REFUSALS
 
     form: HubForm
     sheet: CodeSheet | None = None
@@ -93,7 +95,6 @@ class BackupCodesPage(Page):
     state: str = ""
     """`last`: the last code was just used; `replaced`: newer codes exist than those on the page."""
     is_sign_in: bool = False
-    page_notice: Notice | None = None
 
     @property
     def can_skip(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from wtforms import BooleanField, HiddenField
 from wtforms.validators import InputRequired
@@ -27,6 +27,8 @@ class FactorForm(HubForm):
     """The error of a wrong answer; None if the form has no field."""
     wrong_errors: tuple[type[ApiError], ...] = ()
     """Refusals of wrong, expired or used answers; the page does not tell them apart."""
+    notices: ClassVar[Mapping[type[ApiError], Notice]] = {}
+    """The notice for each refusal that is not about the typed answer."""
     error_field: str = "code"
     """The field that shows the error."""
 
@@ -34,14 +36,10 @@ class FactorForm(HubForm):
         """Return the answer for the identity service."""
         raise NotImplementedError
 
-    def refusal_notice(self, refusal: ApiError) -> Notice | None:  # noqa: ARG002 - for subclasses
-        """Return the notice of a refusal that is not about the typed answer; None if it has none."""
-        return None
-
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the error of a wrong answer; return whether the refusal is one."""
+        """Add the error of a wrong answer, or one of `refusals`; return whether the refusal is one of these."""
         if not isinstance(refusal, self.wrong_errors):
-            return False
+            return super().add_refusal(refusal)
         self.add_error(self.error_field, self.wrong)
         return True
 

@@ -10,34 +10,34 @@ from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
-from app.kit.operations.errors import ApiError
-
-
-class PushForm(FactorForm):
-    """A form without fields: the other device answers."""
-
-    def to_answer(self, interaction_id: str) -> FactorAnswer:
-        return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.PUSH, trust=bool(self.trust.data))
-
-    def refusal_notice(self, refusal: ApiError) -> Notice | None:
-        return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), None)
-
 
 _UNREACHABLE: Final = Notice(
     _l("We couldn’t send the request"),
     _l("Something isn’t responding on our side. Try again in a moment, or try another way."),
 )
-_NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.PushPending: Notice(_l("No answer yet"), _l("Approve the request on your device, then check again."), "note"),
-    e.PushDenied: Notice(_l("Request denied"), _l("Denied it by mistake? Send a new request.")),
-    e.PushFailed: Notice(
-        _l("Wrong number"),
-        _l("Send a new request, then choose the number shown on this page."),
-    ),
-    e.WrongPushToken: Notice(_l("Request expired"), _l("Send a new request."), "note"),
-    e.TooManyRequests: Notice(_l("We just sent a request"), _l("Wait a moment before sending another one."), "note"),
-    **dict.fromkeys((e.PushMisconfigured, e.PushOff, e.PushNotEnrolled), _UNREACHABLE),
-}
+
+
+class PushForm(FactorForm):
+    """A form without fields: the other device answers."""
+
+    notices = {
+        e.PushPending: Notice(_l("No answer yet"), _l("Approve the request on your device, then check again."), "note"),
+        e.PushDenied: Notice(_l("Request denied"), _l("Denied it by mistake? Send a new request.")),
+        e.PushFailed: Notice(
+            _l("Wrong number"),
+            _l("Send a new request, then choose the number shown on this page."),
+        ),
+        e.WrongPushToken: Notice(_l("Request expired"), _l("Send a new request."), "note"),
+        e.TooManyRequests: Notice(
+            _l("We just sent a request"), _l("Wait a moment before sending another one."), "note"
+        ),
+        **dict.fromkeys((e.PushMisconfigured, e.PushOff, e.PushNotEnrolled), _UNREACHABLE),
+    }
+
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
+        return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.PUSH, trust=bool(self.trust.data))
+
+
 _SCAN: Final = "https://api.acme.example/identity/v2/auth/push/device?apikey=0&token=sample"
 
 

@@ -9,7 +9,6 @@ from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.web.visit import current_visit
-from app.kit.operations.errors import ApiError
 
 ANSWER: Final = "answer."
 """Prefix of an answer's field name; the question's id follows."""
@@ -22,19 +21,13 @@ class FactorAnswersForm(FactorForm):
     wrong = _l("Wrong answer. Capitalization and spaces don’t matter.")
     wrong_errors = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
     error_field = "answers"
+    refusals = {e.TooFewAnswers: ("answers", _l("Not enough answers. Answer more questions."))}
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
         return FactorAnswer(
             interaction_id=interaction_id, kind=kind, answers=typed_answers(current_visit().form), trust=trust
         )
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Tell too few answers from wrong ones."""
-        if not isinstance(refusal, e.TooFewAnswers):
-            return super().add_refusal(refusal)
-        self.add_error(self.error_field, _l("Not enough answers. Answer more questions."))
-        return True
 
 
 def typed_answers(fields: Mapping[str, str]) -> dict[str, str]:

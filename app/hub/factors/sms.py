@@ -1,6 +1,6 @@
 """Codes by SMS."""
 
-from typing import Any, Final
+from typing import Final
 
 from wtforms import StringField
 
@@ -10,7 +10,6 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
-from app.kit.operations.errors import ApiError
 
 
 class SmsForm(FactorCodeForm):
@@ -19,21 +18,13 @@ class SmsForm(FactorCodeForm):
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
     wrong = _l("Wrong or expired code. Enter the latest one.")
     wrong_errors = SMS_CODE
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Show the error of a phone number at its field."""
-        sentence = next((text for kind, text in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
-        if sentence is None:
-            return super().add_refusal(refusal)
-        self.add_error("target", sentence)
-        return True
+    refusals = {
+        e.MalformedPhone: ("target", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        e.PhoneRegistered: ("target", _l("You already sign in with this number. Use another one.")),
+        e.NoPhoneRegistered: ("target", _l("Enter your phone number with + and the country code.")),
+    }
 
 
-_NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedPhone: _l("Enter the number with + and the country code, like +1 202 555 0123."),
-    e.PhoneRegistered: _l("You already sign in with this number. Use another one."),
-    e.NoPhoneRegistered: _l("Enter your phone number with + and the country code."),
-}
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.SMS,
     name=_l("Text message"),

@@ -17,6 +17,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.refusals import shown_for
 from app.kit.operations.errors import ApiError
 
 WRONG_CODE: Final = _l("Wrong or expired code. Enter the latest one.")
@@ -144,9 +145,7 @@ def code_notice_for(form: HubForm, refusal: ApiError) -> CodePageNotice:
     if isinstance(refusal, e.TooManyRequests):
         waits = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return CodePageNotice.TOO_SOON if waits and not isinstance(form, CodeForm) else CodePageNotice.TOO_MANY
-    return next(
-        (code_notice for kind, code_notice in _REASONS.items() if isinstance(refusal, kind)), CodePageNotice.WRONG
-    )
+    return shown_for(refusal, _REASONS) or CodePageNotice.WRONG
 
 
 ENOUGH_TEXTS: Final = Notice(

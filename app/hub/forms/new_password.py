@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from flask import Response
+
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
@@ -23,11 +25,12 @@ class NewPasswordForm(HubForm):
         return (self.password_field,)
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the error to the new password's field; return whether the refusal is about the new password."""
+        """Add the error to the new password's field, or one of `refusals`; return whether there is one."""
         message = problem_of(refusal)
-        if message is not None:
-            self.add_error(self.password_field, message)
-        return message is not None
+        if message is None:
+            return super().add_refusal(refusal)
+        self.add_error(self.password_field, message)
+        return True
 
 
 Form = TypeVar("Form", bound=NewPasswordForm)
@@ -43,7 +46,13 @@ class NewPasswordPage(Page):
     account: str
     """The username for password managers."""
     rules: tuple[Rule, ...] = ()
-    page_notice: Notice | None = None
+
+    def render_refusal(self, refusal: ApiError | None = None) -> Response:
+        """Return the page with the refusal; a password that breaks a rule is an invalid form."""
+        is_rule_broken = refusal is not None and problem_of(refusal) is not None
+        if refusal is not None and is_rule_broken and self.form.add_refusal(refusal):
+            return super().render_refusal()
+        return super().render_refusal(refusal)
 
 
 def rules_in_force(policy: PasswordPolicy | None, refusal: ApiError | None = None) -> tuple[Rule, ...]:

@@ -29,7 +29,12 @@ SCRIPTLESS: Final = Notice(
 )
 """Shown after a form without a credential, which only a script can add."""
 FAILED: Final = Notice(_l("That passkey didn’t work"), _l("Try again, or continue with your password."))
-OFF: Final = Notice(_l("Passkeys aren’t available right now"), _l("Continue with your password."))
+_OFF: Final = Notice(_l("Passkeys aren’t available right now"), _l("Continue with your password."))
+PASSKEY_REFUSALS: Final[dict[type[ApiError], Notice]] = {
+    e.PasskeyRefused: FAILED,
+    e.PasskeysOff: _OFF,
+    e.PasskeyMisconfigured: _OFF,
+}
 
 
 class CredentialForm(HubForm):
@@ -71,11 +76,6 @@ def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Respon
         return _json({}, 401)
     except ApiError as refusal:
         return with_retry_after(_json({}, refusal.status), refusal)
-
-
-def notice_for(refusal: ApiError) -> Notice:
-    """Return the notice of a refused passkey."""
-    return OFF if isinstance(refusal, (e.PasskeysOff, e.PasskeyMisconfigured)) else FAILED
 
 
 def _json(content: dict[str, Any], status: int) -> Response:

@@ -48,14 +48,14 @@ class PasswordConfirmationForm(HubForm):
         return self.password.data or None
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the error of a missing or wrong password; return whether the refusal is one."""
+        """Ask for the password where it is missing; the first time this is no error."""
         if isinstance(refusal, e.WrongCurrentPassword):
             self.is_first_prompt = not self.requires_password
             self.require_password()
             if not self.is_first_prompt:
                 self.add_error("password", _WRONG if self.current_password else _MISSING)
             return True
-        return False
+        return super().add_refusal(refusal)
 
 
 _WRONG: Final = _l("Wrong password.")

@@ -12,6 +12,7 @@ from app.contract import errors as e
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.refusals import shown_for
 from app.kit.operations.errors import ApiError
 
 _SHOWN_MAXIMUM: Final = 64
@@ -69,7 +70,7 @@ def problem_of(refusal: ApiError) -> Any | None:
     """Return the error text for the new password; None if the refusal is about something else."""
     if isinstance(refusal, e.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
         return _l("Your password can’t contain your name or email.")
-    return next((sentence for kind, sentence in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
+    return shown_for(refusal, _FIELD_ERRORS)
 
 
 def sample_refusals() -> dict[str, ApiError]:

@@ -19,6 +19,10 @@ class FieldsForm(HubForm):
     """A form with the tenant's fields, built as a subclass by `of`."""
 
     form_fields: ClassVar[tuple[FormField, ...]] = ()
+    refusals = {
+        e.MalformedDate: ("birth_date", _l("Enter a valid date.")),
+        e.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
+    }
 
     @classmethod
     def of(cls, fields: tuple[FormField, ...], **provided: Any) -> FieldsForm:
@@ -43,21 +47,13 @@ class FieldsForm(HubForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add errors to the refused fields; return whether any field was refused."""
-        for kind, name, message in _FIELD_ERRORS:
-            if isinstance(refusal, kind) and name in self._fields:
-                self.add_error(name, message)
-                return True
+        if "birth_date" in self._fields and super().add_refusal(refusal):
+            return True
         by_wire = {field.wire_name: field.name for field in self.form_fields}
         refused_names = [by_wire[name] for name, _ in refusal.problems if name in by_wire]
         for name in refused_names:
             self.add_error(name, _l("That doesn’t look right. Check it and try again."))
         return bool(refused_names)
-
-
-_FIELD_ERRORS: Final[tuple[tuple[type[ApiError], str, Any], ...]] = (
-    (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
-    (e.TooYoung, "birth_date", _l("You’re not old enough to create an account here.")),
-)
 
 
 def initial_values(fields: tuple[FormField, ...], profile: Mapping[str, Any]) -> dict[str, Any]:

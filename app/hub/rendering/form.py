@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
@@ -16,11 +16,13 @@ from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
 from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.refusals import shown_for
 from app.hub.rendering.widget_attributes import with_cached_attributes
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.services import services
 from app.hub.web.visit import Visit, current_visit
+from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import Wire
 
 TOKEN_FIELD: Final = "token"
@@ -75,6 +77,8 @@ class HubForm(FlaskForm):
     come from the visit, so that a form needs the application context alone.
     """
 
+    refusals: ClassVar[Mapping[type[ApiError], tuple[str, Any]]] = {}
+    """For each error that is about a field: the field's name and its message."""
     is_first_prompt = False
     """Whether this response asks for the password for the first time, which is not an error."""
 
@@ -142,6 +146,13 @@ class HubForm(FlaskForm):
             self.form_errors.append(sentence)
         elif sentence not in field.errors:
             field.errors = [*field.errors, sentence]
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the message of a refusal to its field; return whether the refusal is about a field."""
+        shown = shown_for(refusal, self.refusals)
+        if shown is not None:
+            self.add_error(*shown)
+        return shown is not None
 
     def with_token_error(self) -> Self:
         """Return the form with the error of an invalid CSRF token."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Final, Self
 
 from flask import Response, current_app
@@ -15,6 +15,7 @@ from app.hub.rendering.assets import Assets
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.frame import Frame, Rendering
+from app.hub.rendering.refusals import shown_for
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.web.cached_responses import GZIP, PageResponse
@@ -75,6 +76,11 @@ class Page:
     """Whether the page ends with the links to the application's own privacy notice and terms."""
     allows_fetch: ClassVar[bool] = False
     """Whether the page's scripts may call the hub (CSP `connect-src`)."""
+    refusals: ClassVar[Mapping[type[ApiError], Notice | Callable[[ApiError], Notice]]] = {}
+    """The notice for each error that is about no field of the form, or a function that makes it of the error."""
+
+    page_notice: Notice | None = field(default=None, kw_only=True)
+    """The page's own notice, shown unless the form has one."""
 
     @classmethod
     def samples(cls) -> Mapping[str, Self]:
@@ -89,9 +95,9 @@ class Page:
 
     @property
     def notice(self) -> Notice | None:
-        """The message above the form: the form's own notice, else the page's own `page_notice` if it has that field."""
+        """The message above the form: the form's own notice, else the page's."""
         notice = form_notice(self._form) if self._form is not None else None
-        return notice or getattr(self, "page_notice", None)
+        return notice or self.page_notice
 
     @property
     def has_error(self) -> bool:
@@ -150,7 +156,7 @@ class Page:
         script = assets.script(scripts) if scripts else None
         frame = Frame(self, visit, brand, locale.current_language(), assets.style(), script)
         rendering = Rendering(self, frame, brand)
-        view = {field.name: getattr(self, field.name) for field in fields(self)}
+        view = {item.name: getattr(self, item.name) for item in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
         return rendering.render(template, view)
 
@@ -169,13 +175,24 @@ class Page:
             is_compressed=is_compressed,
         )
 
-    def render_refusal(self, refusal: ApiError) -> Response:
-        """Return the page with the refusal's status, and `Retry-After` if it names a wait (RFC 9110 §10.2.3)."""
-        return with_retry_after(self.render(refusal.status), refusal)
+    def render_refusal(self, refusal: ApiError | None = None) -> Response:
+        """Return the page with the refusal at its field of the form, or as a notice; None for a form that is invalid by itself.
+
+        Raises the refusal if neither `refusals` has it: `exception_pages.py` has the error page.
+        """
+        page, form = self, self._form
+        if refusal is None:
+            return self.render(form.error_status if form is not None else 422)
+        if form is None or not form.add_refusal(refusal):
+            notice = shown_for(refusal, self.refusals)
+            if notice is None:
+                raise refusal
+            page = replace(self, page_notice=notice if isinstance(notice, Notice) else notice(refusal))
+        return with_retry_after(page.render(refusal.status), refusal)
 
 
 def with_retry_after(response: Response, refusal: ApiError) -> Response:
-    """Set `Retry-After` if the refusal names a wait; return the response."""
+    """Set `Retry-After` if the refusal names a wait (RFC 9110 §10.2.3); return the response."""
     if refusal.retry_after_seconds:
         response.headers["Retry-After"] = str(refusal.retry_after_seconds)
     return response

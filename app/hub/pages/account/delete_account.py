@@ -16,7 +16,7 @@ from app.contract.accounts.self_service import RequestDeletion, ask_deletion
 from app.contract.page_models import LinkToken
 from app.hub.account_pages import require_confirmation
 from app.hub.components import mailed_link
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.restore_account import KeepAccountPage, RestoreForm
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
@@ -25,6 +25,7 @@ from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.cookies import set_session
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -52,9 +53,9 @@ class DeleteAccountPage(Page):
 
     template = "pages/account/delete_account.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = {**CHANGE_REFUSALS, e.NotProcessable: _UNCONFIRMED}
 
     form: RequestDeletionForm
-    page_notice: Notice | None = None
     has_email: bool = True
 
     @property
@@ -74,9 +75,9 @@ class DeleteAccountPage(Page):
             "fresh": cls(RequestDeletionForm()),
             "with the password": cls(prompted),
             "wrong password": cls(wrong),
-            "enough mail": cls(RequestDeletionForm(), refusal_notice(e.MailLimitReached())),
+            "enough mail": cls(RequestDeletionForm(), page_notice=CHANGE_REFUSALS[e.MailLimitReached]),
             "no address": cls(RequestDeletionForm(), has_email=False),
-            "not confirmed": cls(RequestDeletionForm(), _UNCONFIRMED),
+            "not confirmed": cls(RequestDeletionForm(), page_notice=_UNCONFIRMED),
         }
 
 
@@ -102,11 +103,11 @@ class DeletionState(StrEnum):
     UNKNOWN = "unknown"
 
 
-_STATES: Final[tuple[tuple[type[ApiError], DeletionState], ...]] = (
-    (e.UsedLink, DeletionState.USED),
-    (e.ExpiredLink, DeletionState.EXPIRED),
-    (e.WrongDeleteToken, DeletionState.UNKNOWN),
-)
+_STATES: Final[dict[type[ApiError], DeletionState]] = {
+    e.UsedLink: DeletionState.USED,
+    e.ExpiredLink: DeletionState.EXPIRED,
+    e.WrongDeleteToken: DeletionState.UNKNOWN,
+}
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,7 @@ def submit_delete_account() -> Response:
     try:
         api(form.current_password)(ask_deletion, RequestDeletion())
     except ApiError as refusal:
-        page_notice = None if form.add_refusal(refusal) else _notice_of(refusal)
-        return DeleteAccountPage(form, page_notice).render(refusal.status)
+        return DeleteAccountPage(form).render_refusal(refusal)
     return redirect_to(f"{ADDRESS}?mailed=1")
 
 
@@ -196,14 +196,10 @@ def submit_keep_account() -> Response:
     return redirect_to(f"{RESTORE}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}")
 
 
-def _notice_of(refusal: ApiError) -> Notice:
-    return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
-
-
 def _render_link(form: ConfirmDeletionForm, token: str, status: int = 200) -> Response:
     try:
         view = api()(contract.read_deletion, contract.DeletionLinkRequest(token=token))
-    except tuple(kind for kind, _ in _STATES) as refusal:
+    except ApiError as refusal:
         return _refused_link(refusal, token)
     return ConfirmDeletionPage(form, DeletionState.OPEN, view.email, token, view.days).render(status)
 
@@ -214,7 +210,7 @@ def _delete(token: str) -> Response:
         return _render_link(form, token, form.error_status)
     try:
         deletion = api()(contract.confirm_deletion, LinkToken(token=token))
-    except tuple(kind for kind, _ in _STATES) as refusal:
+    except ApiError as refusal:
         return _refused_link(refusal, token)
     response = redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
     if deletion.ends_session:
@@ -224,5 +220,7 @@ def _delete(token: str) -> Response:
 
 
 def _refused_link(refusal: ApiError, token: str) -> Response:
-    state = next(state for kind, state in _STATES if isinstance(refusal, kind))
+    state = shown_for(refusal, _STATES)
+    if state is None:
+        raise refusal
     return ConfirmDeletionPage(ConfirmDeletionForm(formdata=None), state, token=token).render(refusal.status)

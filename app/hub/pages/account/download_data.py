@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.accounts.pages import security as contract
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
@@ -39,9 +39,9 @@ class DownloadDataPage(Page):
     template = "pages/account/download_data.html"
     scripts = ("focus", "language", "reveal")
     """Without `once`: the page stays open after the download and may be used again."""
+    refusals = {**CHANGE_REFUSALS, e.TooManyRequests: _RATE_LIMITED}
 
     form: DownloadForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, DownloadDataPage]:
@@ -50,7 +50,7 @@ class DownloadDataPage(Page):
         return {
             "fresh": cls(DownloadForm()),
             "with the password": cls(with_password),
-            "enough": cls(DownloadForm(), _RATE_LIMITED),
+            "enough": cls(DownloadForm(), page_notice=_RATE_LIMITED),
             "token": cls(DownloadForm().with_token_error()),
         }
 
@@ -70,17 +70,10 @@ def download_data() -> Response:
     try:
         export = api(form.current_password)(contract.export_data, NoParameters())
     except ApiError as refusal:
-        return _refused(form, refusal)
+        return DownloadDataPage(form).render_refusal(refusal)
     response = Response(_chunks(export.data), content_type="application/json; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="{_file_name()}"'
     return response
-
-
-def _refused(form: DownloadForm, refusal: ApiError) -> Response:
-    page_notice = None
-    if not form.add_refusal(refusal):
-        page_notice = _RATE_LIMITED if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-    return DownloadDataPage(form, page_notice).render_refusal(refusal)
 
 
 def _file_name() -> str:

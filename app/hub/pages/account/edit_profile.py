@@ -10,12 +10,12 @@ from flask import Response
 
 from app.contract.accounts.pages.profile import edit_profile as operation
 from app.contract.accounts.pages.profile import editable
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -29,9 +29,9 @@ class EditProfilePage(Page):
     """Edits the profile."""
 
     template = "pages/account/edit_profile.html"
+    refusals = CHANGE_REFUSALS
 
     form: FieldsForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, EditProfilePage]:
@@ -48,7 +48,7 @@ class EditProfilePage(Page):
             "default": cls(FieldsForm.of(editable(()), data=values)),
             "every kind of field": cls(FieldsForm.of(SAMPLE_FIELDS, data=values)),
             "refused": cls(wrong),
-            "failed": cls(FieldsForm.of(editable(()), data=values), refusal_notice(ApiError())),
+            "failed": cls(FieldsForm.of(editable(()), data=values), page_notice=CHANGE_REFUSALS[ApiError]),
         }
 
 
@@ -67,8 +67,7 @@ def submit_edit_profile() -> Response:
     try:
         api()(operation, form.to_request())
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return EditProfilePage(form, page_notice).render(refusal.status)
+        return EditProfilePage(form).render_refusal(refusal)
     return _saved()
 
 

@@ -16,7 +16,7 @@ from app.contract.accounts.self_service import RemoveEmail, remove_email
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.hub.account_pages import ConfirmationRequired, require_confirmation
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.code import resend_hint
 from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
@@ -51,16 +51,15 @@ class AddEmailForm(PasswordConfirmationForm):
         [InputRequired(_l("Enter an email."))],
         render_kw={"autocomplete": "email", "spellcheck": "false"},
     )
+    refusals = {
+        e.MalformedEmail: ("email", _l("Enter a valid email address.")),
+        e.EmailTaken: ("email", _l("You’ve already added this email.")),
+        e.EmailRefused: ("email", _l("This email can’t be used here. Use another one.")),
+        e.EmailDomainRefused: ("email", _l("Emails from this domain can’t be used here. Use another one.")),
+    }
 
     def to_request(self) -> contract.EmailEdit:
         return contract.EmailEdit(email=self.email.data or "")
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the error to its field; return whether there is a field for it."""
-        message = next((message for kind, message in _EMAIL_ERRORS.items() if isinstance(refusal, kind)), None)
-        if message is not None:
-            self.add_error("email", message)
-        return message is not None or super().add_refusal(refusal)
 
 
 class ChangeEmailForm(PasswordConfirmationForm):
@@ -71,14 +70,6 @@ class ChangeEmailForm(PasswordConfirmationForm):
 
     def to_request(self) -> contract.EmailEdit:
         return contract.EmailEdit(email=self.address.data or "")
-
-
-_EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedEmail: _l("Enter a valid email address."),
-    e.EmailTaken: _l("You’ve already added this email."),
-    e.EmailRefused: _l("This email can’t be used here. Use another one."),
-    e.EmailDomainRefused: _l("Emails from this domain can’t be used here. Use another one."),
-}
 
 
 @dataclass(frozen=True)
@@ -148,7 +139,7 @@ class EmailsPage(Page):
 
 _DONE: Final = {
     "added": Notice(_l("Email verified"), _l("It’s now part of your account."), "ok"),
-    "not_sent": refusal_notice(e.EmailNotAddable()),
+    "not_sent": CHANGE_REFUSALS[e.EmailNotAddable],
     REMOVE: Notice(_l("Email removed"), _l("We sent you an email about it."), "ok"),
     PRIMARY: Notice(_l("Primary email changed"), _l("We sent a notice to your previous primary email."), "ok"),
 }
@@ -160,9 +151,9 @@ class AddEmailPage(Page):
 
     template = "pages/account/add_email.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: AddEmailForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
@@ -174,8 +165,12 @@ class AddEmailPage(Page):
             "fresh": cls(AddEmailForm()),
             "refused": cls(wrong),
             "with the password": cls(pending),
-            "enough mail": cls(AddEmailForm(data={"email": "a@b.example"}), refusal_notice(e.MailLimitReached())),
-            "not confirmed": cls(AddEmailForm(data={"email": "a@b.example"}), refusal_notice(e.EmailNotAddable())),
+            "enough mail": cls(
+                AddEmailForm(data={"email": "a@b.example"}), page_notice=CHANGE_REFUSALS[e.MailLimitReached]
+            ),
+            "not confirmed": cls(
+                AddEmailForm(data={"email": "a@b.example"}), page_notice=CHANGE_REFUSALS[e.EmailNotAddable]
+            ),
         }
 
 
@@ -185,9 +180,9 @@ class ChangeEmailPage(Page):
 
     template = "pages/account/change_email.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: ChangeEmailForm
-    page_notice: Notice | None = None
     days: int = field(default_factory=lambda: ALERT_LINK_DAYS)
     """How long the mailed link undoes the change."""
 
@@ -201,7 +196,9 @@ class ChangeEmailPage(Page):
             "remove with the password": cls(pending),
             "undone within a day": cls(ChangeEmailForm(data={**common, "action": REMOVE}), days=1),
             "make first": cls(ChangeEmailForm(data={**common, "action": PRIMARY})),
-            "only one": cls(ChangeEmailForm(data={**common, "action": REMOVE}), refusal_notice(e.LastEmail())),
+            "only one": cls(
+                ChangeEmailForm(data={**common, "action": REMOVE}), page_notice=CHANGE_REFUSALS[e.LastEmail]
+            ),
         }
 
 
@@ -235,8 +232,7 @@ def submit_add_email() -> Response:
     try:
         api(form.current_password)(contract.add_email, form.to_request())
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return AddEmailPage(form, page_notice).render(refusal.status)
+        return AddEmailPage(form).render_refusal(refusal)
     return redirect_to(email_code_address(form.email.data or ""))
 
 
@@ -262,8 +258,7 @@ def submit_change_email() -> Response:
     except e.EmailNotOnProfile:
         return redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return ChangeEmailPage(form, page_notice).render(refusal.status)
+        return ChangeEmailPage(form).render_refusal(refusal)
     return redirect_to(f"{EMAILS}?done={action}")
 
 

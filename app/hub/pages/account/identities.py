@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from flask import Response
@@ -14,7 +14,7 @@ from app.contract.federation.pages import identities as contract
 from app.contract.page_models import NoParameters
 from app.hub import journey
 from app.hub.account_pages import read_account, require_confirmation
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -123,11 +123,11 @@ class AddIdentityPage(Page):
     template = "pages/account/add_identity.html"
     scripts = (*Page.scripts, "reveal")
     query = {"provider": 60}
+    refusals = CHANGE_REFUSALS
 
     form: LinkIdentityForm
     provider: str
     """The title of the provider."""
-    page_notice: Notice | None = None
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ class AddIdentityPage(Page):
         return {
             "fresh": cls(LinkIdentityForm(data=data), "Google"),
             "with the password": cls(LinkIdentityForm(data={**data, "asks": NEEDED}), "Google"),
-            "not reached": cls(LinkIdentityForm(data=data), "Google", _RESULTS["broken"]),
+            "not reached": cls(LinkIdentityForm(data=data), "Google", page_notice=_RESULTS["broken"]),
         }
 
 
@@ -150,12 +150,12 @@ class RemoveIdentityPage(Page):
     template = "pages/account/remove_identity.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 40}
+    refusals = CHANGE_REFUSALS
 
     form: UnlinkIdentityForm
     identity: LinkedIdentity
     is_last_method: bool = False
     """Whether it is the last sign-in method, which cannot be unlinked."""
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
@@ -167,7 +167,7 @@ class RemoveIdentityPage(Page):
             "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
             "with the password": cls(UnlinkIdentityForm(data={**data, "asks": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
-            "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -196,19 +196,13 @@ def submit_add_identity() -> Response:
     """Redirect to the provider, which calls back at /socialauth/validate.sauth."""
     form = LinkIdentityForm()
     requested = (form.provider.data or "")[:60]
-    page_notice, status = None, form.error_status
-    if form.validate():
-        try:
-            return journey.follow(
-                api(form.current_password)(contract.connect, contract.LinkIdentityRequest(provider=requested))
-            )
-        except ApiError as refusal:
-            page_notice, status = _notice_of(form, refusal), refusal.status
-    view = read_identities()
-    title = _provider_title(view, requested)
-    if title is None:
-        return redirect_to(ADDRESS)
-    return AddIdentityPage(form, title, page_notice).render(status)
+    if not form.validate():
+        return _add_again(form, requested)
+    link = contract.LinkIdentityRequest(provider=requested)
+    try:
+        return journey.follow(api(form.current_password)(contract.connect, link))
+    except ApiError as refusal:
+        return _add_again(form, requested, refusal)
 
 
 @account_page(REMOVE, parameter="id", field="identity")
@@ -229,19 +223,14 @@ def show_remove_identity() -> Response:
 def submit_remove_identity() -> Response:
     form = UnlinkIdentityForm()
     requested = (form.identity.data or "")[:64]
-    page_notice, status = None, form.error_status
-    if form.validate():
-        try:
-            api(form.current_password)(contract.disconnect, contract.UnlinkIdentityRequest(id=requested))
-        except ApiError as refusal:
-            page_notice, status = _notice_of(form, refusal), refusal.status
-        else:
-            return redirect_to(f"{ADDRESS}?done=removed")
-    view = read_identities()
-    page = _removal_page(view, form, requested)
-    if page is None:
-        return redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
-    return replace(page, page_notice=page_notice).render(status)
+    if not form.validate():
+        return _remove_again(form, requested)
+    unlink = contract.UnlinkIdentityRequest(id=requested)
+    try:
+        api(form.current_password)(contract.disconnect, unlink)
+    except ApiError as refusal:
+        return _remove_again(form, requested, refusal)
+    return redirect_to(f"{ADDRESS}?done=removed")
 
 
 def read_identities() -> contract.OwnIdentities:
@@ -253,13 +242,21 @@ def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
     return next((identity.title for identity in view.connections if identity.name == requested), None)
 
 
+def _add_again(form: LinkIdentityForm, requested: str, refusal: ApiError | None = None) -> Response:
+    title = _provider_title(read_identities(), requested)
+    return AddIdentityPage(form, title).render_refusal(refusal) if title is not None else redirect_to(ADDRESS)
+
+
+def _remove_again(form: UnlinkIdentityForm, requested: str, refusal: ApiError | None = None) -> Response:
+    page = _removal_page(read_identities(), form, requested)
+    if page is None:
+        return redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
+    return page.render_refusal(refusal)
+
+
 def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, requested: str) -> RemoveIdentityPage | None:
     identity = next((identity for identity in view.identities if identity.id == requested), None)
     return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
-
-
-def _notice_of(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
-    return explain(form, refusal)
 
 
 def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:

@@ -16,7 +16,7 @@ from app.contract.accounts import phone_numbers
 from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
@@ -45,16 +45,13 @@ class PhoneNumberForm(PasswordConfirmationForm):
         [InputRequired(_l("Enter your phone number with + and the country code."))],
         render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"},
     )
+    refusals = {
+        e.MalformedPhone: ("phone", _l("Enter a valid phone number.")),
+        e.PhoneRegistered: ("phone", _l("You’ve already added this number.")),
+    }
 
     def to_request(self) -> contract.PhoneEdit:
         return contract.PhoneEdit(phone=self.phone.data or "")
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the error to its field; return whether there is a field for it."""
-        message = next((message for kind, message in _NUMBER_ERRORS.items() if isinstance(refusal, kind)), None)
-        if message is not None:
-            self.add_error("phone", message)
-        return message is not None or super().add_refusal(refusal)
 
 
 class PhoneCodeForm(code.CodeForm):
@@ -77,10 +74,6 @@ class RemovePhoneForm(PasswordConfirmationForm):
     """Confirms the removal."""
 
 
-_NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedPhone: _l("Enter a valid phone number."),
-    e.PhoneRegistered: _l("You’ve already added this number."),
-}
 _ONLY_IDENTIFIER: Final = Notice(_l("Your only way to sign in"), _l("Add an email before removing the number."))
 
 
@@ -126,9 +119,9 @@ class ChangePhonePage(Page):
 
     template = "pages/account/change_phone.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: PhoneNumberForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePhonePage]:
@@ -143,9 +136,9 @@ class ChangePhonePage(Page):
             "no number": cls(wrong),
             "one's own": cls(own),
             "with the password": cls(pending),
-            "enough messages": cls(PhoneNumberForm(data=common), refusal_notice(e.SmsLimitReached())),
-            "no messages": cls(PhoneNumberForm(data=common), refusal_notice(e.NoSmsConfiguration())),
-            "locked": cls(PhoneNumberForm(data=common), refusal_notice(e.LockedForAWhile())),
+            "enough messages": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[e.SmsLimitReached]),
+            "no messages": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[e.NoSmsConfiguration]),
+            "locked": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -186,9 +179,9 @@ class RemovePhonePage(Page):
 
     template = "pages/account/remove_phone.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = {**CHANGE_REFUSALS, e.NotProcessable: _ONLY_IDENTIFIER}
 
     form: RemovePhoneForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:
@@ -197,7 +190,7 @@ class RemovePhonePage(Page):
         return {
             "fresh": cls(RemovePhoneForm()),
             "with the password": cls(pending),
-            "only name": cls(RemovePhoneForm(), _ONLY_IDENTIFIER),
+            "only name": cls(RemovePhoneForm(), page_notice=_ONLY_IDENTIFIER),
         }
 
 
@@ -229,8 +222,7 @@ def submit_change_phone() -> Response:
     try:
         api(form.current_password)(contract.request_phone_change, form.to_request())
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return ChangePhonePage(form, page_notice).render(refusal.status)
+        return ChangePhonePage(form).render_refusal(refusal)
     return redirect_to(CODE)
 
 
@@ -282,11 +274,8 @@ def submit_remove_phone() -> Response:
         api(form.current_password)(phone_numbers.remove, phone_numbers.RemovePhone())
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
         return redirect_to(f"{SHOWN}?done=removed")  # a double submit: already removed
-    except e.NotProcessable as refusal:
-        return RemovePhonePage(form, _ONLY_IDENTIFIER).render(refusal.status)
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return RemovePhonePage(form, page_notice).render(refusal.status)
+        return RemovePhonePage(form).render_refusal(refusal)
     return redirect_to(f"{SHOWN}?done=removed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from flask import Response
 from wtforms import StringField
@@ -13,13 +13,13 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.accounts.self_service import SetUsername, set_username
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
@@ -36,25 +36,15 @@ class UsernameForm(PasswordConfirmationForm):
         [InputRequired(_l("Choose a username."))],
         render_kw={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "dir": "auto"},
     )
+    refusals = {
+        e.UsernameTaken: ("username", _l("This username is taken. Choose another one.")),
+        e.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
+        e.UsernameFormatRefused: ("username", USERNAME_FORMAT),
+        e.UsernameMissing: ("username", _l("Choose a username.")),
+    }
 
     def to_request(self) -> SetUsername:
         return SetUsername(username=(self.username.data or "").strip())
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the error to its field; return whether there is a field for it."""
-        message = next((message for kind, message in _USERNAME_ERRORS.items() if isinstance(refusal, kind)), None)
-        if message is not None:
-            self.add_error("username", message)
-        return message is not None or super().add_refusal(refusal)
-
-
-_MALFORMED: Final = _l("Use 1 to 32 characters, without spaces.")
-_USERNAME_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.UsernameTaken: _l("This username is taken. Choose another one."),
-    e.MalformedUsername: _MALFORMED,
-    e.UsernameFormatRefused: USERNAME_FORMAT,
-    e.UsernameMissing: _l("Choose a username."),
-}
 
 
 @dataclass(frozen=True)
@@ -63,9 +53,9 @@ class UsernamePage(Page):
 
     template = "pages/account/username.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: UsernameForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, UsernamePage]:
@@ -79,7 +69,7 @@ class UsernamePage(Page):
             "taken": cls(taken),
             "with the password": cls(with_password),
             "wrong password": cls(wrong),
-            "locked": cls(with_password, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(with_password, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -100,6 +90,5 @@ def submit_username() -> Response:
     try:
         api(form.current_password)(set_username, form.to_request())
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return UsernamePage(form, page_notice).render(refusal.status)
+        return UsernamePage(form).render_refusal(refusal)
     return redirect_to("/profile?saved=1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from app.contract.consents.forms import ConsentForm
 from app.contract.consents.operations import ConsentAnswer
 from app.contract.page_models import NoParameters
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.consent import consent_fields
@@ -27,6 +27,7 @@ from app.hub.rendering.page import Notice, Page, form_notice
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = "/consents"
 _MAX_ENTRIES: Final = 50
@@ -62,6 +63,7 @@ class ConsentsPage(Page):
 
     template = "pages/consent/account_consents.html"
     query = {"saved": 1}
+    refusals = CHANGE_REFUSALS
 
     form: BoxesForm
     forms: tuple[ConsentForm, ...]
@@ -70,7 +72,6 @@ class ConsentsPage(Page):
     history: tuple[HistoryEntry, ...] = ()
     policies: tuple[AcceptedVersion, ...] = ()
     is_saved: bool = False
-    page_notice: Notice | None = None
 
     @property
     def notice(self) -> Notice | None:
@@ -127,7 +128,7 @@ class ConsentsPage(Page):
             "saved": cls(form, both, since, history, is_saved=True),
             "policy alone": cls(BoxesForm.of(()), (), {}, (), accepted),
             "nothing yet": cls(BoxesForm.of(()), (), {}),
-            "failed": cls(form, both, since, history, page_notice=refusal_notice(e.TooManyRequests())),
+            "failed": cls(form, both, since, history, page_notice=CHANGE_REFUSALS[ApiError]),
         }
 
 
@@ -142,7 +143,7 @@ def submit_consents() -> Response:
     form = BoxesForm.of(_optional(visit.tenant.consent_forms))
     shown_ids = set(visit.form.get("shown", "").split())
     if not form.validate():
-        return _refused(form.error_status, form_notice(form))
+        return replace(_page(_read()), page_notice=form_notice(form)).render(form.error_status)
     try:
         choices = {option: yes for option, yes in form.ticked.items() if option in shown_ids}
         if choices:
@@ -150,12 +151,7 @@ def submit_consents() -> Response:
             api()(consents.change, consents.UpdateOwnConsents(Consents=answers))
         return redirect_to(f"{ADDRESS}?saved=1")
     except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
-        return _refused(refusal.status, refusal_notice(refusal))
-
-
-def _refused(status: int, page_notice: Notice | None) -> Response:
-    """Render the stored consents with the problem above them."""
-    return _page(_read(), page_notice).render(status)
+        return _page(_read()).render_refusal(refusal)
 
 
 def _read() -> contract.OwnConsents:
@@ -164,7 +160,8 @@ def _read() -> contract.OwnConsents:
     return api()(contract.read_consents, NoParameters())
 
 
-def _page(view: contract.OwnConsents, page_notice: Notice | None = None) -> ConsentsPage:
+def _page(view: contract.OwnConsents) -> ConsentsPage:
+    """Return the page with the stored consents, whatever was posted."""
     forms = consent_fields.forms_of(view.events)
     titles = consent_fields.titles(current_visit().tenant.consent_forms)
     since = {item.option: _format_date(item.at) for item in view.agreed}
@@ -175,7 +172,6 @@ def _page(view: contract.OwnConsents, page_notice: Notice | None = None) -> Cons
         history=tuple(_history_entry(item, titles) for item in view.history[:_MAX_ENTRIES]),
         policies=tuple(_accepted_version(item) for item in view.policies),
         is_saved=not current_visit().is_post and current_visit().query.get("saved") == "1",
-        page_notice=page_notice,
     )
 
 

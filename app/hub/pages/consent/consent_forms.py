@@ -15,12 +15,12 @@ from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import ConsentFormsStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import account_in_interaction
 from app.hub.pages import pages
 from app.hub.pages.consent import consent_fields
 from app.hub.pages.consent.consent_fields import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -35,11 +35,11 @@ class ConsentFormsPage(Page):
     """Asks for the consents."""
 
     template = "pages/consent/consent_forms.html"
+    refusals = CHANGE_REFUSALS
 
     form: BoxesForm
     forms: tuple[ConsentForm, ...]
     relying_party: str = ""
-    page_notice: Notice | None = None
     account: str = ""
     """The label of the account."""
 
@@ -65,7 +65,7 @@ class ConsentFormsPage(Page):
             "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), "Acme Shop", account="ada@example.com"),
             "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop", account="ada@example.com"),
             "without what is needed": cls(refused, both),
-            "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), page_notice=refusal_notice(ApiError())),
+            "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), page_notice=CHANGE_REFUSALS[ApiError]),
         }
 
 
@@ -98,7 +98,7 @@ def submit_consent_forms() -> Response:
     except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
         return redirect_to(f"{ADDRESS}?attempt={interaction.id}")
     except e.TooManyRequests as refusal:
-        return _page(forms, form, account_in_interaction(), refusal_notice(refusal)).render(refusal.status)
+        return _page(forms, form, account_in_interaction()).render_refusal(refusal)
 
 
 def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] = ()) -> BoxesForm:
@@ -107,7 +107,5 @@ def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] =
     return BoxesForm.of(options, [option.id for option in options if option.id in agreed and not option.mandatory])
 
 
-def _page(
-    forms: tuple[ConsentForm, ...], form: BoxesForm, account: str, page_notice: Notice | None = None
-) -> ConsentFormsPage:
-    return ConsentFormsPage(form, forms, current_visit().relying_party, page_notice, account)
+def _page(forms: tuple[ConsentForm, ...], form: BoxesForm, account: str) -> ConsentFormsPage:
+    return ConsentFormsPage(form, forms, current_visit().relying_party, account)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 from urllib.parse import urlencode
 
 from flask import Response
@@ -21,8 +21,10 @@ from app.contract.steps import SelectOrganizationStep, StepResponse
 from app.hub import journey
 from app.hub.account_pages import read_account
 from app.hub.client.identity_client import SignInRequired
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
+from app.hub.pages.organizations.presentation import NAME_ERRORS
 from app.hub.rendering.form import HubForm, too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
@@ -44,6 +46,7 @@ class CreateForm(HubForm):
         [DataRequired(_l("Enter a name.")), Length(max=100, message=too_long(100))],
         render_kw={"autocomplete": "organization", "dir": "auto"},
     )
+    refusals = {kind: ("name", message) for kind, message in NAME_ERRORS.items()}
 
     @property
     def first_fields(self) -> tuple[str, ...]:
@@ -52,28 +55,10 @@ class CreateForm(HubForm):
     def to_request(self) -> contract.CreateOwnOrganization:
         return contract.CreateOwnOrganization(name=self.name.data or "")
 
-    def add_refusal(self, refusal: ApiError) -> Notice | None:
-        """Add the refusal to the field, or return its notice."""
-        message = next((text for kind, text in NAME_ERRORS.items() if isinstance(refusal, kind)), None)
-        if message is not None:
-            self.add_error("name", message)
-            return None
-        return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), _FAILED)
 
-
-NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.OrganizationNameTaken: _l("This name is taken. Choose another one."),
-    e.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
-}
-_FAILED: Final = Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help."))
 _UNVERIFIED: Final = Notice(_l("Verify your email first"), _l("Then you can create an organization."), "note")
 _LIMIT: Final = Notice(_l("You’ve reached the limit"), _l("You can’t create more organizations."), "note")
 _PROBLEMS: Final = {"unverified": _UNVERIFIED, "limit": _LIMIT}
-_NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.EmailUnverified: _UNVERIFIED,
-    e.TooManyOrganizations: _LIMIT,
-    e.TooManyRequests: Notice(_l("Too many attempts"), _l("Try again later.")),
-}
 
 
 def _samples() -> dict[str, tuple[CreateForm, Notice | None]]:
@@ -94,8 +79,14 @@ def _samples() -> dict[str, tuple[CreateForm, Notice | None]]:
 class _CreatePage(Page):
     """Asks for the name, or shows why the account cannot create an organization now."""
 
+    refusals = {
+        **CHANGE_REFUSALS,
+        e.EmailUnverified: _UNVERIFIED,
+        e.TooManyOrganizations: _LIMIT,
+        e.TooManyRequests: Notice(_l("Too many attempts"), _l("Try again later.")),
+    }
+
     form: CreateForm
-    page_notice: Notice | None = None
 
     @property
     def is_closed(self) -> bool:
@@ -116,7 +107,7 @@ class CreateOrganizationPage(_CreatePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, CreateOrganizationPage]:
-        return {name: cls(*fields) for name, fields in _samples().items()}
+        return {name: cls(form, page_notice=notice) for name, (form, notice) in _samples().items()}
 
 
 @dataclass(frozen=True)
@@ -136,7 +127,7 @@ class CreateOrganizationAtSignInPage(_CreatePage):
     @classmethod
     def samples(cls) -> Mapping[str, CreateOrganizationAtSignInPage]:
         known = ("Acme Shop", "ada@example.com")
-        return {name: cls(form, page_notice, *known) for name, (form, page_notice) in _samples().items()}
+        return {name: cls(form, *known, page_notice=notice) for name, (form, notice) in _samples().items()}
 
 
 @account_page(ADDRESS)
@@ -144,12 +135,12 @@ def show_create_organization() -> Response:
     view = _read()
     if not view.can_create:
         return redirect_to(LIST)
-    return CreateOrganizationPage(CreateForm(), _PROBLEMS.get(view.creation_problem)).render()
+    return CreateOrganizationPage(CreateForm(), page_notice=_PROBLEMS.get(view.creation_problem)).render()
 
 
 @pages.post(ADDRESS)
 def submit_create_organization() -> Response:
-    form, page_notice, status = CreateForm(), None, 422
+    form = CreateForm()
     if not form.validate():
         return CreateOrganizationPage(form).render(form.error_status)
     try:
@@ -157,8 +148,7 @@ def submit_create_organization() -> Response:
     except e.OrganizationCreationOff:
         return redirect_to(LIST)
     except ApiError as refusal:
-        page_notice, status = form.add_refusal(refusal), refusal.status
-        return CreateOrganizationPage(form, page_notice).render(status)
+        return CreateOrganizationPage(form).render_refusal(refusal)
     return redirect_to(f"/organizations/members?{urlencode({'id': created.id, 'done': 'created'})}")
 
 
@@ -171,42 +161,38 @@ def show_create_at_sign_in() -> Response:
         page_notice = _PROBLEMS.get(_read().creation_problem)
     except SignInRequired:
         page_notice = None
-    return _at_sign_in(CreateForm(), step, response.relying_party, page_notice)
+    return replace(_page_at_sign_in(CreateForm(), step, response.relying_party), page_notice=page_notice).render()
 
 
 @pages.post(AT_SIGN_IN)
 def submit_create_at_sign_in() -> Response:
     interaction, form = journey.require_interaction(), CreateForm()
     if not form.validate():
-        return _refused_at_sign_in(form, None, form.error_status)
+        return _again_at_sign_in(form)
     try:
         created = api()(contract.create, form.to_request())
     except (SignInRequired, e.OrganizationCreationOff):
         return journey.follow(_resume())
     except ApiError as refusal:
-        return _refused_at_sign_in(form, form.add_refusal(refusal), refusal.status)
+        return _again_at_sign_in(form, refusal)
     chosen = account_organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
     return journey.follow(api()(account_organizations.choose, chosen))
 
 
-def _refused_at_sign_in(form: CreateForm, page_notice: Notice | None, status: int) -> Response:
+def _again_at_sign_in(form: CreateForm, refusal: ApiError | None = None) -> Response:
     response = _resume()
     if (step := _creating(response)) is None:
         return journey.follow(response)
-    return _at_sign_in(form, step, response.relying_party, page_notice, status)
+    return _page_at_sign_in(form, step, response.relying_party).render_refusal(refusal)
 
 
-def _at_sign_in(
-    form: CreateForm,
-    step: SelectOrganizationStep,
-    relying_party: RelyingPartyView | None,
-    page_notice: Notice | None,
-    status: int = 200,
-) -> Response:
+def _page_at_sign_in(
+    form: CreateForm, step: SelectOrganizationStep, relying_party: RelyingPartyView | None
+) -> CreateOrganizationAtSignInPage:
     current_visit().use_account_language(step.person)
     application = relying_party.name if relying_party else ""
     account = step.person.label if step.person else ""
-    return CreateOrganizationAtSignInPage(form, page_notice, application, account).render(status)
+    return CreateOrganizationAtSignInPage(form, application, account)
 
 
 def _resume() -> StepResponse:

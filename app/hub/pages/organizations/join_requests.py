@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.organizations.pages import join_requests as contract
 from app.hub.account_pages import ConfirmationRequired
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import explain
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -35,6 +35,18 @@ from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = f"{LIST}/requests"
 _APPROVE, _DECLINE = "approve-", "decline-"
+_CLOSED: Final = Notice(
+    _l("This request can’t be approved"),
+    _l("It was already approved or declined, or the person’s account or email changed."),
+    "note",
+)
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.JoinRequestClosed: _CLOSED,
+    e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or revoke an invitation first.")),
+    e.WrongDefaultMemberRole: Notice(
+        _l("There’s no role for new members"), _l("Ask your administrator to set a default role.")
+    ),
+}
 
 
 class DecisionForm(PasswordConfirmationForm):
@@ -83,6 +95,7 @@ class JoinRequestsPage(Page):
 
     template = "pages/organizations/join_requests.html"
     query = {"id": 64, "page": 6, "done": 8}
+    refusals = {**CHANGE_REFUSALS, **_NOTICES}
 
     form: DecisionForm
     organization: str
@@ -94,7 +107,6 @@ class JoinRequestsPage(Page):
     """Of the page."""
     has_more: bool = False
     tabs: tuple[Tab, ...] = TABS
-    page_notice: Notice | None = None
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
@@ -121,22 +133,12 @@ _RESULTS: Final = {
     "approved": Notice(_l("Request approved"), _l("They’re now a member. We’ve emailed them."), "ok"),
     "declined": Notice(_l("Request declined"), _l("We’ve emailed them. They can ask again in 30 days."), "ok"),
 }
-_NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.JoinRequestClosed: Notice(
-        _l("This request can’t be approved"),
-        _l("It was already approved or declined, or the person’s account or email changed."),
-        "note",
-    ),
-    e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or revoke an invitation first.")),
-    e.WrongDefaultMemberRole: Notice(
-        _l("There’s no role for new members"), _l("Ask your administrator to set a default role.")
-    ),
-}
 
 
 @account_page(ADDRESS, parameter="id", field="organization")
 def show_join_requests() -> Response:
-    return _list(None, requested_organization(), page_number(), _RESULTS.get(current_visit().query.get("done", "")))
+    result = _RESULTS.get(current_visit().query.get("done", ""))
+    return replace(_page(None, requested_organization(), page_number()), page_notice=result).render()
 
 
 @pages.post(ADDRESS)
@@ -144,7 +146,7 @@ def submit_join_request() -> Response:
     form = DecisionForm()
     organization, decision = (form.organization.data or "")[:64], form.decision
     if not form.validate() or decision is None:
-        return _list(form, organization, 1, None, form.error_status)
+        return _page(form, organization).render(form.error_status)
     join_request, is_approved = decision
     operation = contract.approve if is_approved else contract.decline
     try:
@@ -154,9 +156,7 @@ def submit_join_request() -> Response:
     except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
         if not is_approved:  # declined already, by a double submit or another manager
             return redirect_to(address_of(ADDRESS, organization))
-        return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
-    except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
-        return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
+        return replace(_page(form, organization), page_notice=_CLOSED).render(409)
     except SignInRequired:  # or the password does not suffice
         if current_visit().session:
             raise ConfirmationRequired from None
@@ -164,15 +164,12 @@ def submit_join_request() -> Response:
     except e.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
-        notice = explain(form, refusal)
-        return _list(form, organization, 1, notice, refusal.status)
+        return _page(form, organization).render_refusal(refusal)
     done = "approved" if is_approved else "declined"
     return redirect_to(address_of(ADDRESS, organization, done=done))
 
 
-def _list(
-    form: DecisionForm | None, organization: str, number: int, notice: Notice | None, status: int = 200
-) -> Response:
+def _page(form: DecisionForm | None, organization: str, number: int = 1) -> JoinRequestsPage:
     request = contract.RequestsRequest(organization=organization or "-", page=number)
     view = read(contract.read, request)
     own = view.organization
@@ -186,5 +183,4 @@ def _list(
         number,
         view.has_more,
         tabs_of(own),
-        notice,
-    ).render(status)
+    )

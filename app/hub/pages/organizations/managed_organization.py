@@ -10,6 +10,7 @@ from flask import abort
 from app.contract import errors as e
 from app.contract.accounts.pages.reauthentication import AccountView
 from app.hub.account_pages import read_account
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
 from app.hub.web.responses import redirect_to
@@ -19,6 +20,7 @@ from app.kit.operations.wire import Wire
 
 LIST: Final = "/organizations"
 OWNERS_ONLY: Final = Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this."))
+ORGANIZATION_REFUSALS: Final = {**CHANGE_REFUSALS, e.OwnersOnly: OWNERS_ONLY}
 _MAX_PAGE: Final = 100_000
 
 Req = TypeVar("Req", bound=Wire)

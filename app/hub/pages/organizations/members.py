@@ -12,12 +12,12 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import members as contract
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
     LIST,
+    ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
     address_of,
     page_number,
@@ -37,6 +37,8 @@ ADDRESS: Final = f"{LIST}/members"
 EDIT: Final = f"{ADDRESS}/edit"
 REMOVE: Final = f"{ADDRESS}/remove"
 _ROLE: Final = "role-"
+_NONE_CHOSEN: Final = Notice(_l("Choose at least one role"))
+_LAST_OWNER: Final = Notice(_l("An organization needs an owner"), _l("Make another member an owner first."))
 _MAX_ROLES: Final = 50
 
 
@@ -168,13 +170,13 @@ class MemberRolesPage(Page):
     template = "pages/organizations/member_roles.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
+    refusals = {**ORGANIZATION_REFUSALS, e.LastOwner: _LAST_OWNER}
 
     form: RolesForm
     organization: str
     name: str
     member: MemberRow
     roles: tuple[RoleChoice, ...]
-    page_notice: Notice | None = None
     can_transfer: bool = False
     """Whether the account can make the member an owner."""
 
@@ -190,18 +192,11 @@ class MemberRolesPage(Page):
         return {
             "fresh": cls(RolesForm(data=data), *globex, member, roles),
             "seen by an owner": cls(RolesForm(data=data), *globex, member, roles[:2], can_transfer=True),
-            "an owner": cls(RolesForm(data=data), *globex, owner, roles, _NOTICES[e.OwnersOnly]),
-            "none chosen": cls(RolesForm(data=data), *globex, member, roles[1:], _NONE_CHOSEN),
-            "the only owner": cls(RolesForm(data=data), *globex, member, roles, _NOTICES[e.LastOwner]),
+            "an owner": cls(RolesForm(data=data), *globex, owner, roles, page_notice=OWNERS_ONLY),
+            "none chosen": cls(RolesForm(data=data), *globex, member, roles[1:], page_notice=_NONE_CHOSEN),
+            "the only owner": cls(RolesForm(data=data), *globex, member, roles, page_notice=_LAST_OWNER),
             "with the password": cls(RolesForm(data={**data, "asks": NEEDED}), *globex, member, roles),
         }
-
-
-_NONE_CHOSEN: Final = Notice(_l("Choose at least one role"))
-_NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.LastOwner: Notice(_l("An organization needs an owner"), _l("Make another member an owner first.")),
-    e.OwnersOnly: OWNERS_ONLY,
-}
 
 
 @dataclass(frozen=True)
@@ -211,12 +206,12 @@ class RemoveMemberPage(Page):
     template = "pages/organizations/remove_member.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
+    refusals = {**ORGANIZATION_REFUSALS, e.LastOwner: _LAST_OWNER}
 
     form: RemovalForm
     organization: str
     name: str
     member: MemberRow
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveMemberPage]:
@@ -224,7 +219,7 @@ class RemoveMemberPage(Page):
         globex = ("org_9", "Globex Gardens")
         return {
             "fresh": cls(RemovalForm(data=data), *globex, member),
-            "an owner": cls(RemovalForm(data=data), *globex, owner, _NOTICES[e.OwnersOnly]),
+            "an owner": cls(RemovalForm(data=data), *globex, owner, page_notice=OWNERS_ONLY),
             "with the password": cls(RemovalForm(data={**data, "asks": NEEDED}), *globex, member),
         }
 
@@ -264,7 +259,7 @@ def submit_member_roles() -> Response:
     chosen = form.chosen
     organization, uid = ids_in(form.member.data or "")
     if not chosen and form.validate():
-        return _page(EDIT, form, organization, uid, _NONE_CHOSEN, 422)
+        return replace(_page(EDIT, form, _read(organization, uid)), page_notice=_NONE_CHOSEN).render(422)
     change = contract.SetMemberRolesRequest(organization=organization, uid=uid, role_ids=chosen or ["-"])
     return _submit(EDIT, form, contract.set_roles, change, "saved")
 
@@ -285,47 +280,32 @@ def _show(address: str) -> Response:
         require_confirmation(view)
     kind = RolesForm if address == EDIT else RemovalForm
     form = kind(formdata=None, data={**confirmation_data(view), "member": requested})
-    page_notice = None if view.member.can_change else _NOTICES[e.OwnersOnly]
-    return _render(address, form, view, page_notice, 200)
+    notice = None if view.member.can_change else OWNERS_ONLY
+    return replace(_page(address, form, view), page_notice=notice).render()
 
 
 def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change: Any, result: str) -> Response:
     """Make the change; return to the list, or show the page again with the reason."""
-    page_notice, status = None, 422
     if not form.validate():
-        status = form.error_status
-    else:
-        try:
-            api(form.current_password)(operation, change)
-        except ApiError as refusal:
-            shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
-            page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
-        else:
-            return redirect_to(address_of(ADDRESS, change.organization, done=result))
-    return _page(address, form, change.organization, change.uid, page_notice, status)
+        return _page(address, form, _read(change.organization, change.uid)).render(form.error_status)
+    try:
+        api(form.current_password)(operation, change)
+    except ApiError as refusal:
+        return _page(address, form, _read(change.organization, change.uid)).render_refusal(refusal)
+    return redirect_to(address_of(ADDRESS, change.organization, done=result))
 
 
-def _page(
-    address: str, form: PasswordConfirmationForm, organization: str, uid: str, page_notice: Notice | None, status: int
-) -> Response:
-    return _render(address, form, _read(organization, uid), page_notice, status)
-
-
-def _render(
-    address: str, form: Any, view: contract.MemberResponse, page_notice: Notice | None, status: int
-) -> Response:
+def _page(address: str, form: Any, view: contract.MemberResponse) -> MemberRolesPage | RemoveMemberPage:
     organization, member = view.organization, MemberRow.of(view.organization.id, view.member)
     if address == REMOVE:
-        return RemoveMemberPage(form, organization.id, organization.name, member, page_notice).render(status)
+        return RemoveMemberPage(form, organization.id, organization.name, member)
     chosen = form.chosen if current_visit().is_post else view.member.role_ids
     roles = tuple(
         RoleChoice(role.id, role.name, role.description, role.id in chosen, role.can_change and view.member.can_change)
         for role in view.roles
     )
     can_transfer = organization.is_owner and not member.is_self
-    return MemberRolesPage(form, organization.id, organization.name, member, roles, page_notice, can_transfer).render(
-        status
-    )
+    return MemberRolesPage(form, organization.id, organization.name, member, roles, can_transfer)
 
 
 def _read(organization: str, uid: str) -> contract.MemberResponse:

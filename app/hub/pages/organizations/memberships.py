@@ -14,7 +14,7 @@ from app.contract.organizations.pages import account_organizations as contract
 from app.contract.organizations.pages import join_requests
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import read_account, require_confirmation
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -131,10 +131,10 @@ class LeavePage(Page):
     template = "pages/organizations/leave.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
+    refusals = CHANGE_REFUSALS
 
     form: LeaveForm
     organization: OrganizationRow
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, LeavePage]:
@@ -146,7 +146,7 @@ class LeavePage(Page):
             "the only owner": cls(LeaveForm(data=data), own),
             "with the password": cls(LeaveForm(data={**data, "asks": NEEDED}), other),
             "wrong password": cls(wrong, other),
-            "locked": cls(LeaveForm(data=data), other, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(LeaveForm(data=data), other, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -198,23 +198,23 @@ def show_leave_organization() -> Response:
 @pages.post(LEAVE)
 def submit_leave_organization() -> Response:
     form = LeaveForm()
-    page_notice, status = None, 422
     if not form.validate():
-        status = form.error_status
-    else:
-        try:
-            api(form.current_password)(contract.leave, form.to_request())
-        except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
-            page_notice, status = None, refusal.status
-        except ApiError as refusal:
-            page_notice, status = explain(form, refusal), refusal.status
-        else:
-            return redirect_to(f"{ADDRESS}?done=left")
-    view = _read()
-    organization = _find(view, form.organization.data or "")
+        return _leave_again(form)
+    try:
+        api(form.current_password)(contract.leave, form.to_request())
+    except ApiError as refusal:
+        return _leave_again(form, refusal)
+    return redirect_to(f"{ADDRESS}?done=left")
+
+
+def _leave_again(form: LeaveForm, refusal: ApiError | None = None) -> Response:
+    organization = _find(_read(), form.organization.data or "")
     if organization is None:
         return redirect_to(ADDRESS)  # left already, by a double submit or another tab
-    return LeavePage(form, organization, page_notice).render(status)
+    page = LeavePage(form, organization)
+    if isinstance(refusal, e.UnknownOrganization | e.LastOwner):
+        return page.render(refusal.status)  # the page explains the only owner by itself
+    return page.render_refusal(refusal)
 
 
 def _read() -> contract.OwnOrganizations:

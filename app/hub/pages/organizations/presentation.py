@@ -10,12 +10,14 @@ from typing import Any, Final
 from flask_babel import format_decimal, get_locale
 from flask_babel import lazy_ngettext as _n
 
+from app.contract import errors as e
 from app.contract.organizations.pages.account_organizations import OwnOrganization
 from app.contract.organizations.views import InvitationHint, JoinableOrganization
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering import formatting
 from app.hub.tenants.branding import initials
 from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
 
 TONES: Final = ("green", "rust", "blue", "plum")
 """Colours of tiles: the classes `tile--green` and so on."""
@@ -137,3 +139,10 @@ def listed(names: Iterable[str]) -> str:
 def logos(tiles: Iterable[Tile]) -> tuple[str, ...]:
     """Return the addresses of the logos that a page shows."""
     return tuple(dict.fromkeys(tile.logo for tile in tiles if tile.logo))[:_LOGOS]
+
+
+NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
+    e.OrganizationNameTaken: _l("This name is taken. Choose another one."),
+    e.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
+}
+"""What the field of an organization's name says."""

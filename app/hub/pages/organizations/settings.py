@@ -14,14 +14,20 @@ from wtforms.validators import DataRequired, Length
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import explain
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read, requested_organization
-from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
+from app.hub.pages.organizations.managed_organization import (
+    LIST,
+    ORGANIZATION_REFUSALS,
+    address_of,
+    read,
+    requested_organization,
+)
+from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, people, tabs_of
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -76,15 +82,11 @@ class SettingsForm(PasswordConfirmationForm):
             self.color.errors = [_l("Enter a color such as #0b7a5b.")]
 
     def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the refusal to its field; return whether there is a field for it."""
-        if isinstance(refusal, e.OrganizationNameTaken):
-            field = "display_name" if "Display" in refusal.description else "name"
-            self.add_error(field, _l("This name is taken. Choose another one."))
-        elif isinstance(refusal, e.BadField):
-            field = "display_name" if "Display" in refusal.description else "name"
-            self.add_error(field, _l("Use letters from one alphabet in each word, and no invisible characters."))
-        else:
+        """Add the refusal to its field: the description tells the two names apart."""
+        message = shown_for(refusal, NAME_ERRORS)
+        if message is None:
             return super().add_refusal(refusal)
+        self.add_error("display_name" if "Display" in refusal.description else "name", message)
         return True
 
 
@@ -94,19 +96,13 @@ class DeletionForm(PasswordConfirmationForm):
     own_fields = ("name",)
     organization = HiddenField()
     name = StringField(_l("Organization name"), render_kw={"dir": "auto"})
+    refusals = {e.BadField: ("name", _l("Enter the organization’s name exactly as shown."))}
 
     def to_request(self) -> contract.DeleteOwnOrganization:
         return contract.DeleteOwnOrganization(
             organization=(self.organization.data or "")[:64],
             name=(self.name.data or "")[:100],
         )
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        """Add the refusal to its field; return whether there is a field for it."""
-        if isinstance(refusal, e.BadField):
-            self.add_error("name", _l("Enter the organization’s name exactly as shown."))
-            return True
-        return super().add_refusal(refusal)
 
 
 @dataclass(frozen=True)
@@ -116,6 +112,7 @@ class OrganizationSettingsPage(Page):
     template = "pages/organizations/settings.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64, "done": 8}
+    refusals = ORGANIZATION_REFUSALS
 
     form: SettingsForm
     organization: str
@@ -123,7 +120,6 @@ class OrganizationSettingsPage(Page):
     shown_name: str
     people: Any
     is_owner: bool = True
-    page_notice: Notice | None = None
     tabs: tuple[Tab, ...] = TABS
 
     @classmethod
@@ -166,6 +162,7 @@ class DeleteOrganizationPage(Page):
     template = "pages/organizations/delete.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
+    refusals = ORGANIZATION_REFUSALS
 
     form: DeletionForm
     organization: str
@@ -174,7 +171,6 @@ class DeleteOrganizationPage(Page):
     domains: Any = ""
     connections: Any = ""
     invitations: Any = ""
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteOrganizationPage]:
@@ -213,17 +209,22 @@ def show_organization_settings() -> Response:
         "color": view.color,
         **confirmation_data(view),
     }
-    notice = _SAVED if current_visit().query.get("done") == "saved" else None
-    return _settings(SettingsForm(formdata=None, data=data), view, notice)
+    page = _settings_page(SettingsForm(formdata=None, data=data), view)
+    is_saved = current_visit().query.get("done") == "saved"
+    return (replace(page, page_notice=_SAVED) if is_saved else page).render()
 
 
 @pages.post(ADDRESS)
 def submit_organization_settings() -> Response:
     form = SettingsForm()
-    response = _submit(form, contract.change)
-    if response is None:
-        return redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
-    return _settings(form, _read((form.organization.data or "")[:64]), *response)
+    organization = (form.organization.data or "")[:64]
+    if not form.validate():
+        return _settings_page(form, _read(organization)).render(form.error_status)
+    try:
+        api(form.current_password)(contract.change, form.to_request())
+    except ApiError as refusal:
+        return _settings_page(form, _read(organization)).render_refusal(refusal)
+    return redirect_to(address_of(ADDRESS, organization, done="saved"))
 
 
 @account_page(DELETE, parameter="id", field="organization")
@@ -234,45 +235,31 @@ def show_delete_organization() -> Response:
         return redirect_to(address_of(ADDRESS, requested))
     require_confirmation(view)
     data = {**confirmation_data(view), "organization": requested}
-    return _deletion(DeletionForm(formdata=None, data=data), view)
+    return _deletion_page(DeletionForm(formdata=None, data=data), view).render()
 
 
 @pages.post(DELETE)
 def submit_delete_organization() -> Response:
     form = DeletionForm()
-    response = _submit(form, contract.delete)
-    if response is None:
-        return redirect_to(f"{LIST}?done=deleted")
-    return _deletion(form, _read((form.organization.data or "")[:64]), *response)
-
-
-def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice | None, int] | None:
-    """Make the change; return None, or the notice and the status of the page that is shown again."""
+    organization = (form.organization.data or "")[:64]
     if not form.validate():
-        return None, form.error_status
+        return _deletion_page(form, _read(organization)).render(form.error_status)
     try:
-        api(form.current_password)(operation, form.to_request())
-    except e.OwnersOnly as refusal:
-        return OWNERS_ONLY, refusal.status
+        api(form.current_password)(contract.delete, form.to_request())
     except ApiError as refusal:
-        return explain(form, refusal), refusal.status
-    return None
+        return _deletion_page(form, _read(organization)).render_refusal(refusal)
+    return redirect_to(f"{LIST}?done=deleted")
 
 
-def _settings(
-    form: SettingsForm, view: contract.OrganizationSettingsView, page_notice: Notice | None = None, status: int = 200
-) -> Response:
+def _settings_page(form: SettingsForm, view: contract.OrganizationSettingsView) -> OrganizationSettingsPage:
     own = view.organization
-    page = OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, page_notice, tabs_of(own))
-    return page.render(status)
+    return OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, tabs_of(own))
 
 
-def _deletion(
-    form: DeletionForm, view: contract.OrganizationSettingsView, page_notice: Notice | None = None, status: int = 200
-) -> Response:
+def _deletion_page(form: DeletionForm, view: contract.OrganizationSettingsView) -> DeleteOrganizationPage:
     own = view.organization
     parts = _parts(own.people, view.domains, view.connections, view.invitations)
-    return DeleteOrganizationPage(form, own.id, own.name, *parts, page_notice).render(status)
+    return DeleteOrganizationPage(form, own.id, own.name, *parts)
 
 
 def _read(organization: str) -> contract.OrganizationSettingsView:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from flask import Response, abort
@@ -12,11 +12,10 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read
+from app.hub.pages.organizations.managed_organization import LIST, ORGANIZATION_REFUSALS, address_of, read
 from app.hub.pages.organizations.presentation import ids_in, listed
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
@@ -27,6 +26,7 @@ from app.kit.operations.errors import ApiError
 ADDRESS: Final = f"{LIST}/transfer"
 _MEMBERS: Final = f"{LIST}/members"
 STEP_DOWN, STAY = "step_down", "stay"
+_CANNOT_SIGN_IN: Final = Notice(_l("This person can’t sign in"), _l("Their account is blocked or about to be deleted."))
 
 
 class TransferForm(PasswordConfirmationForm):
@@ -47,6 +47,7 @@ class TransferOwnershipPage(Page):
     template = "pages/organizations/transfer_ownership.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
+    refusals = {**ORGANIZATION_REFUSALS, e.OwnerCannotSignIn: _CANNOT_SIGN_IN}
 
     form: TransferForm
     organization: str
@@ -61,7 +62,6 @@ class TransferOwnershipPage(Page):
     roles_after: str = ""
     """The roles of an owner who steps down; empty: it leaves the organization."""
     choice: str = STEP_DOWN
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, TransferOwnershipPage]:
@@ -73,16 +73,10 @@ class TransferOwnershipPage(Page):
             "would leave": cls(TransferForm(data=data), *long),
             "to an owner": cls(TransferForm(data=data), *known, is_owner=True, roles_after="Editor"),
             "with the password": cls(TransferForm(data={**data, "asks": NEEDED}), *known, choice=STAY),
-            "cannot sign in": cls(TransferForm(data=data), *known, page_notice=_NOTICES[e.OwnerCannotSignIn]),
+            "cannot sign in": cls(TransferForm(data=data), *known, page_notice=_CANNOT_SIGN_IN),
         }
 
 
-_NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.OwnersOnly: OWNERS_ONLY,
-    e.OwnerCannotSignIn: Notice(
-        _l("This person can’t sign in"), _l("Their account is blocked or about to be deleted.")
-    ),
-}
 _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 
 
@@ -92,7 +86,7 @@ def show_transfer_ownership() -> Response:
     view = _read(key)
     require_confirmation(view)
     form = TransferForm(formdata=None, data={**confirmation_data(view), "member": key})
-    return _render(form, view, STEP_DOWN, None, 200)
+    return _page(form, view, STEP_DOWN).render()
 
 
 @pages.post(ADDRESS)
@@ -100,30 +94,22 @@ def submit_transfer_ownership() -> Response:
     form = TransferForm()
     key = form.member.data or ""
     organization, uid = ids_in(key)
-    page_notice, status = None, 422
     if not form.validate():
-        status = form.error_status
-    elif not form.choice:
-        page_notice = _NONE_CHOSEN
-    else:
-        change = contract.TransferOwnership(organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN)
-        try:
-            api(form.current_password)(contract.transfer, change)
-        except ApiError as refusal:
-            shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
-            page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
-        else:
-            return redirect_to(address_of(_MEMBERS, organization, done="owner"))
-    return _render(form, _read(key), form.choice, page_notice, status)
+        return _page(form, _read(key), form.choice).render(form.error_status)
+    if not form.choice:
+        return replace(_page(form, _read(key), form.choice), page_notice=_NONE_CHOSEN).render(422)
+    change = contract.TransferOwnership(organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN)
+    try:
+        api(form.current_password)(contract.transfer, change)
+    except ApiError as refusal:
+        return _page(form, _read(key), form.choice).render_refusal(refusal)
+    return redirect_to(address_of(_MEMBERS, organization, done="owner"))
 
 
-def _render(
-    form: TransferForm, view: contract.TransferView, choice: str, page_notice: Notice | None, status: int
-) -> Response:
+def _page(form: TransferForm, view: contract.TransferView, choice: str) -> TransferOwnershipPage:
     own, member = view.organization, view.member
     key, after = f"{own.id}-{member.uid}", listed(view.roles_after)
-    page = TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice, page_notice)
-    return page.render(status)
+    return TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice)
 
 
 def _read(key: str) -> contract.TransferView:

@@ -21,7 +21,7 @@ from app.hub.components.carried_identifier import prefilled_identifier
 from app.hub.components.reauthentication import current_reauthentication
 from app.hub.components.sign_in_methods import PASSWORD as PASSWORD_METHOD
 from app.hub.components.sign_in_methods import begin_method
-from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms.code import (
     CLOSED,
     LINK_CLOSED,
@@ -39,7 +39,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page, with_retry_after
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -92,18 +92,13 @@ class ForgotPage(Page):
 
     template = "pages/recovery/forgotten_credential.html"
     scripts = (*Page.scripts, "tabs")
+    refusals = {e.TooManyRequests: too_many_notice}
 
     form: ForgotForm
     identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
-    refusal: RefusalReason | None = None
-    wait_seconds: int = 0
     credential: ResettableCredential = PASSWORD
     has_questions: bool = False
     """Whether security questions can reset it, too."""
-
-    @property
-    def notice(self) -> Notice | None:
-        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def send_label(self) -> Any:
@@ -131,7 +126,7 @@ class ForgotPage(Page):
             "empty": cls(empty),
             "a PIN": cls(ForgotForm.of((email,)), credential=PIN),
             "a PIN, with questions": cls(ForgotForm.of((email,), **common), credential=PIN, has_questions=True),
-            "too many": cls(ForgotForm.of((email,), **common), refusal=RefusalReason.TOO_MANY, wait_seconds=50),
+            "too many": cls(ForgotForm.of((email,), **common), page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)),
             "token": cls(ForgotForm.of((email,), **common).with_token_error()),
         }
 
@@ -227,9 +222,7 @@ def submit_forgot(name: str) -> Response:
     except e.PinOff:
         return redirect_to("/login")
     except e.TooManyRequests as refusal:
-        rendered = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
-        rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return rendered
+        return _forgot(form).render_refusal(refusal)
     return begin_method(journey.follow(response), response, PASSWORD_METHOD)
 
 
@@ -293,10 +286,10 @@ def _continue(response: StepResponse) -> Response:
     return journey.follow(response, reset="done") if is_login else journey.follow_home(response)
 
 
-def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds: int = 0) -> ForgotPage:
+def _forgot(form: ForgotForm) -> ForgotPage:
     tenant = current_visit().tenant
     has_questions = form.credential is PIN and bool(tenant.every_question)
-    return ForgotPage(form, tenant.identifiers, refusal, wait_seconds, form.credential, has_questions)
+    return ForgotPage(form, tenant.identifiers, form.credential, has_questions)
 
 
 def _sent(
@@ -323,6 +316,4 @@ def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     if not isinstance(refusal, e.TooManyRequests):
         return _render_again(form, interaction_id, CodePageNotice.WRONG, 403)
-    response = _render_again(form, interaction_id, code_notice_for(form, refusal), 429)
-    response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-    return response
+    return with_retry_after(_render_again(form, interaction_id, code_notice_for(form, refusal), 429), refusal)

@@ -16,10 +16,18 @@ from app.hub import journey
 from app.hub.components import mailed_link
 from app.hub.components.carried_identifier import prefilled_identifier
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
-from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, options_response, read_credential
+from app.hub.forms.passkey import (
+    FAILED,
+    PASSKEY_REFUSALS,
+    SCRIPTLESS,
+    CredentialForm,
+    options_response,
+    read_credential,
+)
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.refusals import shown_for
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.services import api
 from app.hub.web.short_links import PARAMETER
@@ -28,6 +36,7 @@ from app.kit.operations.errors import ApiError
 
 LOST: Final = "/passkeys/lost"
 RESET: Final = "/passkeys/reset"
+_RATE_LIMITED: Final = Notice(_l("Too many attempts"), _l("Try again later."))
 
 
 class LostForm(IdentifierForm):
@@ -51,11 +60,11 @@ class LostPasskeyPage(Page):
     """Asks for the identifier, then confirms that a mail was sent."""
 
     template = "pages/recovery/lost_passkeys.html"
+    refusals = {e.TooManyRequests: _RATE_LIMITED}
 
     form: LostForm
     attributes: Mapping[str, str]
     sent_to: str = ""
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, LostPasskeyPage]:
@@ -78,10 +87,10 @@ class ResetPasskeyPage(mailed_link.LinkPage):
     path = RESET
     scripts = (*Page.scripts, "passkey")
     allows_fetch = True
+    refusals = {ApiError: FAILED, **PASSKEY_REFUSALS}
 
     form: CredentialForm
     state: str = "open"
-    page_notice: Notice | None = None
 
     @property
     def notice(self) -> Notice | None:
@@ -93,11 +102,10 @@ class ResetPasskeyPage(mailed_link.LinkPage):
         return {
             **{state: replace(sample, state=state) for state in ("open", *_STATES)},
             "without a script": replace(sample, page_notice=SCRIPTLESS),
-            "refused": replace(sample, page_notice=notice_for(e.PasskeyRefused())),
+            "refused": replace(sample, page_notice=FAILED),
         }
 
 
-_RATE_LIMITED: Final = Notice(_l("Too many attempts"), _l("Try again later."))
 _STATES: Final = {
     "used": Notice(_l("Link already used"), _l("Your new passkey is ready. Use it to sign in."), "note"),
     "expired": Notice(_l("Link expired"), _l("Request a new one."), "note"),
@@ -127,7 +135,7 @@ def submit_lost_passkey() -> Response:
     try:
         api()(contract.lost, form.to_request())
     except e.TooManyRequests as refusal:
-        return _page(form, page_notice=_RATE_LIMITED).render(refusal.status)
+        return _page(form).render_refusal(refusal)
     return _page(form, sent_to=(form.identifier.data or "").strip()[:320]).render()
 
 
@@ -161,15 +169,14 @@ def submit_reset_passkey() -> Response:
     try:
         response = api()(contract.finish_lost, contract.FinishReplacementRequest(token=token, credential=credential))
     except ApiError as refusal:
-        state = _LINK_STATES.get(type(refusal), "")
-        page_notice = None if state else notice_for(refusal)
-        return replace(page, state=state or "open", page_notice=page_notice).render(refusal.status)
+        state = shown_for(refusal, _LINK_STATES)
+        return replace(page, state=state).render(refusal.status) if state else page.render_refusal(refusal)
     return journey.follow(response, reset="passkey")
 
 
-def _page(form: LostForm, *, sent_to: str = "", page_notice: Notice | None = None) -> LostPasskeyPage:
+def _page(form: LostForm, *, sent_to: str = "") -> LostPasskeyPage:
     attributes = identifier_attributes(current_visit().tenant.identifiers)
-    return LostPasskeyPage(form, attributes, sent_to, page_notice)
+    return LostPasskeyPage(form, attributes, sent_to)
 
 
 def _require_passkeys() -> None:

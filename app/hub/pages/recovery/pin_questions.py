@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract.pins import pages as contract
 from app.contract.pins.settings import Pins
 from app.hub import journey
-from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.forms.pin import PinForm, pin_hint
 from app.hub.forms.security_questions import SecurityAnswersForm
@@ -29,6 +29,7 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = "/forgot-pin/questions"
+_WRONG: Final = Notice(_l("Wrong account or answers"), _l("Answer only the questions you set up."))
 
 
 class PinAnswersForm(SecurityAnswersForm, IdentifierForm, PinForm):
@@ -48,11 +49,11 @@ class PinQuestionsPage(Page):
 
     template = "pages/recovery/pin_questions.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = {e.TooManyRequests: too_many_notice, ApiError: _WRONG}
 
     form: PinAnswersForm
     rule: Any
     identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
-    page_notice: Notice | None = None
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -74,9 +75,6 @@ class PinQuestionsPage(Page):
         }
 
 
-_WRONG: Final = Notice(_l("Wrong account or answers"), _l("Answer only the questions you set up."))
-
-
 @pages.get(ADDRESS)
 def show_pin_questions() -> Response:
     journey.refuse_expired_interaction()
@@ -93,12 +91,8 @@ def submit_pin_questions() -> Response:
         return _page(form).render(form.error_status)
     try:
         api()(contract.by_answers, form.to_request())
-    except e.TooManyRequests as refusal:
-        response = _page(form, sign_in_notice(RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0)).render(429)
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return response
     except ApiError as refusal:
-        return _page(form, None if form.add_refusal(refusal) else _WRONG).render(refusal.status)
+        return _page(form).render_refusal(refusal)
     return redirect_to("/reset-pin?done=1")
 
 
@@ -115,6 +109,6 @@ def _form() -> PinAnswersForm:
     return PinAnswersForm.of(tenant.every_question).accept_identifiers(tenant.identifiers)
 
 
-def _page(form: PinAnswersForm, page_notice: Notice | None = None) -> PinQuestionsPage:
+def _page(form: PinAnswersForm) -> PinQuestionsPage:
     tenant = current_visit().tenant
-    return PinQuestionsPage(form, pin_hint(tenant.pin), tenant.identifiers, page_notice)
+    return PinQuestionsPage(form, pin_hint(tenant.pin), tenant.identifiers)

@@ -19,13 +19,14 @@ from app.contract.steps import LoginStep, ProfileStep, StepResponse
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub import journey
 from app.hub.components import mailed_link
-from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force
-from app.hub.forms.password_rules import rules_of, sample_refusals
+from app.hub.forms.password_rules import problem_of, rules_of, sample_refusals
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.cookies import set_interaction_cookie
 from app.hub.web.interaction import interaction_from_step
 from app.hub.web.responses import redirect_to
@@ -43,6 +44,7 @@ class ResetForm(NewPasswordForm):
     password_field = "password"
     password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
     number = mailed_link.number_field()
+    refusals = {e.WrongMailCode: ("number", mailed_link.WRONG_NUMBER)}
 
 
 class ResetReason(StrEnum):
@@ -59,21 +61,13 @@ class ResetPage(NewPasswordPage):
 
     template = "pages/recovery/reset.html"
     query = {**Page.query, **mailed_link.QUERY}
+    refusals = {e.TooManyRequests: too_many_notice}
 
     form: ResetForm
     token: str = ""
     reason: ResetReason = ResetReason.FORGOTTEN
-    is_rate_limited: bool = False
     is_awaited: bool = False
     """Whether a page in another browser waits for the link, and shows a number."""
-    wait_seconds: int = 0
-    """Seconds until the next try; 0 if unknown."""
-
-    @property
-    def notice(self) -> Notice | None:
-        if self.is_rate_limited:
-            return sign_in_notice(RefusalReason.TOO_MANY, self.wait_seconds)
-        return super().notice
 
     @property
     def action(self) -> str:
@@ -101,7 +95,7 @@ class ResetPage(NewPasswordPage):
                     )
                 ),
             ),
-            "too many": replace(fresh, is_rate_limited=True, wait_seconds=40),
+            "too many": replace(fresh, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 40)),
             **refused,
         }
 
@@ -117,6 +111,13 @@ class ResetLinkState(StrEnum):
     EXPIRED = "expired"
     UNKNOWN = "unknown"
     BLOCKED = "blocked"
+
+
+_LINK_STATES: Final[dict[type[ApiError], ResetLinkState]] = {
+    e.UsedLink: ResetLinkState.USED,
+    e.ExpiredLink: ResetLinkState.EXPIRED,
+    e.AccountBlocked: ResetLinkState.BLOCKED,
+}
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def show_reset() -> Response:
     token = mailed_link.link_token()
     if not token:
         return redirect_to("/forgot-password")
-    return _render_form(token, ResetForm(), 200)
+    return _render_form(token, ResetForm())
 
 
 @pages.post(ADDRESS)
@@ -151,7 +152,7 @@ def submit_reset() -> Response:
         return _renew(token)
     form = ResetForm()
     if not form.validate():
-        return _render_form(token, form, form.error_status)
+        return _render_form(token, form)
     try:
         request_body = contract.ResetPasswordRequest(
             token=token,
@@ -161,7 +162,7 @@ def submit_reset() -> Response:
         )
     except ValidationError as refusal:
         form.add_contract_errors(refusal)
-        return _render_form(token, form, 422)
+        return _render_form(token, form)
     try:
         response = api()(contract.reset, request_body)
     except ApiError as refusal:
@@ -185,25 +186,14 @@ def finish(response: StepResponse) -> Response:
     return followed
 
 
-def _render_form(
-    token: str, form: ResetForm, status: int, *, limit: e.TooManyRequests | None = None, refusal: ApiError | None = None
-) -> Response:
+def _render_form(token: str, form: ResetForm, refusal: ApiError | None = None) -> Response:
     link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
         return _render_refused_link(ResetLinkState(link.state), token, 403 if current_visit().is_post else 200)
     reason = ResetReason(link.reason) if link.reason in set(ResetReason) else ResetReason.FORGOTTEN
-    wait = limit.retry_after_seconds or 0 if limit else 0
-    return ResetPage(
-        form,
-        link.label,
-        rules_in_force(link.password_policy, refusal),
-        None,
-        token,
-        reason,
-        limit is not None,
-        link.is_awaited,
-        wait,
-    ).render(status)
+    rules = rules_in_force(link.password_policy, refusal)
+    page = ResetPage(form, link.label, rules, token, reason, link.is_awaited)
+    return page.render_refusal(refusal) if current_visit().is_post else page.render()
 
 
 def _render_refused_link(state: ResetLinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
@@ -214,22 +204,10 @@ def _render_refused_link(state: ResetLinkState, token: str, status: int, form: R
 
 
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
-    if form.add_refusal(refusal):
-        return _render_form(token, form, 422, refusal=refusal)
-    if isinstance(refusal, e.WrongMailCode):
-        form.add_error("number", mailed_link.WRONG_NUMBER)
-        return _render_form(token, form, 403)
-    if isinstance(refusal, e.TooManyRequests):
-        response = _render_form(token, form, 429, limit=refusal)
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return response
-    states: dict[type[ApiError], ResetLinkState] = {
-        e.UsedLink: ResetLinkState.USED,
-        e.ExpiredLink: ResetLinkState.EXPIRED,
-        e.AccountBlocked: ResetLinkState.BLOCKED,
-    }
-    state = next((state for kind, state in states.items() if isinstance(refusal, kind)), ResetLinkState.UNKNOWN)
-    return _render_refused_link(state, token, refusal.status)
+    is_of_form = problem_of(refusal) is not None or isinstance(refusal, e.WrongMailCode | e.TooManyRequests)
+    if is_of_form:
+        return _render_form(token, form, refusal)
+    return _render_refused_link(shown_for(refusal, _LINK_STATES) or ResetLinkState.UNKNOWN, token, refusal.status)
 
 
 def _renew(token: str) -> Response:

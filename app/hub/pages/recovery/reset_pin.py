@@ -12,10 +12,10 @@ from app.contract import errors as e
 from app.contract.pins import pages as contract
 from app.contract.pins.settings import Pins
 from app.hub.components import mailed_link
-from app.hub.components.change_refusals import explain
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.pin import PinForm, pin_hint
 from app.hub.pages import pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, interaction_address
@@ -32,10 +32,10 @@ class ResetPinPage(mailed_link.LinkPage):
     template = "pages/recovery/reset_pin.html"
     path = ADDRESS
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: PinForm
     rule: Any = ""
-    page_notice: Notice | None = None
 
     @property
     def new_link_address(self) -> str:
@@ -60,25 +60,24 @@ def show_reset_pin() -> Response:
         return ResetPinPage(PinForm(formdata=None), DONE).render()
     if not token:
         return redirect_to("/forgot-pin")
-    return _render(PinForm(), token, 200)
+    return _page(PinForm(), token).render()
 
 
 @pages.post(ADDRESS)
 def submit_reset_pin() -> Response:
     form, token = PinForm(), mailed_link.link_token()
     if not form.validate():
-        return _render(form, token, form.error_status)
+        return _page(form, token).render(form.error_status)
     try:
         api()(contract.reset, contract.PinReset(token=token, pin=(form.pin.data or "")[:64]))
-    except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
-        return _render(form, token, refusal.status)
+    except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:  # the page explains the link by itself
+        return _page(form, token).render(refusal.status)
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return _render(form, token, refusal.status, page_notice)
+        return _page(form, token).render_refusal(refusal)
     return redirect_to(f"{ADDRESS}?{DONE}=1")
 
 
-def _render(form: PinForm, token: str, status: int, page_notice: Notice | None = None) -> Response:
+def _page(form: PinForm, token: str) -> ResetPinPage:
     link = api()(contract.read_link, mailed_link.link_read(token))
     rule = pin_hint(current_visit().tenant.pin)
-    return ResetPinPage(form, link.state, link.label, token, rule, page_notice).render(status)
+    return ResetPinPage(form, link.state, link.label, token, rule)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
 
 from flask import Response
 from wtforms import StringField
@@ -17,12 +16,12 @@ from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
 from app.contract.verification import pages as verification_pages
 from app.hub import journey
-from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.pages.registration import check_mail
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
@@ -32,6 +31,12 @@ class CorrectedAddressForm(HubForm):
     """The corrected email address."""
 
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+    refusals = {
+        e.MalformedEmail: ("to", _l("Enter a valid email address.")),
+        e.EmailRefused: ("to", _l("This email can’t be used here. Use another one.")),
+        e.EmailDomainRefused: ("to", _l("This email can’t be used here. Use another one.")),
+        e.MalformedPhone: ("to", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+    }
 
     def to_request(self) -> verification_pages.ChangeAddressRequest:
         return verification_pages.ChangeAddressRequest(
@@ -50,16 +55,11 @@ class ChangeAddressPage(Page):
     """Asks for the corrected address or number."""
 
     template = "pages/registration/change_address.html"
+    refusals = {e.TooManyRequests: too_many_notice}
 
     form: CorrectedAddressForm
     sent_to: str
     is_text: bool = False
-    wait_seconds: int = 0
-    """Seconds until the next try is allowed; 0 without a rate limit."""
-
-    @property
-    def notice(self) -> Notice | None:
-        return sign_in_notice(RefusalReason.TOO_MANY, self.wait_seconds) if self.wait_seconds else super().notice
 
     @property
     def back(self) -> str:
@@ -82,7 +82,9 @@ class ChangeAddressPage(Page):
         ):
             samples[name] = cls(_with_error(CorrectedAddressForm(data={"to": "ada@example"}), kind()), mail)
         samples["token"] = cls(CorrectedAddressForm(data={"to": mail}).with_token_error(), mail)
-        samples["too many"] = cls(CorrectedAddressForm(data={"to": mail}), mail, wait_seconds=50)
+        samples["too many"] = cls(
+            CorrectedAddressForm(data={"to": mail}), mail, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)
+        )
         samples["to a phone"] = cls(CorrectedNumberForm(data={"to": number}), number, True)
         samples["no number"] = cls(
             _with_error(CorrectedNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True
@@ -129,35 +131,15 @@ def _form_class(step: CheckMailStep) -> type[CorrectedAddressForm]:
     return CorrectedNumberForm if step.channel is Channel.SMS else CorrectedAddressForm
 
 
-def _page(form: CorrectedAddressForm, sent_to: str, wait_seconds: int = 0) -> ChangeAddressPage:
-    return ChangeAddressPage(form, sent_to, isinstance(form, CorrectedNumberForm), wait_seconds)
+def _page(form: CorrectedAddressForm, sent_to: str) -> ChangeAddressPage:
+    return ChangeAddressPage(form, sent_to, isinstance(form, CorrectedNumberForm))
 
 
 def _refused(form: CorrectedAddressForm, refusal: ApiError) -> Response:
     """Render the form again with the error at its field."""
-    mailed, wait = SentTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
-    is_rate_limited = isinstance(refusal, e.TooManyRequests)
-    page = _page(
-        form if is_rate_limited else _with_error(form, refusal), mailed.sent_to, max(1, wait) if is_rate_limited else 0
-    )
-    response = page.render(refusal.status)
-    if wait:
-        response.headers["Retry-After"] = str(wait)
-    return response
+    return _page(form, SentTo.model_validate(refusal.data or {}).sent_to).render_refusal(refusal)
 
 
 def _with_error(form: CorrectedAddressForm, refusal: ApiError) -> CorrectedAddressForm:
-    message = next((mailed for kind, mailed in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
-    if message is None:
-        raise refusal
-    form.add_error("to", message)
+    form.add_refusal(refusal)
     return form
-
-
-_NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
-_FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.MalformedEmail: _l("Enter a valid email address."),
-    e.EmailRefused: _NOT_HERE,
-    e.EmailDomainRefused: _NOT_HERE,
-    e.MalformedPhone: _l("Enter the number with + and the country code, like +1 202 555 0123."),
-}

@@ -29,6 +29,7 @@ from app.hub.forms.code import (
     sample_filled_form,
 )
 from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import with_retry_after
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
@@ -160,7 +161,7 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
         redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, code_notice, number,
         can_change=can_change, carries=mailed.carries,
     )  # fmt: skip
-    return page.render_refusal(refusal)
+    return with_retry_after(page.render(refusal.status), refusal)
 
 
 def _render_invalid(form: HubForm) -> Response:

@@ -15,11 +15,11 @@ from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import MissingFieldsStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import account_in_interaction
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
 from app.hub.pages import pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -34,10 +34,10 @@ class MissingFieldsPage(Page):
     """Asks for the missing fields."""
 
     template = "pages/registration/missing_fields.html"
+    refusals = CHANGE_REFUSALS
 
     form: FieldsForm
     relying_party: str = ""
-    page_notice: Notice | None = None
 
     account: str = ""
     """The label of the account."""
@@ -56,7 +56,7 @@ class MissingFieldsPage(Page):
         return {
             "fresh": cls(FieldsForm.of(fields), account="ada@example.com"),
             "for an application": cls(FieldsForm.of(fields), "Acme Shop", account="ada@example.com"),
-            "failed": cls(FieldsForm.of(fields), page_notice=refusal_notice(ApiError())),
+            "failed": cls(FieldsForm.of(fields), page_notice=CHANGE_REFUSALS[ApiError]),
         }
 
 
@@ -82,8 +82,7 @@ def submit_missing_fields() -> Response:
     except SignInRequired:
         return redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return _page(form, account_in_interaction(), page_notice).render(refusal.status)
+        return _page(form, account_in_interaction()).render_refusal(refusal)
 
 
 def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
@@ -91,5 +90,5 @@ def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
     return tuple(field for field in current_visit().tenant.form if field.name in requested and field.required)
 
 
-def _page(form: FieldsForm, account: str, page_notice: Notice | None = None) -> MissingFieldsPage:
-    return MissingFieldsPage(form, current_visit().relying_party, page_notice, account)
+def _page(form: FieldsForm, account: str) -> MissingFieldsPage:
+    return MissingFieldsPage(form, current_visit().relying_party, account)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from flask import Response
 
@@ -22,11 +22,10 @@ from app.hub import journey
 from app.hub.components import sign_in_methods
 from app.hub.components.carried_identifier import is_phone, prefilled_identifier
 from app.hub.components.sign_in_methods import SignInMethod
-from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms import captcha
-from app.hub.forms.passkey import options_response, read_credential
+from app.hub.forms.passkey import PASSKEY_REFUSALS, options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
-from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.pages.registration.registration_form import RegisterForm
@@ -40,6 +39,13 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = "/register"
+_PASSKEY: Final = "passkey"
+_FAILED: Final = Notice(_l("That passkey didn’t work"), _l("Try again, or choose a password."))
+_SCRIPTLESS: Final = Notice(
+    _l("Passkeys need JavaScript"),
+    _l("Turn on JavaScript, or choose a password."),
+    "note",
+)
 
 
 @dataclass(frozen=True)
@@ -50,21 +56,15 @@ class RegisterPage(Page):
     scripts = (*Page.scripts, "tabs", "reveal", "rules", "work")
     query = {**Page.query, "with": 60}
     links_application = True
+    refusals = {e.TooManyRequests: too_many_notice, **dict.fromkeys(PASSKEY_REFUSALS, _FAILED)}
 
     form: RegisterForm
     rules: tuple[Rule, ...] = ()
     relying_party: str = ""
-    refusal: RefusalReason | None = None
-    wait_seconds: int = 0
-    page_notice: Notice | None = None
     connections: tuple[SignInMethod, ...] = ()
     """The tenant's federated connections."""
     provider_title: str = ""
     """Title of the provider of a federated registration, which has no password and no passkey."""
-
-    @property
-    def notice(self) -> Notice | None:
-        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.page_notice
 
     @property
     def has_passkey(self) -> bool:
@@ -112,7 +112,7 @@ class RegisterPage(Page):
             "captcha of a provider refused": cls(widget_refused, rules),
             "captcha of a provider alone refused": cls(widget_only, rules),
             "too many": cls(
-                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, refusal=RefusalReason.TOO_MANY, wait_seconds=50
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)
             ),
             "token": cls(RegisterForm.of(_DEFAULT_FIELDS, typed).with_token_error(), rules),
         }
@@ -243,7 +243,10 @@ def submit_register() -> Response:
     except e.RegistrationOff:
         return registration_off()
     except ApiError as refusal:
-        return _refused(registration, form, refusal)
+        lock = LockChallenge.model_validate(refusal.data or {})
+        if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
+            form.captcha.ask(lock.captcha)
+        return _page(form, refusal).render_refusal(refusal)
     followed = journey.follow(response)
     if is_connected:
         return followed
@@ -298,82 +301,17 @@ def _resume() -> StepResponse:
 
 def _page(
     form: RegisterForm,
-    refusal: RefusalReason | None = None,
-    wait_seconds: int = 0,
-    password_error: ApiError | None = None,
+    refusal: ApiError | None = None,
     *,
     provider_title: str = "",
 ) -> RegisterPage:
     visit = current_visit()
     relying_party = visit.relying_party
-    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=password_error)
+    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=refusal)
     registration = visit.tenant.registration
     if form.is_connected:
         identity = None if provider_title else _federated_identity()
         title = provider_title or (identity.title if identity else "")
-        return RegisterPage(form, (), relying_party, refusal, wait_seconds, provider_title=title)
+        return RegisterPage(form, (), relying_party, provider_title=title)
     kind = PasskeyRegisterPage if registration is not None and _has_passkeys(registration) else RegisterPage
-    return kind(form, rules, relying_party, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
-
-
-def _refused(registration: RegistrationView, form: RegisterForm, refusal: ApiError) -> Response:
-    """Render the form again with an error at each refused field."""
-    lock = LockChallenge.model_validate(refusal.data or {})
-    if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
-        form.captcha.ask(lock.captcha)
-    reason = RefusalReason.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
-    page_notice = _FAILED if isinstance(refusal, _PASSKEY_ERRORS) else None
-    field_errors = (
-        [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _field_errors(registration, refusal)
-    )
-    for name, message in field_errors if not (reason or page_notice) else ():
-        form.add_error(name, message)
-    page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
-    return replace(page, page_notice=page_notice).render_refusal(refusal)
-
-
-def _field_errors(registration: RegistrationView, refusal: ApiError) -> list[tuple[str, Any]]:
-    """Return the refused fields, each with its message."""
-    by_wire = {field.wire_name.lower(): field.name for field in registration.form}
-    if isinstance(refusal, e.FieldsRefused):
-        refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
-        return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(refused_names)]
-    if isinstance(refusal, e.BadParameter):
-        words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
-        return [(name, _CHECK) for wire, name in by_wire.items() if wire in words] or [("", _CHECK_ALL)]
-    if (message := problem_of(refusal)) is not None:
-        return [("password", message)]
-    return next(
-        ([(name, message)] for kind, name, message in _FIELD_ERRORS if isinstance(refusal, kind)), [("", _CHECK_ALL)]
-    )
-
-
-_PASSKEY = "passkey"
-_PASSKEY_ERRORS = (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured)
-_FAILED = Notice(_l("That passkey didn’t work"), _l("Try again, or choose a password."))
-_SCRIPTLESS = Notice(
-    _l("Passkeys need JavaScript"),
-    _l("Turn on JavaScript, or choose a password."),
-    "note",
-)
-_CHECK = _l("That doesn’t look right. Check it and try again.")
-_CHECK_ALL = _l("Check the fields below and try again.")
-_TAKEN = _l("Already in use. Choose another one.")
-_NOT_HERE = _l("This email can’t be used here. Use another one.")
-_FIELD_ERRORS = (
-    (e.PasskeyNeedsEmail, "email", _l("Enter your email.")),
-    (e.MalformedEmail, "email", _l("Enter a valid email address.")),
-    (e.EmailRefused, "email", _NOT_HERE),
-    (e.EmailDomainRefused, "email", _NOT_HERE),
-    (e.UsernameTaken, "username", _TAKEN),
-    (e.UsernameMissing, "username", _l("Choose a username.")),
-    (e.MalformedUsername, "username", _l("Use 1 to 32 characters, without spaces.")),
-    (e.UsernameFormatRefused, "username", USERNAME_FORMAT),
-    (e.PhoneTaken, "phone", _l("This number is already in use.")),
-    (e.MalformedPhone, "phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
-    (e.PhoneMissing, "phone", _l("Enter your phone number with + and the country code.")),
-    (e.PasswordMissing, "password", _l("Choose a password.")),
-    (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
-    (e.TooYoung, "birth_date", _l("You’re not old enough to create an account here.")),
-    (e.PolicyNotAccepted, TERMS, _l("Check this box to continue.")),
-)
+    return kind(form, rules, relying_party, connections=sign_in_methods.connection_methods())

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from wtforms import HiddenField
 
+from app.contract import errors as e
 from app.contract.captcha.models import CaptchaAnswer
 from app.contract.registration.form import IDENTIFIERS, TERMS, FormField
 from app.contract.registration.pages import RegisterRequest
 from app.hub.forms.captcha import CaptchaField
-from app.hub.forms.passkey import read_credential
-from app.hub.forms.registration_fields import to_wire_value, widget
+from app.hub.forms.passkey import PASSKEY_REFUSALS, read_credential
+from app.hub.forms.password_rules import problem_of
+from app.hub.forms.registration_fields import USERNAME_FORMAT, to_wire_value, widget
 from app.hub.forms.tenant_forms import tenant_form
+from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+_CHECK: Final = _l("That doesn’t look right. Check it and try again.")
+_CHECK_ALL: Final = _l("Check the fields below and try again.")
+_NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
+_ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (e.TooManyRequests, *PASSKEY_REFUSALS)
 
 
 class RegisterForm(HubForm):
@@ -24,6 +34,23 @@ class RegisterForm(HubForm):
     captcha = CaptchaField()
     credential = HiddenField()
     connection = HiddenField(name="with")
+    refusals = {
+        e.PasskeyNeedsEmail: ("email", _l("Enter your email.")),
+        e.MalformedEmail: ("email", _l("Enter a valid email address.")),
+        e.EmailRefused: ("email", _NOT_HERE),
+        e.EmailDomainRefused: ("email", _NOT_HERE),
+        e.UsernameTaken: ("username", _l("Already in use. Choose another one.")),
+        e.UsernameMissing: ("username", _l("Choose a username.")),
+        e.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
+        e.UsernameFormatRefused: ("username", USERNAME_FORMAT),
+        e.PhoneTaken: ("phone", _l("This number is already in use.")),
+        e.MalformedPhone: ("phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        e.PhoneMissing: ("phone", _l("Enter your phone number with + and the country code.")),
+        e.PasswordMissing: ("password", _l("Choose a password.")),
+        e.MalformedDate: ("birth_date", _l("Enter a valid date.")),
+        e.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
+        e.PolicyNotAccepted: (TERMS, _l("Check this box to continue.")),
+    }
     form_fields: ClassVar[tuple[FormField, ...]] = ()
     is_by_passkey: ClassVar[bool] = False
     is_connected: ClassVar[bool] = False
@@ -78,6 +105,29 @@ class RegisterForm(HubForm):
             credential=new_credential,
             is_connected=self.is_connected,
         )
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add an error to each refused field, else to the form; return whether the page has no notice for the refusal."""
+        if isinstance(refusal, _ABOUT_NO_FIELD):
+            return False
+        for name, message in self._refused_fields(refusal):
+            self.add_error(name, message)
+        return True
+
+    def _refused_fields(self, refusal: ApiError) -> list[tuple[str, Any]]:
+        """Return the refused fields, each with its message."""
+        if isinstance(refusal, e.WrongCaptcha):
+            return [self.captcha.refused]
+        by_wire = {field.wire_name.lower(): field.name for field in self.form_fields}
+        if isinstance(refusal, e.FieldsRefused):
+            refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
+            return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(refused_names)]
+        if isinstance(refusal, e.BadParameter):
+            words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
+            return [(name, _CHECK) for wire, name in by_wire.items() if wire in words] or [("", _CHECK_ALL)]
+        if (message := problem_of(refusal)) is not None:
+            return [("password", message)]
+        return [shown_for(refusal, self.refusals) or ("", _CHECK_ALL)]
 
     @property
     def answered(self) -> CaptchaAnswer | None:

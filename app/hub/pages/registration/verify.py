@@ -22,6 +22,7 @@ from app.hub.pages import pages
 from app.hub.pages.registration import check_mail
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.cookies import remembered_relying_party
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
@@ -180,7 +181,7 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], StepResponse]) -> Respon
     except (e.PasswordMissing, e.WrongCredentials) as refusal:
         return _ask_password(token, refusal)
     except ApiError as refusal:
-        state = next((state for kind, state in _REFUSED.items() if isinstance(refusal, kind)), None)
+        state = shown_for(refusal, _REFUSED)
         if state is None:
             raise
         return _page(VerificationLinkForm(formdata=None), state, token).render(refusal.status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response
@@ -14,7 +14,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.contract.second_factors.pages.sign_in import FactorAnswer
 from app.hub.account_pages import read_account, require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import (
     ACCOUNT_FACTORS,
@@ -30,13 +30,15 @@ from app.hub.factors.registry import PRESENTATIONS, kind_of
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Notice, Page, with_retry_after
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 _TOO_SOON = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
+_REFUSALS: Final[dict[type[ApiError], Notice]] = {**CHANGE_REFUSALS, e.TooManyRequests: _TOO_SOON}
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,6 @@ class AddFactorPage(FactorPage):
     query = {"kind": 24}
 
     trust_days: int = 0
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddFactorPage]:
@@ -74,7 +75,6 @@ class ConfirmPasswordPage(Page):
 
     form: ChosenForm
     name: Any
-    page_notice: Notice | None = None
 
     @property
     def form_targets(self) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class ConfirmPasswordPage(Page):
         return {
             "fresh": cls(ChosenForm(data=provided), name),
             "wrong password": cls(wrong, name),
-            "locked": cls(ChosenForm(data=provided), name, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(ChosenForm(data=provided), name, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -185,24 +185,17 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     if view_data is None:
         return redirect_to(ACCOUNT_FACTORS)
     view = contract.OwnFactorView.model_validate(view_data)
-    page_notice = None
-    if not form.add_refusal(refusal):
-        fallback = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
-        page_notice = form.refusal_notice(refusal) or fallback
-    return _page(view, kind, form, page_notice).render_refusal(refusal)
+    page = _page(view, kind, form)
+    notice = None if form.add_refusal(refusal) else shown_for(refusal, {**_REFUSALS, **form.notices})
+    return with_retry_after(replace(page, page_notice=notice).render(refusal.status), refusal)
 
 
-def _page(
-    view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, page_notice: Notice | None = None
-) -> Page:
+def _page(view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None) -> Page:
     presentation = PRESENTATIONS[kind]
     if view.shown is None:
-        return ConfirmPasswordPage(
-            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(view)}),
-            presentation.name,
-            page_notice,
-        )
-    return AddFactorPage(form or fresh_form(presentation), presentation, view.shown, page_notice=page_notice)
+        data = {"kind": kind.value, **confirmation_data(view)}
+        return ConfirmPasswordPage(ChosenForm(formdata=None, data=data), presentation.name)
+    return AddFactorPage(form or fresh_form(presentation), presentation, view.shown)
 
 
 def _address(kind: FactorKind) -> str:

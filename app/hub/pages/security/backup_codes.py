@@ -12,7 +12,6 @@ from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import explain
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS
 from app.hub.factors.new_backup_codes import (
@@ -87,8 +86,7 @@ def _create() -> Response:
     except (e.NoSecondFactor, e.NoBackupCodes):
         return redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return replace(_page(form), page_notice=page_notice).render(refusal.status)
+        return _page(form).render_refusal(refusal)
     return page_with(created).render()
 
 

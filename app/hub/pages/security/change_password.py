@@ -12,14 +12,13 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.recovery import pages as contract
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub.components.change_refusals import refusal_notice
-from app.hub.components.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
+from app.hub.components.sign_in_refusals import REFUSALS, RefusalReason, sign_in_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
 from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice, with_retry_after
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -34,6 +33,7 @@ class ChangePasswordForm(NewPasswordForm):
     first_fields: tuple[str, ...] = ("old_password",)
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+    refusals = {e.WrongCurrentPassword: ("old_password", _l("Wrong password."))}
 
     def to_request(self) -> contract.ChangePasswordRequest:
         return contract.ChangePasswordRequest(
@@ -46,6 +46,7 @@ class ChangePasswordPage(NewPasswordPage):
     """Asks for the current and a new password."""
 
     template = "pages/security/change_password.html"
+    refusals = {**CHANGE_REFUSALS, **{kind: sign_in_notice(reason, 0) for kind, reason in REFUSALS.items()}}
 
     form: ChangePasswordForm
 
@@ -53,55 +54,39 @@ class ChangePasswordPage(NewPasswordPage):
     def samples(cls) -> Mapping[str, ChangePasswordPage]:
         rules, wrong = rules_of(PasswordPolicy()), ChangePasswordForm()
         weak, broken_rules = sample_weak(ChangePasswordForm())
-        wrong.add_error("old_password", _WRONG)
+        wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(ChangePasswordForm(), "ada@example.com", rules),
             "wrong": cls(wrong, "ada@example.com", rules),
             "weak": cls(weak, "ada@example.com", broken_rules),
             "suspended": cls(
-                ChangePasswordForm(), "ada@example.com", rules, sign_in_notice(RefusalReason.SUSPENDED, 0)
+                ChangePasswordForm(), "ada@example.com", rules, page_notice=sign_in_notice(RefusalReason.SUSPENDED, 0)
             ),
             "token": cls(ChangePasswordForm().with_token_error(), "ada@example.com", rules),
         }
 
 
-_WRONG = _l("Wrong password.")
-
-
 @account_page(ADDRESS)
 def show_change_password() -> Response:
-    return _render(ChangePasswordForm(), 200)
+    return _render(ChangePasswordForm())
 
 
 @pages.post(ADDRESS)
 def submit_change_password() -> Response:
     form = ChangePasswordForm()
     if not form.validate():
-        return _render(form, form.error_status)
+        return _render(form)
     try:
         result = api()(contract.change, form.to_request())
     except ApiError as refusal:
-        return _refused(form, refusal)
+        return _render(form, refusal)
     current_visit().renew(result.session)
     return redirect_to("/security?done=password")
 
 
-def _render(
-    form: ChangePasswordForm, status: int, page_notice: Notice | None = None, password_error: ApiError | None = None
-) -> Response:
+def _render(form: ChangePasswordForm, refusal: ApiError | None = None) -> Response:
     view = read_profile(with_password_policy=True)
     if not view.has_password:
         return redirect_to("/set-password")
-    rules = rules_in_force(view.password_policy, password_error)
-    return ChangePasswordPage(form, view.person.label, rules, page_notice).render(status)
-
-
-def _refused(form: ChangePasswordForm, refusal: ApiError) -> Response:
-    if isinstance(refusal, e.WrongCurrentPassword):
-        form.add_error("old_password", _WRONG)
-        return _render(form, 401)
-    if form.add_refusal(refusal):
-        return _render(form, 422, password_error=refusal)
-    reason = reason_for(refusal)
-    page_notice = refusal_notice(refusal) if reason is RefusalReason.WRONG else sign_in_notice(reason, 0)
-    return with_retry_after(_render(form, refusal.status, page_notice), refusal)
+    page = ChangePasswordPage(form, view.person.label, rules_in_force(view.password_policy, refusal))
+    return page.render_refusal(refusal) if current_visit().is_post else page.render()

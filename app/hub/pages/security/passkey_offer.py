@@ -11,9 +11,9 @@ from flask import Response
 from app.contract.passkeys import pages as contract
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
-from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, read_credential
+from app.hub.forms.passkey import FAILED, PASSKEY_REFUSALS, SCRIPTLESS, CredentialForm, read_credential
 from app.hub.pages import pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -29,11 +29,11 @@ class PasskeyOfferPage(Page):
     template = "pages/security/passkey_offer.html"
     scripts = (*Page.scripts, "passkey")
     allows_fetch = True
+    refusals = {ApiError: FAILED, **PASSKEY_REFUSALS}
 
     form: CredentialForm
     is_local: bool = False
     relying_party: str = ""
-    page_notice: Notice | None = None
     account: str = ""
     """The label of the account."""
 
@@ -78,7 +78,7 @@ def submit_passkey_offer() -> Response:
     if visit.form.get("do") != "skip":
         credential = read_credential(form)
         if credential is None:
-            return _page(is_local=is_local, page_notice=SCRIPTLESS, account=_account()).render(422)
+            return replace(_page(is_local=is_local, account=_account()), page_notice=SCRIPTLESS).render(422)
     interaction_id = visit.interaction_id
     try:
         return journey.follow(
@@ -87,7 +87,7 @@ def submit_passkey_offer() -> Response:
             )
         )
     except ApiError as refusal:
-        return _page(is_local=is_local, page_notice=notice_for(refusal), account=_account()).render(refusal.status)
+        return _page(is_local=is_local, account=_account()).render_refusal(refusal)
 
 
 def _account() -> str:
@@ -99,8 +99,6 @@ def _account() -> str:
     return offer.person.label if offer.person else ""
 
 
-def _page(
-    form: CredentialForm | None = None, *, is_local: bool = False, page_notice: Notice | None = None, account: str = ""
-) -> PasskeyOfferPage:
+def _page(form: CredentialForm | None = None, *, is_local: bool = False, account: str = "") -> PasskeyOfferPage:
     relying_party = current_visit().relying_party
-    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, page_notice, account)
+    return PasskeyOfferPage(form or CredentialForm(formdata=None), is_local, relying_party, account)

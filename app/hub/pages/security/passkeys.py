@@ -18,12 +18,12 @@ from app.contract.page_models import NoParameters
 from app.contract.passkeys import account as account_passkeys
 from app.contract.passkeys import pages as contract
 from app.hub.account_pages import read_account, require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.passkey import (
     FAILED,
+    PASSKEY_REFUSALS,
     SCRIPTLESS,
     CredentialForm,
-    notice_for,
     options_response,
     passkey_digest,
     read_credential,
@@ -134,9 +134,9 @@ class AddPasskeyPage(Page):
     template = "pages/security/add_passkey.html"
     scripts = (*Page.scripts, "reveal", "passkey")
     allows_fetch = True
+    refusals = {**CHANGE_REFUSALS, **PASSKEY_REFUSALS}
 
     form: AddPasskeyForm
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddPasskeyPage]:
@@ -144,8 +144,8 @@ class AddPasskeyPage(Page):
         return {
             "fresh": cls(AddPasskeyForm(data=data)),
             "with the password": cls(AddPasskeyForm(data={**data, "asks": NEEDED})),
-            "refused": cls(AddPasskeyForm(data=data), FAILED),
-            "without a script": cls(AddPasskeyForm(data=data), SCRIPTLESS),
+            "refused": cls(AddPasskeyForm(data=data), page_notice=FAILED),
+            "without a script": cls(AddPasskeyForm(data=data), page_notice=SCRIPTLESS),
         }
 
 
@@ -156,12 +156,12 @@ class EditPasskeyPage(Page):
     template = "pages/security/edit_passkey.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 40}
+    refusals = {**CHANGE_REFUSALS, **PASSKEY_REFUSALS}
 
     form: RemovePasskeyForm
     name_form: RenamePasskeyForm
     passkey: PasskeyRow
     is_last: bool = False
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:
@@ -175,7 +175,7 @@ class EditPasskeyPage(Page):
             "the last one": cls(RemovePasskeyForm(data=data), name_form, passkey, is_last=True),
             "with the password": cls(RemovePasskeyForm(data={**data, "asks": NEEDED}), name_form, passkey),
             "locked": cls(
-                RemovePasskeyForm(data=data), name_form, passkey, page_notice=refusal_notice(e.LockedForAWhile())
+                RemovePasskeyForm(data=data), name_form, passkey, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]
             ),
         }
 
@@ -216,7 +216,7 @@ def submit_add_passkey() -> Response:
     try:
         api(form.current_password)(contract.add, contract.AddPasskeyRequest(credential=credential))
     except ApiError as refusal:
-        return replace(page, page_notice=_notice_of(form, refusal)).render(refusal.status)
+        return page.render_refusal(refusal)
     return redirect_to(f"{ADDRESS}?done=added")
 
 
@@ -291,29 +291,22 @@ def _remove() -> Response:
     passkey_id = (form.passkey.data or "")[:100]
     if not (passkey_id.isascii() and passkey_id.isalnum()):
         return redirect_to(ADDRESS)  # no id of ours, and no segment of a path
-    page_notice, status = None, form.error_status
-    if form.validate():
-        try:
-            api(form.current_password)(
-                account_passkeys.remove, account_passkeys.RemoveOwnPasskey(passkey_id=passkey_id)
-            )
-        except e.UnknownPasskey:
-            return redirect_to(ADDRESS)  # removed already, by a double submit or another tab
-        except ApiError as refusal:
-            page_notice, status = _notice_of(form, refusal), refusal.status
-        else:
-            return redirect_to(f"{ADDRESS}?done=removed")
+    if not form.validate():
+        return _remove_again(form, passkey_id)
+    try:
+        api(form.current_password)(account_passkeys.remove, account_passkeys.RemoveOwnPasskey(passkey_id=passkey_id))
+    except e.UnknownPasskey:
+        return redirect_to(ADDRESS)  # removed already, by a double submit or another tab
+    except ApiError as refusal:
+        return _remove_again(form, passkey_id, refusal)
+    return redirect_to(f"{ADDRESS}?done=removed")
+
+
+def _remove_again(form: RemovePasskeyForm, passkey_id: str, refusal: ApiError | None = None) -> Response:
     view = read_passkeys()
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return redirect_to(ADDRESS)
-    return replace(_edit_page(view, form, passkey_id), page_notice=page_notice).render(status)
-
-
-def _notice_of(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
-    if form.add_refusal(refusal):
-        return None
-    is_passkey_error = isinstance(refusal, (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured))
-    return notice_for(refusal) if is_passkey_error else refusal_notice(refusal)
+    return _edit_page(view, form, passkey_id).render_refusal(refusal)
 
 
 def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:

@@ -17,12 +17,12 @@ from app.contract.steps import PinStep
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import account_in_interaction, read_profile
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.forms.pin import PinForm, pin_hint
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -39,11 +39,11 @@ class PinPage(Page):
 
     template = "pages/security/pin.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: PinForm
     rule: Any
     has_pin: bool = False
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
@@ -55,7 +55,7 @@ class PinPage(Page):
             "another": cls(PinForm(), rule, has_pin=True),
             "refused": cls(refused, rule),
             "with the password": cls(request_body, rule, has_pin=True),
-            "locked": cls(request_body, rule, page_notice=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(request_body, rule, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -65,12 +65,12 @@ class SetPinPage(Page):
 
     template = "pages/security/set_pin.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = CHANGE_REFUSALS
 
     form: PinForm
     rule: Any
     can_skip: bool = False
     relying_party: str = ""
-    page_notice: Notice | None = None
 
     account: str = ""
     """The label of the account."""
@@ -109,8 +109,7 @@ def submit_pin() -> Response:
         chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64])
         api(form.current_password)(contract.set_own, chosen)
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return _own_page(form, has_pin=_has_pin(view), page_notice=page_notice).render(refusal.status)
+        return _own_page(form, has_pin=_has_pin(view)).render_refusal(refusal)
     return redirect_to("/security?done=saved")
 
 
@@ -142,20 +141,16 @@ def submit_set_pin() -> Response:
     except SignInRequired:
         return redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return _step_page(form, account_in_interaction(), can_skip=can_skip, page_notice=page_notice).render(
-            refusal.status
-        )
+        return _step_page(form, account_in_interaction(), can_skip=can_skip).render_refusal(refusal)
 
 
-def _own_page(form: PinForm, *, has_pin: bool, page_notice: Notice | None = None) -> PinPage:
-    return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin, page_notice)
+def _own_page(form: PinForm, *, has_pin: bool) -> PinPage:
+    return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin)
 
 
-def _step_page(form: PinForm, account: str, *, can_skip: bool, page_notice: Notice | None = None) -> SetPinPage:
+def _step_page(form: PinForm, account: str, *, can_skip: bool) -> SetPinPage:
     visit = current_visit()
-    relying_party = visit.relying_party
-    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, page_notice, account)
+    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, visit.relying_party, account)
 
 
 def _has_pin(view: account_pages.ProfileResponse) -> bool:

@@ -15,10 +15,10 @@ from app.contract.page_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.account_pages import is_landing
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
 from app.hub.pages import pages
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -34,10 +34,10 @@ class ConfirmPage(Page):
     template = "pages/security/reauthenticate.html"
     scripts = (*Page.scripts, "reveal")
     query = {"next": 100}
+    refusals = CHANGE_REFUSALS
 
     form: PasswordConfirmationForm
     landing: str = "/security"
-    page_notice: Notice | None = None
 
     @property
     def address(self) -> str:
@@ -52,7 +52,7 @@ class ConfirmPage(Page):
         return {
             "fresh": cls(PasswordConfirmationForm(data=common)),
             "wrong password": cls(wrong),
-            "locked": cls(PasswordConfirmationForm(data=common), page_notice=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(PasswordConfirmationForm(data=common), page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -90,8 +90,7 @@ def submit_confirm() -> Response:
     except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return ConfirmPage(form, landing, page_notice).render(refusal.status)
+        return ConfirmPage(form, landing).render_refusal(refusal)
     return redirect_to(landing)
 
 

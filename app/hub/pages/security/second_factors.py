@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import explain, refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
@@ -117,11 +117,11 @@ class RemoveFactorPage(Page):
     template = "pages/security/remove_factor.html"
     scripts = (*Page.scripts, "reveal")
     query = {"kind": 24}
+    refusals = CHANGE_REFUSALS
 
     form: RemoveFactorForm
     name: Any
     effect: Effect
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:
@@ -136,7 +136,7 @@ class RemoveFactorPage(Page):
             **{effect.value: cls(RemoveFactorForm(data=common), name, effect) for effect in Effect},
             "with the password": cls(with_password, name, Effect.OTHERS),
             "wrong password": cls(wrong, name, Effect.NOTHING),
-            "locked": cls(wrong, name, Effect.NOTHING, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(wrong, name, Effect.NOTHING, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
@@ -177,8 +177,7 @@ def submit_remove_factor() -> Response:
     try:
         api(form.current_password)(contract.remove, form.to_request())
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return replace(page, page_notice=page_notice).render(refusal.status)
+        return page.render_refusal(refusal)
     return redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 
 

@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract.accounts.pages.security import AnswersEdit
 from app.contract.accounts.pages.security import edit_answers as operation
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import explain
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.forms.security_questions import SecurityAnswersForm
@@ -40,10 +40,15 @@ class SecurityQuestionsPage(Page):
 
     template = "pages/security/security_questions.html"
     scripts = (*Page.scripts, "reveal")
+    refusals = {
+        **CHANGE_REFUSALS,
+        e.UnknownSecurityQuestion: Notice(
+            _l("Nothing was changed"), _l("You can only change answers you’ve already given.")
+        ),
+    }
 
     form: AnswersForm
     answered: tuple[str, ...] = ()
-    page_notice: Notice | None = None
 
     @property
     def hints(self) -> list[bool]:
@@ -78,10 +83,6 @@ def submit_security_questions() -> Response:
         return SecurityQuestionsPage(form).render(form.error_status)
     try:
         api(form.current_password)(operation, form.to_request())
-    except e.UnknownSecurityQuestion as refusal:
-        not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
-        return SecurityQuestionsPage(form, page_notice=not_changed).render(refusal.status)
     except ApiError as refusal:
-        page_notice = explain(form, refusal)
-        return SecurityQuestionsPage(form, page_notice=page_notice).render(refusal.status)
+        return SecurityQuestionsPage(form).render_refusal(refusal)
     return redirect_to("/security?done=saved")

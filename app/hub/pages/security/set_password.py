@@ -14,13 +14,12 @@ from app.contract import errors as e
 from app.contract.recovery import pages as contract
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
-from app.hub.forms.password_rules import rules_of
+from app.hub.forms.password_rules import problem_of, rules_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.rendering.page import Notice
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -43,6 +42,7 @@ class SetPasswordPage(NewPasswordPage):
     """Asks for the first password."""
 
     template = "pages/security/set_password.html"
+    refusals = CHANGE_REFUSALS
 
     form: SetPasswordForm
 
@@ -53,7 +53,7 @@ class SetPasswordPage(NewPasswordPage):
         return {
             "fresh": cls(SetPasswordForm(), "ada@example.com", rules),
             "weak": cls(weak, "ada@example.com", broken_rules),
-            "locked": cls(SetPasswordForm(), "ada@example.com", rules, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(SetPasswordForm(), "ada@example.com", rules, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
             "token": cls(SetPasswordForm().with_token_error(), "ada@example.com", rules),
         }
 
@@ -83,19 +83,14 @@ def submit_set_password() -> Response:
 
 
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
-    if form.add_refusal(refusal):
-        view = read_profile(with_password_policy=True)
-        return _page(form, password_error=refusal, policy=view.password_policy).render(422)
-    return _page(form, page_notice=refusal_notice(refusal)).render_refusal(refusal)
+    is_rule_broken = problem_of(refusal) is not None
+    policy = read_profile(with_password_policy=True).password_policy if is_rule_broken else None
+    return _page(form, policy=policy, refusal=refusal).render_refusal(refusal)
 
 
 def _page(
-    form: SetPasswordForm,
-    account: str = "",
-    page_notice: Notice | None = None,
-    password_error: ApiError | None = None,
-    policy: PasswordPolicy | None = None,
+    form: SetPasswordForm, account: str = "", policy: PasswordPolicy | None = None, refusal: ApiError | None = None
 ) -> SetPasswordPage:
     """Return the page; after a post, with the username that the form carried."""
     username = account or current_visit().form.get("username", "")[:320]
-    return SetPasswordPage(form, username, rules_in_force(policy, password_error), page_notice)
+    return SetPasswordPage(form, username, rules_in_force(policy, refusal))

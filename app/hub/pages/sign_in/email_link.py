@@ -20,6 +20,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice
+from app.hub.rendering.refusals import shown_for
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -219,7 +220,7 @@ def _link(form: LinkNumberForm, token: str, view: contract.SignInLinkView) -> Si
 
 def _refused(token: str, refusal: ApiError) -> Response:
     """Show why the account may not sign in; only the owner of the mailbox reaches this page."""
-    state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
+    state = shown_for(refusal, _STATES)
     view = api()(contract.read_link, LinkLookup(token=token))
     form, name = LinkNumberForm(formdata=None), current_visit().interaction
     relying_party = name.relying_party if name else ""

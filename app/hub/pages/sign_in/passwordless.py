@@ -22,7 +22,7 @@ from app.hub.components import sign_in_methods
 from app.hub.components.carried_identifier import is_phone, prefilled_identifier
 from app.hub.components.reauthentication import current_reauthentication
 from app.hub.components.sign_in_methods import DEVICE, MAIL, SMS
-from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms.code import (
     EMAIL_RESENT,
     ButtonForm,
@@ -80,6 +80,7 @@ class PasswordlessPage(Page):
     """Asks for the identifier."""
 
     template = "pages/sign_in/passwordless.html"
+    refusals = {e.TooManyRequests: too_many_notice}
 
     form: PasswordlessForm
     method: str
@@ -87,16 +88,10 @@ class PasswordlessPage(Page):
     has_remember_me: bool = True
     creates_account: bool = False
     """Whether an unknown identifier gets an account (one-touch)."""
-    refusal: RefusalReason | None = None
-    wait_seconds: int = 0
 
     @property
     def address(self) -> str:
         return sign_in_methods.ADDRESSES[self.method]
-
-    @property
-    def notice(self) -> Notice | None:
-        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -115,7 +110,7 @@ class PasswordlessPage(Page):
             "on another device": cls(PasswordlessForm.of(DEVICE, email, **common), DEVICE, has_remember_me=False),
             "empty": cls(empty, MAIL),
             "too many": cls(
-                PasswordlessForm.of(MAIL, email, **common), MAIL, refusal=RefusalReason.TOO_MANY, wait_seconds=50
+                PasswordlessForm.of(MAIL, email, **common), MAIL, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)
             ),
             "token": cls(PasswordlessForm.of(MAIL, email, **common).with_token_error(), MAIL),
         }
@@ -265,9 +260,7 @@ def submit_passwordless(method: str) -> Response:
     except e.PasswordlessOff:
         return redirect_to("/login")
     except e.TooManyRequests as refusal:
-        rendered = _page(form, method, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
-        rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return rendered
+        return _page(form, method).render_refusal(refusal)
     return sign_in_methods.begin_method(journey.follow(response), response, method)
 
 
@@ -314,14 +307,10 @@ def submit_sign_in_sent() -> Response:
         return _refused(form, refusal, interaction.id)
 
 
-def _page(
-    form: PasswordlessForm, method: str, refusal: RefusalReason | None = None, wait_seconds: int = 0
-) -> PasswordlessPage:
+def _page(form: PasswordlessForm, method: str) -> PasswordlessPage:
     tenant = current_visit().tenant
     creates_account = tenant.has_one_touch and method != DEVICE
-    return PasswordlessPage(
-        form, method, tenant.identifiers, tenant.has_remember_me, creates_account, refusal, wait_seconds
-    )
+    return PasswordlessPage(form, method, tenant.identifiers, tenant.has_remember_me, creates_account)
 
 
 def _prefilled(method: str) -> str:

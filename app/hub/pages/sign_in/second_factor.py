@@ -24,7 +24,8 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Notice, Page, with_retry_after
+from app.hub.rendering.refusals import shown_for
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
@@ -59,7 +60,6 @@ class ChooseFactorPage(Page):
     form: FactorChoiceForm
     choices: tuple[FactorChoiceRow, ...]
     must_enrol: bool = False
-    page_notice: Notice | None = None
     account: str = ""
     """The label of the account."""
 
@@ -95,7 +95,6 @@ class SecondFactorPage(FactorPage):
     must_enrol: bool = False
     is_unfamiliar: bool = False
     trust_days: int = 0
-    page_notice: Notice | None = None
     landing: str = ""
     """The page to return to after a reauthentication; empty during a sign-in."""
     account: str = ""
@@ -179,6 +178,7 @@ class SecondFactorLockedPage(Page):
 _LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in again."))
 _TOO_SOON: Final = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
 _NOT_SENT: Final[dict[type[ApiError], Notice]] = {
+    e.TooManyRequests: _TOO_SOON,
     e.MailLimitReached: code.ENOUGH_MAILS,
     **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached), code.ENOUGH_TEXTS),
     e.NoSmsConfiguration: code.NO_TEXTS,
@@ -278,23 +278,16 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     view = contract.FactorView.model_validate(view_data) if view_data else None
     seconds = wait_seconds(refusal, services().now())
     lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
-    page_notice = lock if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
-    page_notice = page_notice or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
-    page_notice = page_notice or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
     if view is None:
-        return SecondFactorLockedPage(seconds).render_refusal(refusal)
-    if page_notice is None and (form is None or not form.add_refusal(refusal)):
-        page_notice = _FAILED
-    return _page(view, form, page_notice).render_refusal(refusal)
+        return with_retry_after(SecondFactorLockedPage(seconds).render(refusal.status), refusal)
+    of_factor = form.notices if form is not None else {}
+    notice = shown_for(refusal, {**_NOT_SENT, **of_factor, **dict.fromkeys(_LOCK_ERRORS, lock)})
+    if notice is None and (form is None or not form.add_refusal(refusal)):
+        notice = _FAILED
+    return with_retry_after(replace(_page(view, form), page_notice=notice).render(refusal.status), refusal)
 
 
-def _page(
-    view: contract.FactorView,
-    form: FactorForm | None = None,
-    page_notice: Notice | None = None,
-    *,
-    chooses: bool = False,
-) -> Page:
+def _page(view: contract.FactorView, form: FactorForm | None = None, *, chooses: bool = False) -> Page:
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     account = view.person.label if view.person else ""
     if presentation is None or view.shown is None or chooses:
@@ -302,10 +295,10 @@ def _page(
         choices = tuple(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
-        return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, page_notice, account)
+        return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, account)
     return SecondFactorPage(
         form or fresh_form(presentation), presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere,
-        view.trust_days, page_notice, view.landing, account,
+        view.trust_days, view.landing, account,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired, Length
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -27,6 +27,10 @@ from app.kit.operations.errors import ApiError
 
 ADD: Final = f"{ADDRESS}/add"
 _MAX_DOMAIN_LENGTH: Final = 253
+_REFUSED: Final = _l(
+    "Enter your organization’s own domain. It must receive email and can’t belong to an email provider."
+)
+_TOO_MANY: Final = Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use."))
 
 
 class AddDomainForm(PasswordConfirmationForm):
@@ -39,6 +43,10 @@ class AddDomainForm(PasswordConfirmationForm):
         render_kw={"autocapitalize": "none", "spellcheck": "false", "inputmode": "url", "dir": "ltr"},
     )
     organization = HiddenField()
+    refusals = {
+        e.BadField: ("name", _REFUSED),
+        e.DomainTaken: ("name", _l("This domain is already in use.")),
+    }
 
 
 @dataclass(frozen=True)
@@ -48,30 +56,23 @@ class AddDomainPage(Page):
     template = "pages/organizations/domains/add.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
+    refusals = {**CHANGE_REFUSALS, e.TooManyDomains: _TOO_MANY}
 
     form: AddDomainForm
     organization: str
     name: str
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddDomainPage]:
         data, globex = {"account": "ada@example.com", "organization": "org_9"}, ("org_9", "Globex Gardens")
         wrong = AddDomainForm(data={**data, "name": "gmail.com"})
-        wrong.add_error("name", _REFUSED)
+        wrong.add_refusal(e.BadField())
         return {
             "fresh": cls(AddDomainForm(data=data), *globex),
             "refused": cls(wrong, *globex),
             "with the password": cls(AddDomainForm(data={**data, "asks": NEEDED}), *globex),
-            "too many": cls(AddDomainForm(data=data), *globex, _TOO_MANY),
+            "too many": cls(AddDomainForm(data=data), *globex, page_notice=_TOO_MANY),
         }
-
-
-_REFUSED: Final = _l(
-    "Enter your organization’s own domain. It must receive email and can’t belong to an email provider."
-)
-_TAKEN: Final = _l("This domain is already in use.")
-_TOO_MANY: Final = Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use."))
 
 
 @account_page(ADD, parameter="id", field="organization")
@@ -86,30 +87,18 @@ def show_add_domain() -> Response:
 @pages.post(ADD)
 def submit_add_domain() -> Response:
     form = AddDomainForm()
-    organization, page_notice, status = (form.organization.data or "")[:64], None, 422
+    organization = (form.organization.data or "")[:64]
     if not form.validate():
-        status = form.error_status
-    else:
-        provided = {
-            "organization": organization,
-            "name": (form.name.data or "").strip(),
-        }
-        try:
-            api(form.current_password)(contract.add, contract.AddDomainRequest.model_validate(provided))
-        except e.UnknownOrganization:
-            return redirect_to(LIST)
-        except ApiError as refusal:
-            page_notice, status = _add_refusal(form, refusal), refusal.status
-        else:
-            return to_list(organization, "added")
-    return AddDomainPage(form, organization, read(organization).organization.name, page_notice).render(status)
+        return _page(form, organization).render(form.error_status)
+    provided = {"organization": organization, "name": (form.name.data or "").strip()}
+    try:
+        api(form.current_password)(contract.add, contract.AddDomainRequest.model_validate(provided))
+    except e.UnknownOrganization:
+        return redirect_to(LIST)
+    except ApiError as refusal:
+        return _page(form, organization).render_refusal(refusal)
+    return to_list(organization, "added")
 
 
-def _add_refusal(form: AddDomainForm, refusal: ApiError) -> Notice | None:
-    """Add the error to its field, or return its notice if it has no field."""
-    if form.add_refusal(refusal):
-        return None
-    if isinstance(refusal, (e.BadField, e.DomainTaken)):
-        form.add_error("name", _TAKEN if isinstance(refusal, e.DomainTaken) else _REFUSED)
-        return None
-    return _TOO_MANY if isinstance(refusal, e.TooManyDomains) else refusal_notice(refusal)
+def _page(form: AddDomainForm, organization: str) -> AddDomainPage:
+    return AddDomainPage(form, organization, read(organization).organization.name)

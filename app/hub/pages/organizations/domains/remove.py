@@ -12,7 +12,7 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -26,6 +26,9 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 REMOVE: Final = f"{ADDRESS}/remove"
+_IN_USE: Final = Notice(
+    _l("A connection uses this domain"), _l("Ask your administrator to remove the connection first.")
+)
 
 
 class RemoveDomainForm(PasswordConfirmationForm):
@@ -41,12 +44,12 @@ class RemoveDomainPage(Page):
     template = "pages/organizations/domains/remove.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
+    refusals = {**CHANGE_REFUSALS, e.DomainInUse: _IN_USE}
 
     form: RemoveDomainForm
     organization: str
     name: str
     domain: DomainRow
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveDomainPage]:
@@ -55,14 +58,9 @@ class RemoveDomainPage(Page):
         return {
             "verified": cls(RemoveDomainForm(data=data), *globex, replace(used, is_in_use=False)),
             "pending": cls(RemoveDomainForm(data=data), *globex, pending),
-            "in use": cls(RemoveDomainForm(data=data), *globex, used, _IN_USE),
+            "in use": cls(RemoveDomainForm(data=data), *globex, used, page_notice=_IN_USE),
             "with the password": cls(RemoveDomainForm(data={**data, "asks": NEEDED}), *globex, pending),
         }
-
-
-_IN_USE: Final = Notice(
-    _l("A connection uses this domain"), _l("Ask your administrator to remove the connection first.")
-)
 
 
 @account_page(REMOVE, parameter="id", field="domain")
@@ -76,32 +74,31 @@ def show_remove_domain() -> Response:
     if not domain.is_in_use:
         require_confirmation(view)
     form = RemoveDomainForm(formdata=None, data={**confirmation_data(view), "domain": key})
-    page_notice = _IN_USE if domain.is_in_use else None
-    return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice).render()
+    notice = _IN_USE if domain.is_in_use else None
+    return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice=notice).render()
 
 
 @pages.post(REMOVE)
 def submit_remove_domain() -> Response:
     form = RemoveDomainForm()
     organization, domain_id = ids_in(form.domain.data or "")
-    page_notice, status = None, 422
     if not form.validate():
-        status = form.error_status
-    else:
-        provided = {"organization": organization, "domain": domain_id}
-        try:
-            api(form.current_password)(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
-        except e.UnknownOrganization:
-            return redirect_to(LIST)
-        except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
-            return to_list(organization)
-        except ApiError as refusal:
-            shown = _IN_USE if isinstance(refusal, e.DomainInUse) else refusal_notice(refusal)
-            page_notice, status = None if form.add_refusal(refusal) else shown, refusal.status
-        else:
-            return to_list(organization, "removed")
+        return _again(form, organization, domain_id)
+    provided = {"organization": organization, "domain": domain_id}
+    try:
+        api(form.current_password)(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
+    except e.UnknownOrganization:
+        return redirect_to(LIST)
+    except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
+        return to_list(organization)
+    except ApiError as refusal:
+        return _again(form, organization, domain_id, refusal)
+    return to_list(organization, "removed")
+
+
+def _again(form: RemoveDomainForm, organization: str, domain_id: str, refusal: ApiError | None = None) -> Response:
     view = read(organization)
     domain = find(view, domain_id)
     if domain is None:
         return to_list(organization)
-    return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice).render(status)
+    return RemoveDomainPage(form, organization, view.organization.name, domain).render_refusal(refusal)

@@ -19,13 +19,13 @@ from app.contract.organizations.invitation_links import MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
+    ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
     address_of,
     requested_organization,
@@ -44,6 +44,7 @@ CREATED: Final = f"{NEW}/created"
 _SHOWN_SECONDS: Final = 300
 _DAYS: Final = (1, 7, 30)
 _MAX_LENGTH: Final = 2_000
+_TOO_MANY: Final = Notice(_l("Too many active links"), _l("Turn one off, then create a new one."))
 
 
 class CreateLinkForm(InvitingForm):
@@ -68,6 +69,8 @@ class CreateLinkForm(InvitingForm):
             "maxlength": False,
         },
     )
+
+    refusals = {**InvitingForm.refusals, e.BadParameter: ("domains", _l("Enter domains such as example.com."))}
 
     @property
     def listed_domains(self) -> list[str]:
@@ -98,12 +101,6 @@ class CreateLinkForm(InvitingForm):
             domains=self.listed_domains,
         )
 
-    def add_refusal(self, refusal: ApiError) -> bool:
-        if isinstance(refusal, e.BadParameter):
-            self.add_error("domains", _l("Enter domains such as example.com."))
-            return True
-        return super().add_refusal(refusal)
-
 
 @dataclass(frozen=True)
 class CreateLinkPage(Page):
@@ -112,11 +109,11 @@ class CreateLinkPage(Page):
     template = "pages/organizations/invitations/create_link.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
+    refusals = {**ORGANIZATION_REFUSALS, e.TooManyInvitationLinks: _TOO_MANY}
 
     form: CreateLinkForm
     organization: str
     name: str
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, CreateLinkPage]:
@@ -156,9 +153,6 @@ class LinkCreatedPage(Page):
         return {"created": cls("org_9", "Globex Gardens", address, format_day("2026-12-02T10:00:00+00:00"))}
 
 
-_TOO_MANY: Final = Notice(_l("Too many active links"), _l("Turn one off, then create a new one."))
-
-
 @account_page(NEW, parameter="id", field="organization")
 def show_create_link() -> Response:
     organization = requested_organization()
@@ -173,22 +167,15 @@ def show_create_link() -> Response:
 def submit_create_link() -> Response:
     form = CreateLinkForm()
     organization = (form.organization.data or "")[:64]
-    page_notice, status = None, 422
     if not form.validate():
-        status = form.error_status
-    else:
-        try:
-            made = api(form.current_password)(contract.create_link, form.to_change())
-        except e.UnknownOrganization:
-            return redirect_to(LIST)
-        except ApiError as refusal:
-            page_notice, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
-        else:
-            return _carry_link(redirect_to(address_of(CREATED, organization)), organization, made)
-    view = read(organization)
-    return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, page_notice).render(
-        status
-    )
+        return _page(form, organization).render(form.error_status)
+    try:
+        made = api(form.current_password)(contract.create_link, form.to_change())
+    except e.UnknownOrganization:
+        return redirect_to(LIST)
+    except ApiError as refusal:
+        return _page(form, organization).render_refusal(refusal)
+    return _carry_link(redirect_to(address_of(CREATED, organization)), organization, made)
 
 
 @account_page(CREATED, landing=ADDRESS, parameter="id")
@@ -213,7 +200,6 @@ def _context() -> str:
     return f"{current_visit().tenant.name} invitation link {current_visit().session}"
 
 
-def _notice(refusal: ApiError) -> Notice:
-    if isinstance(refusal, e.TooManyInvitationLinks):
-        return _TOO_MANY
-    return OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
+def _page(form: CreateLinkForm, organization: str) -> CreateLinkPage:
+    view = read(organization)
+    return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name)

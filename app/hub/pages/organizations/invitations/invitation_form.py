@@ -15,7 +15,6 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages.organizations import managed_organization
 from app.hub.pages.organizations.managed_organization import LIST
 from app.hub.rendering.page import Notice
-from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = f"{LIST}/invitations"
 
@@ -28,6 +27,7 @@ class InvitingForm(PasswordConfirmationForm):
 
     organization = HiddenField()
     role: SelectField  # stated by each form in its order of fields
+    refusals = dict.fromkeys((e.MalformedRoleId, e.RoleOfOtherOrganization), ("role", _l("Choose a role.")))
 
     def with_roles(self, roles: list[RoleView], default: str = "") -> Self:
         """Return the form with these roles to choose from; `default` is chosen first."""
@@ -35,12 +35,6 @@ class InvitingForm(PasswordConfirmationForm):
         if not self.role.data and any(item.id == default for item in roles):
             self.role.data = default
         return self
-
-    def add_refusal(self, refusal: ApiError) -> bool:
-        if isinstance(refusal, (e.MalformedRoleId, e.RoleOfOtherOrganization)):
-            self.add_error("role", _l("Choose a role."))
-            return True
-        return super().add_refusal(refusal)
 
 
 def read(organization: str, page: int = 1, invitation: str = "") -> contract.OrganizationInvitations:

@@ -16,13 +16,13 @@ from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
+    ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
     address_of,
     requested_organization,
@@ -84,13 +84,13 @@ class InvitePeoplePage(Page):
     template = "pages/organizations/invitations/invite_people.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
+    refusals = {**ORGANIZATION_REFUSALS, e.TooManyRequests: TOO_MANY}
 
     form: InviteForm
     organization: str
     name: str
     refused: tuple[tuple[str, Any], ...] = ()
     """Addresses with the reason."""
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, InvitePeoplePage]:
@@ -148,7 +148,7 @@ def submit_invite_people() -> Response:
     form = InviteForm()
     organization = (form.organization.data or "")[:64]
     if not form.validate():
-        return _page(form, organization, None, form.error_status)
+        return _page(form, organization).render(form.error_status)
     requested = contract.InvitePeopleRequest(
         organization=organization,
         emails=form.addresses,
@@ -159,29 +159,14 @@ def submit_invite_people() -> Response:
     except e.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
-        page_notice = None if form.add_refusal(refusal) else _notice(refusal)
-        return _page(form, organization, page_notice, refusal.status)
+        return _page(form, organization).render_refusal(refusal)
     sent = sum(not result.problem for result in response.results)
     refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
     if refused:
-        return _page(form, organization, None, 422, refused, sent)
+        return with_refused(_page(form, organization), refused, sent).render(422)
     return redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))
 
 
-def _page(
-    form: InviteForm,
-    organization: str,
-    page_notice: Notice | None,
-    status: int,
-    refused: tuple[tuple[str, str], ...] = (),
-    sent: int = 0,
-) -> Response:
+def _page(form: InviteForm, organization: str) -> InvitePeoplePage:
     view = read(organization)
-    page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, page_notice=page_notice)
-    return (with_refused(page, refused, sent) if refused else page).render(status)
-
-
-def _notice(refusal: ApiError) -> Notice:
-    if isinstance(refusal, e.TooManyRequests):
-        return TOO_MANY
-    return OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
+    return InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name)

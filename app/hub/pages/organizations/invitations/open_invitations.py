@@ -14,13 +14,13 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
-from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.code import resend_hint
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
+    ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
     address_of,
     page_number,
@@ -99,12 +99,24 @@ def joined(uses: int, most: int | None) -> Any:
     return _l("%(uses)s of %(most)s joined", uses=uses, most=most) if most else _l("%(uses)s joined", uses=uses)
 
 
+def too_soon(seconds: int) -> Notice:
+    return Notice(_l("Email sent"), resend_hint(seconds), "note")
+
+
+def _wait_notice(refusal: ApiError) -> Notice:
+    """Return why an invitation cannot be resent yet: an email was just sent, or this member sent too many."""
+    seconds = refusal.retry_after_seconds or _COOL_DOWN_SECONDS
+    return too_soon(seconds) if seconds <= _COOL_DOWN_SECONDS else TOO_MANY
+
+
 @dataclass(frozen=True)
 class OrganizationInvitationsPage(Page):
     """Lists the open invitations, with pages, and the active links."""
 
     template = "pages/organizations/invitations/open_invitations.html"
     query = {"id": 64, "page": 6, "done": 8, "count": _MAX_SENT}
+    refusals = {**ORGANIZATION_REFUSALS, e.TooManyRequests: _wait_notice}
+
     form: InvitationForm
     organization: str
     """Its id."""
@@ -115,7 +127,6 @@ class OrganizationInvitationsPage(Page):
     number: int = 1
     """Of the page."""
     has_more: bool = False
-    page_notice: Notice | None = None
     tabs: tuple[Tab, ...] = TABS
 
     @property
@@ -158,7 +169,6 @@ class RevokeInvitationPage(Page):
     organization: str
     name: str
     invitation: Pending
-    page_notice: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RevokeInvitationPage]:
@@ -166,7 +176,7 @@ class RevokeInvitationPage(Page):
         return {
             "invitation": cls(InvitationForm(), *globex, invitation[0]),
             "link": cls(InvitationForm(), *globex, Pending.samples_of_links()[0]),
-            "of an owner": cls(InvitationForm(), *globex, invitation[2], OWNERS_ONLY),
+            "of an owner": cls(InvitationForm(), *globex, invitation[2], page_notice=OWNERS_ONLY),
             "token": cls(InvitationForm().with_token_error(), *globex, invitation[0]),
         }
 
@@ -188,20 +198,12 @@ def result(name: str, count: int = 0) -> Notice | None:
     return _RESULTS.get(name)
 
 
-def too_soon(seconds: int) -> Notice:
-    return Notice(_l("Email sent"), resend_hint(seconds), "note")
-
-
-def _wait(seconds: int) -> Notice:
-    """Return why an invitation cannot be resent yet: an email was just sent, or this member sent too many."""
-    return too_soon(seconds) if seconds <= _COOL_DOWN_SECONDS else TOO_MANY
-
-
 @account_page(ADDRESS, parameter="id")
 def show_organization_invitations() -> Response:
     count = current_visit().query.get("count", "")
     sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MAX_SENT else 0
-    return _list(requested_organization(), result(current_visit().query.get("done", ""), sent))
+    notice = result(current_visit().query.get("done", ""), sent)
+    return replace(_list_page(requested_organization()), page_notice=notice).render()
 
 
 @pages.post(ADDRESS)
@@ -210,7 +212,7 @@ def submit_organization_invitations() -> Response:
     form = InvitationForm()
     organization, invitation = ids_in(form.invitation.data or "")
     if not form.validate():
-        return _list(organization, None, form.error_status, form)
+        return _list_page(organization, form).render(form.error_status)
     return _change(contract.resend, organization, invitation, "resent")
 
 
@@ -239,17 +241,12 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
         return redirect_to(LIST)
     except (e.UnknownOrganizationInvitation, e.ClosedInvitation):  # ended meanwhile, or by a double submit
         return redirect_to(address_of(ADDRESS, organization, done="gone"))
-    except e.TooManyRequests as refusal:
-        return _list(organization, _wait(refusal.retry_after_seconds or _COOL_DOWN_SECONDS), refusal.status)
     except ApiError as refusal:
-        page_notice = OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)
-        return _list(organization, page_notice, refusal.status)
+        return _list_page(organization).render_refusal(refusal)
     return redirect_to(address_of(ADDRESS, organization, done=done))
 
 
-def _list(
-    organization: str, page_notice: Notice | None, status: int = 200, form: InvitationForm | None = None
-) -> Response:
+def _list_page(organization: str, form: InvitationForm | None = None) -> OrganizationInvitationsPage:
     number = page_number()
     view = read(organization, number)
     return OrganizationInvitationsPage(
@@ -261,9 +258,8 @@ def _list(
         view.free_seats,
         number,
         view.has_more,
-        page_notice,
         tabs_of(view.organization),
-    ).render(status)
+    )
 
 
 def _confirm(form: InvitationForm, organization: str, invitation: str, status: int = 200) -> Response:
@@ -272,5 +268,6 @@ def _confirm(form: InvitationForm, organization: str, invitation: str, status: i
     found += [Pending.of_link(organization, link) for link in view.links]
     if not found:
         return redirect_to(address_of(ADDRESS, organization, done="gone"))
-    page_notice = None if found[0].can_change else OWNERS_ONLY
-    return RevokeInvitationPage(form, organization, view.organization.name, found[0], page_notice).render(status)
+    notice = None if found[0].can_change else OWNERS_ONLY
+    page = RevokeInvitationPage(form, organization, view.organization.name, found[0], page_notice=notice)
+    return page.render(status)

@@ -29,6 +29,16 @@ from app.kit.operations.errors import ApiError
 ADDRESS: Final = "/invitations"
 ORGANIZATIONS: Final = "/organizations"
 SELECT: Final = "/select-organization"
+_DECLINED: Final = Notice(_l("Invitation declined"), tone="ok")
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    ApiError: Notice(
+        _l("Invitation no longer valid"), _l("Ask the person who invited you for a new invitation."), "note"
+    ),
+    e.NoSeatLeft: Notice(_l("No seats left"), _l("Ask the person who invited you to add a seat, then try again.")),
+    e.OrganizationInactive: Notice(
+        _l("Organization not active"), _l("Nobody can join right now. Contact the person who invited you.")
+    ),
+}
 
 
 class AnswerForm(HubForm):
@@ -67,12 +77,12 @@ class OwnInvitationsPage(Page):
 
     template = "pages/organizations/invitations/received_invitations.html"
     query = {**Page.query, "done": 8}
+    refusals = _NOTICES
 
     form: AnswerForm
     account: str
     """The label of the account."""
     offers: tuple[ReceivedInvitationRow, ...]
-    page_notice: Notice | None = None
 
     @property
     def initials(self) -> str:
@@ -101,50 +111,38 @@ class OwnInvitationsPage(Page):
             "several": replace(item, offers=(hazel, long)),
             "none": replace(item, offers=()),
             "after declining": replace(item, offers=(), page_notice=_DECLINED),
-            "no seats": replace(item, page_notice=_PROBLEMS[e.NoSeatLeft]),
-            "ended": replace(item, offers=(), page_notice=_ENDED),
+            "no seats": replace(item, page_notice=_NOTICES[e.NoSeatLeft]),
+            "ended": replace(item, offers=(), page_notice=_NOTICES[ApiError]),
             "token": replace(item, form=AnswerForm().with_token_error()),
         }
 
 
-_DECLINED: Final = Notice(_l("Invitation declined"), tone="ok")
-_ENDED: Final = Notice(
-    _l("Invitation no longer valid"), _l("Ask the person who invited you for a new invitation."), "note"
-)
-_PROBLEMS: Final[dict[type[ApiError], Notice]] = {
-    e.NoSeatLeft: Notice(_l("No seats left"), _l("Ask the person who invited you to add a seat, then try again.")),
-    e.OrganizationInactive: Notice(
-        _l("Organization not active"), _l("Nobody can join right now. Contact the person who invited you.")
-    ),
-}
-
-
 @account_page(ADDRESS)
 def show_own_invitations() -> Response:
-    return _render(AnswerForm(formdata=None), _DECLINED if current_visit().query.get("done") == "declined" else None)
+    page, is_declined = _page(AnswerForm(formdata=None)), current_visit().query.get("done") == "declined"
+    return (replace(page, page_notice=_DECLINED) if is_declined else page).render()
 
 
 @pages.post(ADDRESS)
 def submit_own_invitations() -> Response:
     form = AnswerForm()
     if not form.validate():
-        return _render(form, None, form.error_status)
+        return _page(form).render(form.error_status)
     is_declined = current_visit().form.get("do") == "decline"
     answer = contract.OwnInvitationRequest(invitation=(form.invitation.data or "")[:64])
     try:
         api()(contract.decline if is_declined else contract.accept, answer)
     except ApiError as refusal:  # ended meanwhile, or by a double submit
-        page_notice = next((notice for kind, notice in _PROBLEMS.items() if isinstance(refusal, kind)), _ENDED)
-        return _render(AnswerForm(formdata=None), page_notice, refusal.status)
+        return _page(AnswerForm(formdata=None)).render_refusal(refusal)
     if is_declined:
         return redirect_to(_with_attempt(ADDRESS, "done=declined"))
     return redirect_to(_with_attempt(SELECT) if _attempt() else f"{ORGANIZATIONS}?done=joined")
 
 
-def _render(form: AnswerForm, page_notice: Notice | None, status: int = 200) -> Response:
+def _page(form: AnswerForm) -> OwnInvitationsPage:
     view = read_account(contract.read, NoParameters())
     offers = tuple(map(ReceivedInvitationRow.of, view.invitations))
-    return OwnInvitationsPage(form, view.person.label, offers, page_notice).render(status)
+    return OwnInvitationsPage(form, view.person.label, offers)
 
 
 def _attempt() -> str:

@@ -28,7 +28,7 @@ from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
 from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
 from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, WRONG_ANSWER
 from app.hub.rendering.cached_pages import cached_page
-from app.hub.rendering.page import Page
+from app.hub.rendering.page import Page, with_retry_after
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit, interaction_address
@@ -127,7 +127,8 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     if reason is RefusalReason.QUESTION and not form.asks_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
-    return login_page(form, reason, seconds, reauthentication=current_reauthentication()).render_refusal(refusal)
+    page = login_page(form, reason, seconds, reauthentication=current_reauthentication())
+    return with_retry_after(page.render(refusal.status), refusal)
 
 
 def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
