@@ -72,38 +72,33 @@ class LookupTaken(Exception):
 
 
 _FIELDS = tuple(Credential.__dataclass_fields__)
-_AHEAD = tuple(f"credential_{name}" for name in _FIELDS)
-_ahead_of = attrgetter(*_AHEAD)
+_JOINED = tuple(f"credential_{name}" for name in _FIELDS)
+_joined_columns = attrgetter(*_JOINED)
 _COLUMNS = tuple(C[name] for name in _FIELDS)
 _BY_ACCOUNT = Compiled(
     select(*_COLUMNS)
     .where(C.tenant_id == bindparam("tenant"), C.uid == bindparam("account"))
     .order_by(C.created_at, C.credential_id)
 )
-_KIND = "credentials"
 _ADD = insert_row(credentials)
 
 
 def by_account(context: Context, uid: str) -> list[Credential]:
     """Return all credentials of an account, the oldest first."""
-    ahead: list[Credential] | None = context.work.read_ahead.pop((_KIND, uid), None)
-    if ahead is not None:
-        return ahead
     rows = context.work.all(_BY_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
     return [_credential(row) for row in rows]
 
 
 def with_credentials(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
-    """Return a statement of another area that also reads an account's credentials, one in each row; see `read_ahead`."""
-    columns = (column.label(name) for column, name in zip(_COLUMNS, _AHEAD, strict=True))
+    """Return a statement of another area that also reads an account's credentials, one in each row; see `credentials_in`."""
+    columns = (column.label(name) for column, name in zip(_COLUMNS, _JOINED, strict=True))
     joined = statement.add_columns(*columns).outerjoin(credentials, (C.tenant_id == tenant_id) & (C.uid == uid))
     return joined.order_by(C.created_at, C.credential_id)
 
 
-def read_ahead(context: Context, uid: str, rows: Sequence[Row[Any]]) -> None:
-    """Keep the credentials in all the rows of `with_credentials` for `by_account`, until the next statement."""
-    found = [row for row in rows if row.credential_credential_id is not None]
-    context.work.read_ahead[_KIND, uid] = [Credential(*_ahead_of(row)) for row in found]
+def credentials_in(rows: Sequence[Row[Any]]) -> tuple[Credential, ...]:
+    """Return the credentials in all the rows of `with_credentials`."""
+    return tuple(Credential(*_joined_columns(row)) for row in rows if row.credential_credential_id is not None)
 
 
 def by_kind(context: Context, uid: str, kind: str) -> list[Credential]:

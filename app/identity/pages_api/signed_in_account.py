@@ -6,29 +6,24 @@ from app.contract import errors as e
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
 
-def require_account(context: Context, *, with_credentials: bool = False) -> tuple[BrowserSession, Account]:
+def require_account(context: Context) -> tuple[BrowserSession, Account]:
     """Return the session and account of a user who meets the tenant's requirements; raises NotAuthenticated.
 
     The pages lead other visitors to a sign-in, whose steps ask for the missing ones.
-
-    Args:
-        with_credentials: read the account's credentials ahead.
     """
-    session, account = require_session(context, with_credentials=with_credentials)
+    session, account = require_session(context)
     if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated
     return session, account
 
 
-def require_session(context: Context, *, with_credentials: bool = False) -> tuple[BrowserSession, Account]:
+def require_session(context: Context) -> tuple[BrowserSession, Account]:
     """Return the session and account of a signed-in user, even with unmet requirements; raises NotAuthenticated."""
-    session = sessions.current(context, with_credentials=with_credentials)
-    account = accounts.by_uid(context, session.uid) if session is not None else None
-    if session is None or account is None or not account.is_active or account.is_deleted:
+    signed_in = sessions.signed_in(context)
+    if signed_in is None or not signed_in.account.is_active or signed_in.account.is_deleted:
         raise e.NotAuthenticated
-    return session, account
+    return signed_in.session, signed_in.account

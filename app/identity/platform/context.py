@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -45,6 +45,8 @@ class TokenHolder:
     claims: TokenClaims
     issued_at: datetime
     expires_at: datetime
+    account: Any = field(default=None, repr=False)
+    """The account as the token's statement read it, which this package cannot name; see `accounts.of_token`."""
 
     @property
     def actor(self) -> str | None:

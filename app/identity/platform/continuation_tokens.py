@@ -47,9 +47,8 @@ _KEY = (
 )
 COLUMNS = tuple(column for column in token_table.c if column.name != "tenant_id")
 """The columns of a token, in the order of the fields of `ContinuationToken`."""
-_AHEAD = tuple(f"continuation_{column.key}" for column in COLUMNS)
-_ahead_of = attrgetter(*_AHEAD)
-_KIND = "continuation token"
+_JOINED = tuple(f"continuation_{column.key}" for column in COLUMNS)
+_joined_columns = attrgetter(*_JOINED)
 _BY_HASH = Compiled(select(*COLUMNS).where(*_KEY))
 _OF_ACCOUNT = Compiled(
     select(*COLUMNS)
@@ -194,9 +193,6 @@ def find(context: Context, purpose: ContinuationPurpose, text: str | None) -> Co
 
 def by_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> ContinuationToken | None:
     """Return the token with this digest."""
-    ahead: ContinuationToken | None = context.work.read_ahead.pop((_KIND, token_hash), None)
-    if ahead is not None and ahead.purpose is purpose:
-        return ahead
     key = {"tenant": context.tenant.tenant_id, "expected_purpose": purpose, "hash": token_hash}
     row = context.work.one(_BY_HASH, key)
     return _token(row) if row is not None else None
@@ -205,19 +201,15 @@ def by_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> 
 def with_token(
     statement: Select[Any], tenant_id: Any, purpose: ContinuationPurpose, token_hash: ColumnElement[str]
 ) -> Select[Any]:
-    """Extend a statement of another area so that it also reads the token with the digest in its row; see `read_ahead`."""
-    columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
+    """Extend a statement of another area so that it also reads the token with the digest in its row; see `token_in`."""
+    columns = (column.label(name) for column, name in zip(COLUMNS, _JOINED, strict=True))
     is_named = (T.tenant_id == tenant_id) & (T.purpose == purpose) & (T.token_hash == token_hash)
     return statement.add_columns(*columns).outerjoin(token_table, is_named)
 
 
-def read_ahead(context: Context, row: Row[Any]) -> str | None:
-    """Cache the token in a row of `with_token` for `by_hash`, until the next statement; return its account."""
-    if row.continuation_token_hash is None:
-        return None
-    token = _token(_ahead_of(row))
-    context.work.read_ahead[_KIND, token.token_hash] = token
-    return token.uid
+def token_in(row: Row[Any]) -> ContinuationToken | None:
+    """Return the token in a row of `with_token`."""
+    return _token(_joined_columns(row)) if row.continuation_token_hash is not None else None
 
 
 def of_account(context: Context, purpose: ContinuationPurpose, uid: str) -> list[ContinuationToken]:

@@ -14,6 +14,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import eligibility, locks, risks, service
+from app.identity.authentication.sign_in.interactions import StoredSignIn
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
@@ -120,21 +121,28 @@ def begin(context: Context, required: RequiredFactor, authentication: Authentica
 
 
 def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
-    """Return the pending sign-in of a continuation token.
+    """Return the pending sign-in of a continuation token; raises as `resume_stored` does."""
+    if token is None:
+        raise e.UnknownFactorToken
+    return resume_stored(context, StoredSignIn(token, accounts.by_uid(context, token.uid)))
+
+
+def resume_stored(context: Context, stored: StoredSignIn) -> PendingSignIn:
+    """Return the pending sign-in that is stored.
 
     Raises:
         UnknownFactorToken, ExpiredFactorToken: the token is unknown, used, or expired.
         AccountBlocked, LoginDisabled and others: the account may no longer sign in.
     """
-    if token is None:
-        raise e.UnknownFactorToken
+    token, account = stored.token, stored.account
     if token.is_expired(context.now):
         raise e.ExpiredFactorToken
-    account = accounts.by_uid(context, token.uid)
     if account is None or token.facts.get("password_changed_at") != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
     authentication = from_facts(token.facts["way"])
-    factors = second_factors.of_account(context, account, sign_in=token.token_hash, used_channel=authentication.channel)
+    factors = second_factors.of_account(
+        context, account, sign_in=token.token_hash, used_channel=authentication.channel, credentials=stored.credentials
+    )
     if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
             raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required

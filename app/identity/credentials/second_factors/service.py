@@ -17,6 +17,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorResponse,
 )
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS, fallback_kinds
+from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
@@ -59,11 +60,21 @@ class VerifiedFactor:
 
 
 def of_account(
-    context: Context, account: Account, *, sign_in: str | None = None, used_channel: FactorKind | None = None
+    context: Context,
+    account: Account,
+    *,
+    sign_in: str | None = None,
+    used_channel: FactorKind | None = None,
+    credentials: tuple[Credential, ...] | None = None,
 ) -> AccountFactors:
-    """Return an account with its credentials, in the state of one sign-in if these name it."""
+    """Return an account with its credentials, in the state of one sign-in if these name it.
+
+    Args:
+        credentials: as a statement read them with the account; by default a statement of their own reads them.
+    """
     is_required = active_policies.requires_second_factor(context, account)
-    credentials = tuple(store.by_account(context, account.uid))
+    if credentials is None:
+        credentials = tuple(store.by_account(context, account.uid))
     return AccountFactors(account, credentials, sign_in, is_required, used_channel)
 
 

@@ -115,12 +115,11 @@ def access(work: UnitOfWork, token_hash: str) -> TokenHolder | None:
 
 
 def access_with_account(context: Context, token: str) -> TokenHolder | None:
-    """Return the holder as `access` does, with its token, and read the account ahead for the operation that the token opens."""
+    """Return the holder as `access` does, with its token and its account."""
     row = context.work.one(_WITH_ACCOUNT, {"tenant": context.work.tenant_id, "hash": randomness.digest(token)})
     if row is None:
         return None
-    account_store.read_ahead(context, row)
-    return _holder(row, token)
+    return replace(_holder(row, token), account=account_store.account_in(context, row))
 
 
 def by_account(work: UnitOfWork, uid: str, now: datetime) -> list[TokenHolder]:

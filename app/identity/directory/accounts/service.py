@@ -67,6 +67,12 @@ def current(context: Context) -> Account:
     return account
 
 
+def of_token(context: Context) -> Account | None:
+    """Return the account of the access token as the token's statement read it; None if it is gone."""
+    account: Account | None = context.token_holder.account
+    return account
+
+
 def require(context: Context, uid: str) -> Account:
     """Return the account with this id; raises MalformedUid, UnknownUid."""
     if not identifiers.is_well_formed_uid(uid):

@@ -35,7 +35,7 @@ _COLUMNS = (
     assigned_roles.OF_ACCOUNT,
 )
 _FIELDS = tuple(column.name for column in _COLUMNS)
-_AHEAD = tuple(f"account_{name}" for name in _FIELDS)
+_JOINED = tuple(f"account_{name}" for name in _FIELDS)
 _BY_UID = Compiled(select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")))
 _ADD = insert_row(accounts, *_COLUMNS)
 _LOCK = Compiled(
@@ -49,9 +49,8 @@ _BY_IDENTIFIER = Compiled(
 
 FROM_FILE = "from_file"
 """The key in `private` that marks accounts from a configuration file, so that a file removes only accounts it created."""
-_KIND = "account"
-_Ahead = row_class(_FIELDS)
-_ahead_of = attrgetter(*_AHEAD)
+_JoinedRow = row_class(_FIELDS)
+_joined_columns = attrgetter(*_JOINED)
 _FILE_COLUMNS = (
     A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile, assigned_roles.OF_ACCOUNT
 )  # fmt: skip
@@ -66,32 +65,19 @@ class IdentifierTaken(Exception):
 
 
 def by_uid(context: Context, uid: str) -> Account | None:
-    """Return the account with this id; without a statement where the last one read it ahead."""
-    if (ahead := context.work.read_ahead.pop((_KIND, uid), None)) is not None:
-        return _account(context, ahead)
+    """Return the account with this id."""
     return _found(context, context.work.one(_BY_UID, {"tenant": context.tenant.tenant_id, "account": uid}))
 
 
 def with_account(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
-    """Return a statement of another area that also reads the account of its row, if there is one; see `read_ahead`."""
-    columns = (column.label(name) for column, name in zip(_COLUMNS, _AHEAD, strict=True))
+    """Return a statement of another area that also reads the account of its row, if there is one; see `account_in`."""
+    columns = (column.label(name) for column, name in zip(_COLUMNS, _JOINED, strict=True))
     return statement.add_columns(*columns).outerjoin(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
-
-
-def read_ahead(context: Context, row: Row[Any]) -> None:
-    """Keep the account in a row of `with_account` for `by_uid`, until the next statement."""
-    if row.account_uid is not None:
-        context.work.read_ahead[_KIND, row.account_uid] = _of_joined(row)
 
 
 def account_in(context: Context, row: Row[Any]) -> Account | None:
     """Return the account in a row of `with_account`."""
-    return _account(context, _of_joined(row)) if row.account_uid is not None else None
-
-
-def _of_joined(row: Row[Any]) -> Row[Any]:
-    found: Row[Any] = _Ahead._make(_ahead_of(row))
-    return found
+    return _account(context, _JoinedRow._make(_joined_columns(row))) if row.account_uid is not None else None
 
 
 def by_identifier(context: Context, kind: str, value: str) -> Account | None:

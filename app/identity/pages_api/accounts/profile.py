@@ -8,7 +8,6 @@ from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in import recent_authentication, required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
@@ -24,10 +23,10 @@ from app.identity.protocols.oauth.authorize import account_choice
 
 @account_pages.profile.implements
 def read_profile(context: Context, req: account_pages.ProfileRequest) -> account_pages.ProfileResponse:
-    session = _signed_in(context, with_credentials=req.with_checkup)
-    account = accounts.by_uid(context, session.uid)
-    if account is None or not account.is_active:
+    signed_in = sessions.signed_in(context, with_credentials=req.with_checkup)
+    if signed_in is None or not signed_in.account.is_active:
         raise e.NotAuthenticated
+    session, account = signed_in.session, signed_in.account
     if required_actions.blocks_account_pages(context, session, account):
         raise e.NotAuthenticated  # the page then leads to a sign-in, which asks for them
     requested_number = phones.requested_number(context, account) if req.with_asked_phone else None
@@ -44,14 +43,16 @@ def read_profile(context: Context, req: account_pages.ProfileRequest) -> account
         if requested_number
         else 0,
         addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
-        has_to_do=req.with_checkup and security_checkup.has_task(context, account),
+        has_to_do=req.with_checkup and security_checkup.has_task(context, account, signed_in.credentials),
         password_policy=active_policies.password_rules(context, account) if req.with_password_policy else None,
     )
 
 
 @sign_out_pages.end_session.implements
 def end_session(context: Context, req: sign_out_pages.EndSessionRequest) -> StepResponse:
-    session = _signed_in(context)
+    session = sessions.current(context)
+    if session is None:
+        raise e.NotAuthenticated
     frames: list[str] = []
     if req.others:
         for other_session in sessions.of_account(context, session.uid):
@@ -72,13 +73,6 @@ def end_session(context: Context, req: sign_out_pages.EndSessionRequest) -> Step
         return StepResponse(step=ProfileStep())
     step = SignedOutStep(accounts=account_choice.options_left(context))
     return StepResponse(step=step, ends_session=True, frames=frames)
-
-
-def _signed_in(context: Context, *, with_credentials: bool = False) -> BrowserSession:
-    session = sessions.current(context, with_credentials=with_credentials)
-    if session is None:
-        raise e.NotAuthenticated
-    return session
 
 
 def _revoke(context: Context, uid: str, session_id: str) -> None:

@@ -10,6 +10,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
+from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -17,9 +18,9 @@ APART: Final = frozenset({FactorKind.BACKUP_CODE, FactorKind.PASSKEY})
 """Kinds that the account pages manage on pages of their own."""
 
 
-def has_task(context: Context, account: Account) -> bool:
-    """Return whether the account could be made safer."""
-    return view(context, second_factors.of_account(context, account)).next is not None
+def has_task(context: Context, account: Account, credentials: tuple[Credential, ...] | None = None) -> bool:
+    """Return whether the account could be made safer; `credentials` are the account's, where they are read already."""
+    return view(context, second_factors.of_account(context, account, credentials=credentials)).next is not None
 
 
 def view(context: Context, factors: AccountFactors) -> CheckupView:

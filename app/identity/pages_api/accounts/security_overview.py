@@ -28,7 +28,7 @@ from app.kit.web.user_agents import parse_user_agent
 
 @contract.read.implements
 def read(context: Context, req: NoParameters) -> contract.SecurityView:
-    session, account = signed_in_account.require_account(context, with_credentials=True)
+    session, account = signed_in_account.require_account(context)
     settings, factors = context.tenant.settings, second_factors.of_account(context, account)
     sessions.touch(context, session)
     return contract.SecurityView(

@@ -13,7 +13,7 @@ from app.contract.sessions.models import Session
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, StoredSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.one_time_tokens import resend_delay
@@ -52,9 +52,9 @@ def step(context: Context, interaction: Interaction) -> StepResponse | None:
 
 @contract.read_factor.implements
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
-    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
+    interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
     try:
-        pending = _require_pending(context, interaction)
+        pending = _require_pending(context, interaction, stored)
         return contract.FactorStep(view=view(context, interaction, pending, req.kind))
     except FACTOR_EXPIRED:
         return contract.FactorStep(next=_next_or_start(context, interaction))
@@ -63,9 +63,9 @@ def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
 @contract.choose_factor.implements
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
-    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
+    interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
     try:
-        pending = _require_pending(context, interaction)
+        pending = _require_pending(context, interaction, stored)
     except FACTOR_EXPIRED:
         return contract.FactorStep(next=_next_or_start(context, interaction))
     try:
@@ -83,9 +83,9 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
 @contract.verify_factor.implements
 def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     """Verify the factor, or enrol it by its first verification, and begin the session."""
-    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
+    interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
     try:
-        pending = _require_pending(context, interaction)
+        pending = _require_pending(context, interaction, stored)
     except FACTOR_EXPIRED:
         return _next_or_start(context, interaction)
     response = FactorResponse(
@@ -248,17 +248,22 @@ def _begin(
     return pending_sign_in.challenge(context, pending, kind, options)
 
 
-def _require_pending(context: Context, interaction: Interaction | None) -> PendingSignIn:
+def _require_pending(
+    context: Context, interaction: Interaction | None, stored: StoredSignIn | None = None
+) -> PendingSignIn:
     if interaction is None or interaction.is_done:
         raise e.UnknownFactorToken
-    return _pending(context, interaction)
+    return _pending(context, interaction, stored)
 
 
-def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
-    token_hash = interaction.state.second_factor or ""
-    pending = pending_sign_in.resume(
-        context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
-    )
+def _pending(context: Context, interaction: Interaction, stored: StoredSignIn | None = None) -> PendingSignIn:
+    """Return the pending sign-in of an interaction; `stored` is what was read with the interaction."""
+    if stored is not None:
+        pending = pending_sign_in.resume_stored(context, stored)
+    else:
+        token_hash = interaction.state.second_factor or ""
+        token = continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
+        pending = pending_sign_in.resume(context, token)
     if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.factors):
         raise e.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
     return pending

@@ -54,8 +54,6 @@ class UnitOfWork:
         self.cost = cost or Cost()
         self.locked: dict[str, bool] = {}
         """Account ids that this transaction has locked (True) or found missing (False)."""
-        self.read_ahead: dict[tuple[str, str], Any] = {}
-        """Rows that the last statement read beside its own, by kind and id; empty once another one ran or the transaction changed."""
         self.changed_tables: set[str] = set()
         """The names of the tables with uncommitted writes."""
         self._database = database
@@ -75,7 +73,6 @@ class UnitOfWork:
             IntegrityError: a unique key is taken; the caller maps it to an error of the interface.
             StoreUnavailable: the database is unreachable, full or read-only.
         """
-        self.read_ahead.clear()
         if getattr(statement, "is_dml", False):
             self.begin()
             change: Any = statement.statement if isinstance(statement, Compiled) else statement
@@ -110,7 +107,6 @@ class UnitOfWork:
         """Begin the write transaction early, so that rows read before the first write cannot change."""
         if self._is_writing:
             return
-        self.read_ahead.clear()
         if self._database.is_sqlite:
             self._database.begin_write(self._release, self._begin_immediately)
         self._is_writing = True  # PostgreSQL's transaction begins with its first statement
@@ -121,7 +117,6 @@ class UnitOfWork:
             raise ValueError("not a tenant id")
         self.tenant_id = tenant_id
         self.locked.clear()
-        self.read_ahead.clear()
         if self._is_begun:
             self._command(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
 
@@ -249,7 +244,6 @@ class UnitOfWork:
                     self._database.writing.release()
 
     def _release(self) -> None:
-        self.read_ahead.clear()
         self.changed_tables.clear()
         self._is_writing = False
         borrowed, self._borrowed = self._borrowed, None

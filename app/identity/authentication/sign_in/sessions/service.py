@@ -17,8 +17,10 @@ from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in.sessions import session_ends, store
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession, Ending
 from app.identity.credentials import store as credential_store
+from app.identity.credentials.store import Credential
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -52,32 +54,52 @@ class BrowserSession:
     browser_state: str | None = None  # None until an application asks with Session Management switched on
 
 
-def current(context: Context, *, with_credentials: bool = False) -> BrowserSession | None:
-    """Return the session of this visit if it is live: neither idle too long nor past its absolute end.
+@dataclass(frozen=True)
+class SignedIn:
+    """A live session with its account, as one statement read them."""
 
-    Args:
-        with_credentials: read the account's credentials ahead.
+    session: BrowserSession
+    account: Account
+    credentials: tuple[Credential, ...] | None = None
+    """Of the account; None unless they were asked for."""
+
+
+@dataclass(frozen=True)
+class LiveSession:
+    """The absolute end of a session that is not over, and its account, as one statement read them."""
+
+    ends_at: datetime
+    account: Account | None
+
+
+def current(context: Context) -> BrowserSession | None:
+    """Return the session of this visit if it is live: neither idle too long nor past its absolute end.
 
     Raises:
         AnotherAccount: the form that was posted is one of another account, and another tab made this one current.
     """
     visit = context.visit
-    session = by_cookie(context, visit.session, with_credentials=with_credentials) if visit and visit.session else None
-    if visit and session is not None and visit.account not in ("", session.uid):
-        raise e.AnotherAccount
-    return session
+    session = by_cookie(context, visit.session) if visit and visit.session else None
+    return _of_visit(context, session)
 
 
-def by_cookie(context: Context, cookie: str, *, with_credentials: bool = False) -> BrowserSession | None:
-    """Return the live session with this cookie, and read its account ahead, on request with the credentials."""
-    rows = store.by_cookie(context, randomness.digest(cookie), with_credentials=with_credentials)
-    if not rows:
+def signed_in(context: Context, *, with_credentials: bool = False) -> SignedIn | None:
+    """Return the session of this visit as `current` does, with its account, in one statement."""
+    visit = context.visit
+    if not (visit and visit.session):
         return None
-    session = _from_row(rows[0])
-    account_store.read_ahead(context, rows[0])
-    if with_credentials:
-        credential_store.read_ahead(context, session.uid, rows)
-    return session if _is_live(context, session) else None
+    rows = store.with_account(context, randomness.digest(visit.session), with_credentials=with_credentials)
+    session = _of_visit(context, _live(context, rows[0]) if rows else None)
+    account = account_store.account_in(context, rows[0]) if session is not None else None
+    if session is None or account is None:
+        return None
+    return SignedIn(session, account, credential_store.credentials_in(rows) if with_credentials else None)
+
+
+def by_cookie(context: Context, cookie: str) -> BrowserSession | None:
+    """Return the live session with this cookie."""
+    row = store.by_cookie(context, randomness.digest(cookie))
+    return _live(context, row) if row is not None else None
 
 
 def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSession]:
@@ -85,6 +107,18 @@ def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSes
     hashes = {randomness.digest(cookie): cookie for cookie in cookies}
     found = [_from_row(row) for row in store.by_cookies(context, hashes)] if hashes else []
     return {hashes[item.session_hash]: item for item in found if _is_live(context, item)}
+
+
+def _of_visit(context: Context, session: BrowserSession | None) -> BrowserSession | None:
+    """Raise AnotherAccount if the visit's form is one of another account."""
+    if context.visit and session is not None and context.visit.account not in ("", session.uid):
+        raise e.AnotherAccount
+    return session
+
+
+def _live(context: Context, row: Row[Any]) -> BrowserSession | None:
+    session = _from_row(row)
+    return session if _is_live(context, session) else None
 
 
 def _is_live(context: Context, session: BrowserSession) -> bool:
@@ -101,20 +135,27 @@ def current_of(context: Context, uid: str) -> BrowserSession | None:
 
 def lock_expiry(context: Context, session_id: str) -> datetime | None:
     """Return the absolute end of a live session and lock it until the commit; None where it is over."""
+    live = lock_live(context, session_id)
+    return live.ends_at if live is not None else None
+
+
+def lock_live(context: Context, session_id: str) -> LiveSession | None:
+    """Return a live session and lock it until the commit; None where it is over."""
     row = store.live(context, session_id, is_locked=True)
-    return row.expires_at if row is not None else None
+    return LiveSession(row.expires_at, account_store.account_in(context, row)) if row is not None else None
 
 
-def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) -> datetime | None:
-    """Return the absolute end of a live session, None where it is over.
-
-    A session that an application's grant began is extended by each refresh.
-    """
+def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) -> LiveSession | None:
+    """Return a live session, None where it is over. A session that an application's grant began is extended by each refresh."""
     row = store.live(context, session_id)
-    if row is None or row.client_id is None:
-        return row.expires_at if row is not None else None
-    until = context.now + lifetime
-    return until if store.extend(context, session_id, until) else None
+    if row is None:
+        return None
+    ends_at = row.expires_at
+    if row.client_id is not None:
+        ends_at = context.now + lifetime
+        if not store.extend(context, session_id, ends_at):
+            return None
+    return LiveSession(ends_at, account_store.account_in(context, row))
 
 
 def touch(context: Context, session: BrowserSession) -> None:

@@ -16,12 +16,11 @@ from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled, insert_row
 
 S = sessions.c
-# Nearly every signed-in visit reads its account next, so these read it, too.
-_OF_COOKIE = account_store.with_account(
-    select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash")), S.tenant_id, S.uid
-)
+_OF_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
 _BY_COOKIE = Compiled(_OF_COOKIE)
-_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_COOKIE, S.tenant_id, S.uid))
+_OF_SIGNED_IN = account_store.with_account(_OF_COOKIE, S.tenant_id, S.uid)
+_WITH_ACCOUNT = Compiled(_OF_SIGNED_IN)
+_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_SIGNED_IN, S.tenant_id, S.uid))
 _BY_COOKIES = select(sessions).where(
     S.tenant_id == bindparam("tenant"), S.session_hash.in_(bindparam("hashes", expanding=True))
 )
@@ -45,10 +44,14 @@ _OF_ACCOUNT = Compiled(
 _ENDED = (S.session_id, S.uid, S.relying_parties, S.issuers, S.client_id, S.expires_at)
 
 
-def by_cookie(context: Context, session_hash: str, *, with_credentials: bool = False) -> Sequence[Row[Any]]:
-    """Return the session and its account, on request in a row for each of the account's credentials."""
+def by_cookie(context: Context, session_hash: str) -> Row[Any] | None:
+    return context.work.one(_BY_COOKIE, {"tenant": context.tenant.tenant_id, "hash": session_hash})
+
+
+def with_account(context: Context, session_hash: str, *, with_credentials: bool) -> Sequence[Row[Any]]:
+    """Return the session with this cookie and its account, on request in a row for each of the account's credentials."""
     parameters = {"tenant": context.tenant.tenant_id, "hash": session_hash}
-    return context.work.all(_WITH_CREDENTIALS if with_credentials else _BY_COOKIE, parameters)
+    return context.work.all(_WITH_CREDENTIALS if with_credentials else _WITH_ACCOUNT, parameters)
 
 
 def by_cookies(context: Context, hashes: Collection[str]) -> Sequence[Row[Any]]:
@@ -57,12 +60,9 @@ def by_cookies(context: Context, hashes: Collection[str]) -> Sequence[Row[Any]]:
 
 
 def live(context: Context, session_id: str, *, is_locked: bool = False) -> Row[Any] | None:
-    """Return the end and the application of a session that is not over, and read its account ahead; on request lock it."""
+    """Return the end, the application and the account of a session that is not over; on request lock it."""
     parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.one(_LOCKED_BY_ID if is_locked else _BY_ID, parameters)
-    if row is not None:
-        account_store.read_ahead(context, row)
-    return row
+    return context.work.one(_LOCKED_BY_ID if is_locked else _BY_ID, parameters)
 
 
 def of_account(context: Context, uid: str) -> Sequence[Row[Any]]:

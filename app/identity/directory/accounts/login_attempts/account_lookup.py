@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts import service as accounts
@@ -35,6 +39,7 @@ class AccountLookup:
     holder: Account | None  # the account that has the identifier
     is_hidden: bool  # whether the caller must not learn if the account exists
     known_hashes: list[str] | None = None  # `name_hashes`, where the look-up needed them
+    counted: Sequence[Row[Any]] | None = None  # failures under these hashes, as the look-up read them
 
     @cached_attribute
     def account(self) -> Account | None:
@@ -70,8 +75,8 @@ def find(context: Context, identifier: TypedIdentifier, *, is_hidden: bool) -> A
         holder = store.by_identifier(context, identifier.kind, form) if form else None
         return AccountLookup(context, identifier, holder, is_hidden)
     name_hashes = _name_hashes(context, identifier.kind, form)
-    holder = unknown_identifiers.find(context, identifier.kind, form, name_hashes)
-    return AccountLookup(context, identifier, holder, is_hidden, name_hashes)
+    holder, counted = unknown_identifiers.find(context, identifier.kind, form, name_hashes)
+    return AccountLookup(context, identifier, holder, is_hidden, name_hashes, counted)
 
 
 def _name_hashes(context: Context, kind: str, form: str) -> list[str]:
@@ -79,9 +84,13 @@ def _name_hashes(context: Context, kind: str, form: str) -> list[str]:
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> AccountLock | None:
-    """Return the current lock. If existence is hidden, query both tables, so that the response time does not reveal the account."""
+    """Return the lock as the look-up found it. If existence is hidden, both tables are read, so that the time of the response
+    does not reveal the account.
+    """
     account_lock = login_records.lock_of(lookup.account) if lookup.account else None
-    identifier_lock = unknown_identifiers.lock_of(context, lookup.name_hashes) if lookup.is_hidden else None
+    identifier_lock = (
+        unknown_identifiers.lock_of(context, lookup.name_hashes, lookup.counted) if lookup.is_hidden else None
+    )
     return account_lock if lookup.account else identifier_lock
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, literal, or_, select
+from sqlalchemy.engine import Row
 
 from app.contract.tenants.settings import Lockout
 from app.identity.directory.accounts import store
@@ -22,30 +23,34 @@ from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled_statements import Compiled
 
 T, I = unknown_identifier_failures.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
-_KIND = "unknown identifier"
 _RETENTION = timedelta(days=7)  # accounts stay locked longer, so after a week the two can be distinguished
 
 
-def find(context: Context, kind: str, value: str, name_hashes: Sequence[str]) -> Account | None:
-    """Return the account with this normalized identifier, and read ahead the identifier's counters for `lock_of`.
+def find(
+    context: Context, kind: str, value: str, name_hashes: Sequence[str]
+) -> tuple[Account | None, Sequence[Row[Any]]]:
+    """Return the account with this normalized identifier, and the identifier's counters for `lock_of`.
 
     One statement for both, whether there is an account or not.
     """
     parameters = {f"name_{at}": name_hash for at, name_hash in enumerate(name_hashes)}
     parameters |= {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
     rows = context.work.all(_with_failures(len(name_hashes)), parameters)
-    account = store.account_in(context, rows[0])
-    context.work.read_ahead[_KIND, name_hashes[0]] = [row for row in rows if row.failures is not None]
-    return account
+    return store.account_in(context, rows[0]), [row for row in rows if row.failures is not None]
 
 
-def lock_of(context: Context, name_hashes: Sequence[str]) -> AccountLock | None:
-    """Return the current lock of an identifier by its digests, one for each secret."""
+def lock_of(
+    context: Context, name_hashes: Sequence[str], counted: Sequence[Row[Any]] | None = None
+) -> AccountLock | None:
+    """Return the lock of an identifier by its digests, one for each secret.
+
+    Args:
+        counted: the counters that `find` returned; by default they are read now.
+    """
     lockout = context.tenant.settings.lockout
-    found: Any = context.work.read_ahead.pop((_KIND, name_hashes[0]), None)
-    if found is None:
-        found = context.work.all(_counted(context, name_hashes))
-    rows = [row for row in found if row.expires_at > context.now]
+    if counted is None:
+        counted = context.work.all(_counted(context, name_hashes))
+    rows = [row for row in counted if row.expires_at > context.now]
     if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
         return None
     ends_at = max(row.expires_at for row in rows)

@@ -56,7 +56,7 @@ _NOT_IN_CODE = {
 class Decision:
     """A checked request with the session and interaction on which its next step depends.
 
-    `session` is None if the browser is signed out, `interaction` if no page was shown yet.
+    `session` is None if the browser is signed out, `interaction` if no page was shown yet, `account` if it is still to be read.
     """
 
     context: Context
@@ -64,6 +64,7 @@ class Decision:
     client: Application
     session: BrowserSession | None
     interaction: Interaction | None
+    account: Account | None = None
 
     def next_step(self) -> StepResponse:
         """Return LOGIN or REGISTER, another step, CONSENT, or the response at the redirect URI."""
@@ -129,7 +130,7 @@ class Decision:
     @cached_attribute
     def _account(self) -> Account | None:
         """The session's account, read once."""
-        return accounts.by_uid(self.context, self.session.uid) if self.session is not None else None
+        return self.account or (accounts.by_uid(self.context, self.session.uid) if self.session is not None else None)
 
     @cached_attribute
     def _is_fresh(self) -> bool:
@@ -250,9 +251,8 @@ class Decision:
     @cached_attribute
     def consent(self) -> application_consents.Consent | None:
         """The consent of the session's account to the client, read once."""
-        return (
-            application_consents.find(self.context, self.session.uid, self.client.client_id) if self.session else None
-        )
+        uid = self.session.uid if self.session is not None else None
+        return application_consents.find(self.context, uid, self.client.client_id) if uid is not None else None
 
     @property
     def optional(self) -> frozenset[str]:

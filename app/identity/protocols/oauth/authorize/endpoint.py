@@ -101,14 +101,15 @@ def _first_step(context: Context, client: Application, request: Authorization) -
     Any site can send a browser here with a hint. The hinted session serves this response only: the current session
     stays current, and the person chooses the account before any page (decision 0238).
     """
-    session, named = sessions.current(context), account_choice.hinted(context, client, request)
+    signed_in, named = sessions.signed_in(context), account_choice.hinted(context, client, request)
+    session, account = (signed_in.session, signed_in.account) if signed_in is not None else (None, None)
     if named is not None and (session is None or named.session.uid != session.uid):
         answer = Decision(context, request, client, named.session, None).next_step()
         if not isinstance(answer.step, _PAGE_STEPS):
             chosen = {"uid": named.session.uid, "session": named.session.session_id}
             context.audit.record("session.chosen", **chosen, by="hint", client_id=client.client_id)
             return answer
-    return Decision(context, request, client, session, None).next_step()
+    return Decision(context, request, client, session, None, account).next_step()
 
 
 def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:

@@ -149,7 +149,7 @@ def userinfo(context: Context, app: str | None) -> Document:
     named = issuers.of_application(context, client) if app is not None else None
     if named is not None and (str(app).lower(), issuers.OIDC) != (client.issuer_name.lower(), named.protocol):
         raise InvalidToken
-    account = accounts.by_uid(context, holder.uid)
+    account = accounts.of_token(context)
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
     scopes = [scope for scope in scopes if scope in client.scopes]  # the scopes that the client has now (decision 0331)

@@ -50,17 +50,17 @@ def exchange(
         raise InvalidGrant("The redirect_uri differs.")
     _verify_pkce(request, req.code_verifier)
     token_binding.check_code(confirmation, request.dpop_jkt)
-    ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
-    if code.session_id is not None and ends_at is None:
+    live = sessions.lock_live(context, code.session_id) if code.session_id is not None else None
+    if code.session_id is not None and live is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
-    account = grant_accounts.active_account(context, code.uid)
+    account = grant_accounts.active_account(context, code.uid, live)
     grant = GrantResult(
         kind=NAME,
         scope=request.scope,
         confirmation=confirmation,
         uid=code.uid,
         session_id=code.session_id,
-        session_ends_at=ends_at,
+        session_ends_at=live.ends_at if live is not None else None,
         family_id=code.family_id,
         nonce=request.nonce,
         resource=resource_indicators.resolve(context, client, request.resource, req.resource),

@@ -48,12 +48,12 @@ def exchange(
     claims, details = replace(spent.claims, granted=granted), spent.claims.granted_details or ()
     claims = authorization_details.claimed(context, client, claims, details, req.authorization_details)
     session_id = spent.session_id or claims.sid
-    ends_at = None
+    live = None
     if session_id is not None:
-        ends_at = sessions.extend_on_refresh(context, session_id, lifetimes.refresh_lifetime(context, client, claims))
-        if ends_at is None and not lifetimes.outlives_session(client, granted.split()):
+        live = sessions.extend_on_refresh(context, session_id, lifetimes.refresh_lifetime(context, client, claims))
+        if live is None and not lifetimes.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
-    account = grant_accounts.active_account(context, spent.uid)
+    account = grant_accounts.active_account(context, spent.uid, live)
     membership = _membership(context, client, spent)
     grant = GrantResult(
         kind=NAME,
@@ -61,7 +61,7 @@ def exchange(
         confirmation=confirmation,
         uid=spent.uid,
         session_id=session_id,
-        session_ends_at=ends_at,
+        session_ends_at=live.ends_at if live is not None else None,
         family_id=spent.family_id,
         resource=resource,
         claims=claims,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.contract.oauth.errors import InvalidGrant
+from app.identity.authentication.sign_in.sessions.service import LiveSession
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
@@ -10,9 +11,15 @@ from app.identity.platform.context import Context
 from app.identity.protocols.oauth.claims import organizations as organization_claims
 
 
-def active_account(context: Context, uid: str) -> Account:
-    """Return the account of a grant; raises InvalidGrant if it may no longer sign in."""
-    account = accounts.by_uid(context, uid)
+def active_account(context: Context, uid: str, live: LiveSession | None = None) -> Account:
+    """Return the account of a grant; raises InvalidGrant if it may no longer sign in.
+
+    Args:
+        live: the grant's session, which was read with its account.
+    """
+    account = live.account if live is not None else None
+    if account is None or account.uid != uid:
+        account = accounts.by_uid(context, uid)
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise InvalidGrant("The account may not sign in.")
     return account

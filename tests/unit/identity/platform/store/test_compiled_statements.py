@@ -1,4 +1,4 @@
-"""Statements that are compiled once give what SQLAlchemy gives; rows that were read ahead end with the next statement."""
+"""Statements that are compiled once give what SQLAlchemy gives."""
 
 from __future__ import annotations
 
@@ -103,24 +103,6 @@ def test_read_alone_is_a_transaction_of_its_own(work: UnitOfWork, own_database: 
     other = UnitOfWork(own_database, "other")
     assert other.one(READ, {"tenant": "acme", "hash": "one"}) is None
     other.rollback()
-
-
-@pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
-def test_rows_read_ahead_end_with_the_next_statement(work: UnitOfWork) -> None:
-    def statement() -> None:
-        work.run(READ, {"tenant": "acme", "hash": "one"})
-
-    for end in (
-        statement,
-        work.begin,
-        work.commit,
-        work.rollback,
-        work.release_connection,
-        lambda: work.switch_tenant("b"),
-    ):
-        work.read_ahead["account", "ada"] = object()
-        end()
-        assert not work.read_ahead
 
 
 def test_column_that_is_not_given_gets_its_default_or_null() -> None:
