@@ -97,7 +97,7 @@ class CreateAccount(FieldSelection, WebhookSuppression, NewAccountIdentifiers, A
     consents: ConsentAnswers | None = None
 
 
-class AccountChanges(FieldSelection, WebhookSuppression, AccountFields):
+class AccountUpdateFields(FieldSelection, WebhookSuppression, AccountFields):
     """A null clears a field with `nullsupport`; without it a null has no effect."""
 
     null_support: Annotated[bool, Query] = False
@@ -106,7 +106,7 @@ class AccountChanges(FieldSelection, WebhookSuppression, AccountFields):
     is_login_locked: bool | None = None
 
 
-class UpdateAccount(Uid, AccountIdentifiers, AccountChanges):
+class UpdateAccount(Uid, AccountIdentifiers, AccountUpdateFields):
     pass
 
 
@@ -118,7 +118,7 @@ class AccountIdentifier(Wire):
     phone: PhoneInQuery = None
 
 
-class UpdateAccountByIdentifier(AccountIdentifier, AccountChanges):
+class UpdateAccountByIdentifier(AccountIdentifier, AccountUpdateFields):
     """The identifiers in the query identify the account; to change them, address it by its id."""
 
 

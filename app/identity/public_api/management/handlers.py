@@ -16,7 +16,7 @@ from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.platform.store import removal
-from app.identity.public_api.management.account_update import change
+from app.identity.public_api.management.server_update import change
 
 
 @contract.create.implements

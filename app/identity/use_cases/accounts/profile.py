@@ -15,12 +15,12 @@ from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import current_password, notifications
 from app.identity.directory.accounts import input_checks, privacy_policy
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes.account_update import AccountChange, ChangedAccount
+from app.identity.directory.accounts.changes.checked_update import ChangedAccount, CheckedUpdate
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.use_cases.accounts import account_changes
+from app.identity.use_cases.accounts import account_update
 
 WRITERS = frozenset({Write.ANYONE})
 
@@ -59,7 +59,7 @@ def update(
     registration_data.refuse_invalid_links(context, req.free, account.profile)
     if not has_reauthenticated:
         account = _require_password(context, account, req)
-    change = account_changes.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
+    change = account_update.read(context, account, req, req, writers=WRITERS, clears=req.null_support, is_own=True)
     _refuse_addresses(context, change)
     requirements.refuse_age(context, change.edits.assigned.get("BirthDate"))
     changed = _write(context, account, change)
@@ -78,7 +78,7 @@ def set_username(
     """
     if not username:
         raise e.UsernameMissing
-    change = AccountChange(
+    change = CheckedUpdate(
         profile_edits.Edits(), username=input_checks.username(context.tenant.settings, username, account.username)
     )
     changed = _write(context, account, change)
@@ -87,10 +87,10 @@ def set_username(
     return changed.after
 
 
-def _write(context: Context, account: Account, change: AccountChange) -> ChangedAccount:
+def _write(context: Context, account: Account, change: CheckedUpdate) -> ChangedAccount:
     """Write the change; raises NotAuthenticated where the account was deleted meanwhile."""
     try:
-        return account_changes.write(context, account.uid, change)
+        return account_update.write(context, account.uid, change)
     except e.UnknownUid:
         raise e.NotAuthenticated from None
 
@@ -111,7 +111,7 @@ def _require_password(context: Context, account: Account, req: UpdateOwnAccount)
     return current_password.verify(context, account, req.old_password, e.WrongCurrentPassword)
 
 
-def _refuse_addresses(context: Context, change: AccountChange) -> None:
+def _refuse_addresses(context: Context, change: CheckedUpdate) -> None:
     for form in change.addresses.forms if change.addresses else ():
         requirements.refuse_address(context.tenant.settings.email_access, form)
 

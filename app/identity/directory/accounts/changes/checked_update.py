@@ -22,8 +22,8 @@ Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class AccountChange:
-    """A checked change that needs no further look-up."""
+class CheckedUpdate:
+    """A checked update that needs no further look-up."""
 
     edits: profile_edits.Edits
     addresses: Emails | None = None
@@ -56,7 +56,7 @@ class ChangedAccount:
 
 
 def write(
-    context: Context, uid: str, change: AccountChange, more: Callable[[Account, Columns], Columns] | None = None
+    context: Context, uid: str, change: CheckedUpdate, more: Callable[[Account, Columns], Columns] | None = None
 ) -> ChangedAccount:
     """Write a change; return the account before and after it.
 
@@ -88,12 +88,12 @@ def write(
     return ChangedAccount(fresh, after)
 
 
-def _profile(context: Context, change: AccountChange, fresh: Account) -> Columns:
+def _profile(context: Context, change: CheckedUpdate, fresh: Account) -> Columns:
     profile = change.edits.apply(fresh.profile)
     return {"profile": profile, "profile_modified_at": context.now} if profile != fresh.profile else {}
 
 
-def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns:
+def _secrets(context: Context, change: CheckedUpdate, fresh: Account) -> Columns:
     private = {
         **fresh.private,
         **former_language.remember(fresh, change.edits.apply(fresh.profile), context.now),
@@ -115,7 +115,7 @@ def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns
     return {**values, "private": private} if private != fresh.private or values else {}
 
 
-def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Columns:
+def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Columns:
     """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused."""
     values: Columns = {}
     added = []

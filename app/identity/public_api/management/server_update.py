@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.accounts.operations import AccountChanges, AccountIdentifiers
+from app.contract.accounts.operations import AccountIdentifiers, AccountUpdateFields
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration.drafts import WRITERS
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -14,29 +14,29 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, limit_column
-from app.identity.directory.accounts.changes.account_update import ChangedAccount, Columns
+from app.identity.directory.accounts.changes.checked_update import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.directory.accounts.login_attempts.login_records import LockKind
 from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.use_cases.accounts import account_changes
+from app.identity.use_cases.accounts import account_update
 
 UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": LockKind.BLOCK, "locked_until": None}
 
 
-def change(context: Context, account: Account, req: AccountChanges, names: AccountIdentifiers | None) -> Account:
+def change(context: Context, account: Account, req: AccountUpdateFields, names: AccountIdentifiers | None) -> Account:
     """Change an account and return the changed account.
 
     An account that is closed, or gets another password, loses its sessions and tokens.
 
-    Raises UnknownPolicyVersion, and the refusals of `account_changes`.
+    Raises UnknownPolicyVersion, and the refusals of `account_update`.
     """
     refuse_policy_version(context.tenant.settings, req.privacy_policy)
     drops = bool(names and "user_name" in names.model_fields_set and names.user_name is None and req.null_support)
-    requested = account_changes.read(
+    requested = account_update.read(
         context, account, req, names, writers=WRITERS, clears=req.null_support, drops_username=drops
     )
 
@@ -44,7 +44,7 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
         _verify(context, req, fresh, values)
         return {**_switches(req), **_source(context, req, fresh, values), **_policy(context, req, fresh, values)}
 
-    changed = account_changes.write(context, account.uid, requested, more)
+    changed = account_update.write(context, account.uid, requested, more)
     _end_sessions(context, changed)
     if changed.after.is_deleted:
         provider_tokens.delete_all(context, changed.after)
@@ -57,7 +57,7 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
     return changed.after
 
 
-def _switches(req: AccountChanges) -> Columns:
+def _switches(req: AccountUpdateFields) -> Columns:
     switches = {
         "is_active": req.is_active,
         "is_deleted": req.is_deleted,
@@ -75,14 +75,14 @@ def _switches(req: AccountChanges) -> Columns:
     return values
 
 
-def _source(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> Columns:
+def _source(context: Context, req: AccountUpdateFields, fresh: Account, values: Columns) -> Columns:
     profile = values.get("profile", fresh.profile)
     if not req.registration_source or profile.get("RegistrationSource") == req.registration_source:
         return {}
     return {"profile": {**profile, "RegistrationSource": req.registration_source}, "profile_modified_at": context.now}
 
 
-def _policy(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> Columns:
+def _policy(context: Context, req: AccountUpdateFields, fresh: Account, values: Columns) -> Columns:
     version = req.privacy_policy.version if req.privacy_policy else None
     if not version or privacy_policy.accepted_version(fresh) == version:
         return {}
@@ -94,7 +94,7 @@ def _only_policy(private: dict[str, Any]) -> dict[str, Any]:
     return {name: item for name, item in private.items() if name.startswith("privacy_policy")}
 
 
-def _verify(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> None:
+def _verify(context: Context, req: AccountUpdateFields, fresh: Account, values: Columns) -> None:
     email, phone = values.get("email", fresh.email), values.get("phone", fresh.phone)
     if req.email_verified is not None and email:
         account_store.set_verified(context, fresh.uid, EMAIL, identifiers.normalize_email(email), req.email_verified)

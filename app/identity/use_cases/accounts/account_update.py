@@ -1,4 +1,4 @@
-"""Reads and checks the request of an account's change, and hashes its secrets; `directory/accounts/changes/account_update.py` writes it."""
+"""Reads and checks the request of an account's change, and hashes its secrets; `directory/accounts/changes/checked_update.py` writes it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import input_checks
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes import account_update
-from app.identity.directory.accounts.changes.account_update import AccountChange, ChangedAccount, Columns
+from app.identity.directory.accounts.changes import checked_update
+from app.identity.directory.accounts.changes.checked_update import ChangedAccount, CheckedUpdate, Columns
 from app.identity.directory.accounts.input_checks import refuse_questions
 from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.platform.context import Context
@@ -31,8 +31,8 @@ def read(
     clears: bool,
     drops_username: bool = False,
     is_own: bool = False,
-) -> AccountChange:
-    """Return the checked change of a request. Costs one hash for a password and one for each security answer.
+) -> CheckedUpdate:
+    """Return the checked update of a request. Costs one hash for a password and one for each security answer.
 
     Raises:
         BadParameter and the refusals of `input_checks`, `profile_edits`, `new_password`: malformed members.
@@ -53,17 +53,17 @@ def read(
     context.work.release_connection()
     answer_hashes = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)
-    return AccountChange(
+    return CheckedUpdate(
         edits, addresses, username, drops_username, phone, password_hash, answer_hashes, req.pin_info, pin_hash, is_own,
         account.password_hash,
     )  # fmt: skip
 
 
 def write(
-    context: Context, uid: str, change: AccountChange, more: Callable[[Account, Columns], Columns] | None = None
+    context: Context, uid: str, change: CheckedUpdate, more: Callable[[Account, Columns], Columns] | None = None
 ) -> ChangedAccount:
-    """Write a change as `account_update.write` does; a new PIN ends the resets of the former one."""
-    changed = account_update.write(context, uid, change, more)
+    """Write an update as `checked_update.write` does; a new PIN ends the resets of the former one."""
+    changed = checked_update.write(context, uid, change, more)
     if change.pin_hash:
         one_time_tokens.close(context, uid, Purpose.RESET_PIN)
     return changed
