@@ -12,6 +12,8 @@ from werkzeug.test import TestResponse
 
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.accounts.consents import consent_answers, required_forms
+from tests.support.accounts.identities import NO_CALLBACK, signed_in_with
 from tests.support.accounts.mailbox import token_in
 from tests.support.accounts.pinned import PIN, PINS, REQUIRED, first, pin_auth_token, session, sign_in_with_pin
 from tests.support.credentials.factors import SecondFactorHolder, second_factor_holder
@@ -253,3 +255,22 @@ def test_policy_that_changes_before_the_first_pin_counts(new_tenant_server: NewT
     token = pin_auth_token(who)
     answered(policy(business, org, "passkey"))
     assert refused(first(who, token)) == (403, 1220)
+
+
+def test_policy_that_changes_before_the_consents_counts(new_tenant_server: NewTenantServer) -> None:
+    who = passkey_holder(new_tenant_server, **{**EVERY, **required_forms("FirstLogin")}).add_passkey()
+    business = Business(who.tenant)
+    org = joined(business, who.uid)
+    token = who.logs_in().get_json()["Data"]["ConsentToken"]
+    answered(policy(business, org, "passkey"))
+    assert refused(who.call("U83", consent_answers("FirstLogin"), consenttoken=token)) == (403, 1220)
+
+
+def test_policy_that_changes_before_the_program_asks_counts(new_tenant_server: NewTenantServer) -> None:
+    """A browser's sign-in is complete; the program that began it asks for its session later."""
+    who = passkey_holder(new_tenant_server, **{**EVERY, **NO_CALLBACK}).add_passkey()
+    business = Business(who.tenant)
+    org = joined(business, who.uid)
+    stored = signed_in_with(who.tenant, who.uid)
+    answered(policy(business, org, "passkey"))
+    assert refused(who.call("U13", clientguid=stored)) == (403, 1220)
