@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -53,6 +55,8 @@ def step(context: Context, interaction: Interaction) -> StepResponse | None:
 @contract.read_factor.implements
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
     interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
+    if interaction is None:
+        return contract.FactorStep(next=_next_or_start(context, None))
     try:
         pending = _require_pending(context, interaction, stored)
         return contract.FactorStep(view=view(context, interaction, pending, req.kind))
@@ -64,6 +68,8 @@ def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
     interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
+    if interaction is None:
+        return contract.FactorStep(next=_next_or_start(context, None))
     try:
         pending = _require_pending(context, interaction, stored)
     except FACTOR_EXPIRED:
@@ -82,31 +88,32 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
 
 @contract.verify_factor.implements
 def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
-    """Verify the factor, or enrol it by its first verification, and begin the session."""
     interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
+    if interaction is None:
+        return _next_or_start(context, None)
+    complete = _reauthenticate if _is_step_up(interaction) else _sign_in
     try:
-        pending = _require_pending(context, interaction, stored)
+        return complete(context, interaction, _require_pending(context, interaction, stored), req)
     except FACTOR_EXPIRED:
         return _next_or_start(context, interaction)
-    response = FactorResponse(
-        req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_only_factor(interaction, pending)
-    )
+
+
+def _sign_in(
+    context: Context, interaction: Interaction, pending: PendingSignIn, req: contract.FactorAnswer
+) -> StepResponse:
+    """Verify the factor, or enrol it by its first verification, and begin the session."""
+    response = FactorResponse(req.code, None, req.answers, req.credential, req.state)
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.factors)
-    try:
+    with _view_in_refusals(context, interaction, req.kind):
         pending = pending_sign_in.verify(context, pending, req.kind, response)
-        if (other_step := _step_without_sign_in(context, interaction, pending)) is not None:
-            return other_step
+        limited = page_sign_in.method_step(context, interaction, pending.account, pending.authentication, is_again=True)
+        if limited is not None:
+            pending_sign_in.take_back_attempt(context, pending)
+            return limited
         account = pending_sign_in.finish(context, pending)
-    except FACTOR_EXPIRED:
-        return _next_or_start(context, interaction)
-    except e.LockedDuringStep:
-        raise
-    except ApiError as refusal:
-        raise _with_view(context, refusal, interaction, req.kind) from None
     codes_step = _backup_codes_step(context, pending, req.kind, is_new=is_new)
-    if codes_step is not None and is_new and interaction is not None:
-        state = replace(interaction.state, unsaved_codes=account.uid)
-        interaction = interactions.save(context, interaction, state)
+    if codes_step is not None and is_new:
+        interaction = interactions.save(context, interaction, replace(interaction.state, unsaved_codes=account.uid))
     next_page = page_sign_in.begin_session(context, interaction, account, pending.authentication, step=codes_step)
     if isinstance(next_page.step, BackupCodesStep) and not is_new:
         last = BackupCodesStep(reason=BackupCodesReason.LAST_USED)
@@ -118,17 +125,40 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     return next_page.model_copy(update={"trusted": Session(token=trust[0], lifetime_seconds=trust[1])})
 
 
-def _step_without_sign_in(
-    context: Context, interaction: Interaction | None, pending: PendingSignIn
-) -> StepResponse | None:
-    """Return the step after a factor that does not complete a sign-in: of a reauthentication, or of a method that may not sign in."""
-    if interaction is not None and _is_step_up(interaction):
+def _reauthenticate(
+    context: Context, interaction: Interaction, pending: PendingSignIn, req: contract.FactorAnswer
+) -> StepResponse:
+    """Verify an enrolled factor again, and continue the session."""
+    response = FactorResponse(
+        req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_only_factor(interaction, pending)
+    )
+    with _view_in_refusals(context, interaction, req.kind):
+        pending = pending_sign_in.verify(context, pending, req.kind, response)
         pending_sign_in.take_back_attempt(context, pending)
-        return _confirmed(context, interaction, pending)
-    limited = page_sign_in.method_step(context, interaction, pending.account, pending.authentication, is_again=True)
-    if limited is not None:
-        pending_sign_in.take_back_attempt(context, pending)
-    return limited
+        return _renew_session(context, interaction, pending)
+
+
+def _is_only_factor(interaction: Interaction, pending: PendingSignIn) -> bool:
+    """Return whether a reauthentication takes only a second factor: at /confirm, or in a session that a passkey began."""
+    return interaction.state.landing is not None or not set(pending.authentication.methods) - _PASSKEY_METHODS
+
+
+def _renew_session(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
+    """Continue the session after its reauthentication; only one of several concurrent calls succeeds."""
+    session, methods = sessions.current(context), pending.authentication.methods
+    is_same = session is not None and session.session_id == interaction.state.step_up
+    if session is None or not is_same or session.uid != pending.account.uid:
+        raise e.UnknownFactorToken
+    if not continuation_tokens.spend(context, pending.token):
+        raise e.UnknownFactorToken
+    text = sessions.mark_reauthenticated(context, session, methods)
+    context.audit.record("step_up.passed", uid=session.uid, by="page")
+    cookie = {"session": sessions.cookie(context, session, text)}
+    if (landing := interaction.state.landing) is not None:
+        interactions.finish(context, interaction)
+        return StepResponse(step=RedirectStep(address=landing)).model_copy(update=cookie)
+    renewed = replace(session, session_hash=randomness.digest(text), authenticated_at=context.now, methods=methods)
+    return next_step.advance(context, interaction, renewed).model_copy(update=cookie)
 
 
 def _backup_codes_step(
@@ -141,39 +171,9 @@ def _backup_codes_step(
     return BackupCodesStep() if is_last else None
 
 
-def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> bool:
-    """Return whether only a second factor is given: at /confirm, or in a session that a passkey began."""
-    if interaction is None or not _is_step_up(interaction):
-        return False
-    return interaction.state.landing is not None or not set(pending.authentication.methods) - _PASSKEY_METHODS
-
-
-def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
-    """Continue the session after its reauthentication; only one of several concurrent calls succeeds."""
-    session = sessions.current(context)
-    is_same = session is not None and session.session_id == interaction.state.step_up
-    if session is None or not is_same or session.uid != pending.account.uid:
-        raise e.UnknownFactorToken
-    if not continuation_tokens.spend(context, pending.token):
-        raise e.UnknownFactorToken
-    text = sessions.mark_reauthenticated(context, session, pending.authentication.methods)
-    context.audit.record("step_up.passed", uid=session.uid, by="page")
-    cookie = {"session": sessions.cookie(context, session, text)}
-    if (landing := interaction.state.landing) is not None:
-        interactions.finish(context, interaction)
-        return StepResponse(step=RedirectStep(address=landing)).model_copy(update=cookie)
-    renewed = replace(
-        session,
-        session_hash=randomness.digest(text),
-        authenticated_at=context.now,
-        methods=pending.authentication.methods,
-    )
-    return next_step.advance(context, interaction, renewed).model_copy(update=cookie)
-
-
 def view(
     context: Context,
-    interaction: Interaction | None,
+    interaction: Interaction,
     pending: PendingSignIn,
     kind: FactorKind | None = None,
     challenge: FactorChallenge | None = None,
@@ -184,7 +184,7 @@ def view(
     usable = enrolled or second_factors.available_kinds(settings, factors)
     chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
     others = [item for item in usable if item != chosen]
-    is_step_up = interaction is not None and _is_step_up(interaction)
+    is_step_up = _is_step_up(interaction)
     is_lasting = not is_step_up and not pending.authentication.is_taken_over
     can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
     return contract.FactorView(
@@ -193,7 +193,7 @@ def view(
         must_enrol=not enrolled,
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
-        landing=(interaction.state.landing or "") if interaction is not None and is_step_up else "",
+        landing=(interaction.state.landing or "") if is_step_up else "",
         person=_person(pending),
     )
 
@@ -248,10 +248,8 @@ def _begin(
     return pending_sign_in.challenge(context, pending, kind, options)
 
 
-def _require_pending(
-    context: Context, interaction: Interaction | None, stored: StoredSignIn | None = None
-) -> PendingSignIn:
-    if interaction is None or interaction.is_done:
+def _require_pending(context: Context, interaction: Interaction, stored: StoredSignIn | None = None) -> PendingSignIn:
+    if interaction.is_done:
         raise e.UnknownFactorToken
     return _pending(context, interaction, stored)
 
@@ -281,7 +279,18 @@ def _next_or_start(context: Context, interaction: Interaction | None) -> StepRes
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def _with_view(context: Context, refusal: ApiError, interaction: Interaction | None, kind: FactorKind) -> ApiError:
+@contextmanager
+def _view_in_refusals(context: Context, interaction: Interaction, kind: FactorKind) -> Iterator[None]:
+    """Add the page to refusals after which it is shown again."""
+    try:
+        yield
+    except (*FACTOR_EXPIRED, e.LockedDuringStep):
+        raise
+    except ApiError as refusal:
+        raise _with_view(context, refusal, interaction, kind) from None
+
+
+def _with_view(context: Context, refusal: ApiError, interaction: Interaction, kind: FactorKind) -> ApiError:
     """Return the refusal with the page as its data, so that the hub can render it without another call."""
     context.work.rollback()
     try:
