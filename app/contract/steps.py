@@ -260,10 +260,10 @@ class PinStep(AccountStep):
     can_skip: bool = False
 
 
-class ConfirmStep(Wire):
+class StepUpStep(Wire):
     """Signed in, but the application requires a second factor."""
 
-    step: Literal["confirm"] = "confirm"
+    step: Literal["step_up"] = "step_up"
 
 
 class MissingFieldsStep(AccountStep):
@@ -329,7 +329,7 @@ AnyStep = (
     LoginStep | RegisterStep | CheckMailStep | EmailConfirmedStep | ForgotStep | ResetSentStep | PinSentStep | SignInSentStep
     | NewPasswordStep | NewPinStep | SecondFactorStep | PasskeyOfferStep | BackupCodesStep | InvitationStep | QrCodeStep
     | ApproveSignInStep | ApproveProgramStep | SelectOrganizationStep | SelectAccountStep | ConsentStep | DeviceCodeStep | DeviceStep
-    | DeviceDoneStep | RequiredAction | ConfirmStep | RedirectStep | FormPostStep | ProfileStep | SignedOutStep | ConfirmSignOutStep
+    | DeviceDoneStep | RequiredAction | StepUpStep | RedirectStep | FormPostStep | ProfileStep | SignedOutStep | ConfirmSignOutStep
     | RefusedStep | StartAgainStep
 )  # fmt: skip
 

@@ -25,8 +25,8 @@ _Request = TypeVar("_Request", bound=Wire)
 _Shown = TypeVar("_Shown", bound=OfAccount)
 
 
-class ConfirmationRequired(Exception):
-    """The session's authentication is too old for the page: it asks for the password first."""
+class ReauthenticationRequired(Exception):
+    """The session's authentication is too old for the page; `exception_pages.py` leads to the page that reauthenticates."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def read_account(operation: Operation[_Request, _Shown], request: _Request) -> _
     return view
 
 
-def require_confirmation(view: AccountView) -> None:
-    """Raise ConfirmationRequired if a change needs a recent authentication, and a password in the form does not suffice."""
+def require_recent_authentication(view: AccountView) -> None:
+    """Raise ReauthenticationRequired for an old authentication, unless the password in the form of the change suffices."""
     if view.reauthentication is RequiredReauthentication.STRONGER:
-        raise ConfirmationRequired
+        raise ReauthenticationRequired

@@ -19,7 +19,7 @@ from app.contract.errors import (
     TooManyRequests,
     UnknownTenant,
 )
-from app.hub.account_pages import ConfirmationRequired
+from app.hub.account_pages import ReauthenticationRequired
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.error_pages import ErrorPage, RequestError, UnknownTenantPage
 from app.hub.journey import InteractionGone, start_again
@@ -57,9 +57,9 @@ def signed_out(_: SignInRequired) -> Response:
     return oidc_client.start_login(account_pages.landing_of(current_visit()))
 
 
-@ERROR_PAGES.answers(ConfirmationRequired)
-def confirmation_required(_: ConfirmationRequired) -> Response:
-    """Redirect to the page that asks for the password, and continues at the account page."""
+@ERROR_PAGES.answers(ReauthenticationRequired)
+def reauthentication_required(_: ReauthenticationRequired) -> Response:
+    """Redirect to the page that reauthenticates, and continues at the account page."""
     from app.hub.account_pages import landing_of  # noqa: PLC0415 - no first page needs it
 
     return redirect_to(f"/confirm?{urlencode({'next': landing_of(current_visit())})}")

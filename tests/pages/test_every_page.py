@@ -289,7 +289,7 @@ def test_first_wrong_field_takes_the_focus(pages: list[PageSample]) -> None:
         ("CheckMailPage", "fresh", "code"),
         ("ChangePasswordPage", "fresh", "old_password"),
         ("AddEmailPage", "fresh", "email"),
-        ("ConfirmPage", "fresh", "password"),
+        ("ReauthenticationPage", "fresh", "password"),
         ("LoginPage", "blocked", ""),
         ("VerifyPage", "awaited in another browser", ""),
         ("DeleteAccountPage", "fresh", ""),

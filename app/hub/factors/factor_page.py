@@ -11,7 +11,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.components.qr_codes import QrCode, qr_code
 from app.hub.factors.presentation import FactorForm, FactorPresentation
-from app.hub.forms.password_confirmation import PasswordConfirmationForm
+from app.hub.forms.reauthentication import ReauthenticationForm
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.page import Page, provider_redirect_targets
 
@@ -21,7 +21,7 @@ CHOOSE: Final = "choose"
 """Value of `do` in forms that choose a factor, and of `kind` in the address of the list."""
 
 
-class ChosenForm(PasswordConfirmationForm):
+class ChosenForm(ReauthenticationForm):
     """The factor to add, and where its codes are sent."""
 
     kind = HiddenField()

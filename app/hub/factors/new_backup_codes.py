@@ -17,7 +17,7 @@ from app.contract.steps import BackupCodesStep, StepResponse
 from app.hub import journey
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.sign_in_methods import complete_method
-from app.hub.forms.password_confirmation import PasswordConfirmationForm
+from app.hub.forms.reauthentication import ReauthenticationForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
@@ -65,7 +65,7 @@ class CodeSheet:
         return "".join(f"{line}\r\n" for line in (heading, self.person, "", *rows, "", note))
 
 
-class GenerateForm(PasswordConfirmationForm):
+class GenerateForm(ReauthenticationForm):
     """A button, with the password if required."""
 
 

@@ -9,7 +9,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.pins.settings import Pins
-from app.hub.forms.password_confirmation import PasswordConfirmationForm
+from app.hub.forms.reauthentication import ReauthenticationForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
@@ -23,7 +23,7 @@ class _RequiredUnlessSkipped(InputRequired):
             super().__call__(form, field)
 
 
-class PinForm(PasswordConfirmationForm):
+class PinForm(ReauthenticationForm):
     """A new PIN, with the password if required. `one-time-code` keeps password managers from storing the PIN."""
 
     own_fields = ("pin",)

@@ -27,7 +27,6 @@ from app.contract.steps import (
     BackupCodesStep,
     CheckMailStep,
     ConfirmSignOutStep,
-    ConfirmStep,
     ConsentFormsStep,
     ConsentStep,
     DeviceCodeStep,
@@ -59,6 +58,7 @@ from app.contract.steps import (
     SignedOutStep,
     SignInSentStep,
     StartAgainStep,
+    StepUpStep,
 )
 
 ADA: Final = PersonView(uid="0123456789abcdef0123456789abcdef", label="ada@example.com")
@@ -109,7 +109,7 @@ SAMPLES: Final[tuple[AnyStep, ...]] = (
     ConsentFormsStep(person=ADA, events=["Login"], accepted_options=["news"]),
     PinStep(person=ADA),
     PinStep(person=ADA, can_skip=True),
-    ConfirmStep(),
+    StepUpStep(),
     MissingFieldsStep(person=ADA, names=["first_name"]),
     RedirectStep(address=_BACK),
     FormPostStep(address=_BACK, fields={"code": "a-code"}),

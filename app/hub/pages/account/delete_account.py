@@ -14,12 +14,12 @@ from app.contract import errors as e
 from app.contract.accounts.pages import deletion as contract
 from app.contract.accounts.self_service import RequestDeletion, ask_deletion
 from app.contract.page_models import LinkToken
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components import mailed_link
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.restore_account import KeepAccountPage, RestoreForm
 from app.hub.components.signed_in_account import read_profile
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
@@ -39,7 +39,7 @@ _UNCONFIRMED: Final = Notice(
 )
 
 
-class RequestDeletionForm(PasswordConfirmationForm):
+class RequestDeletionForm(ReauthenticationForm):
     """Requests the mail that confirms the deletion."""
 
 
@@ -67,7 +67,7 @@ class DeleteAccountPage(Page):
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
         prompted, wrong = (
             RequestDeletionForm(data={"account": "ada@example.com"}),
-            RequestDeletionForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
+            RequestDeletionForm(data={"reauthentication": NEEDED, "account": "ada@example.com", "password": "x"}),
         )
         prompted.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
@@ -155,9 +155,9 @@ def show_delete_account() -> Response:
     if "left" in current_visit().query:
         return AccountDeletedPage(format_day(current_visit().query["left"])).render()
     view = read_profile()
-    form = RequestDeletionForm(data=confirmation_data(view))
+    form = RequestDeletionForm(data=reauthentication_data(view))
     page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
-    require_confirmation(view)
+    require_recent_authentication(view)
     return page.render()
 
 

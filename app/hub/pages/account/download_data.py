@@ -12,10 +12,10 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.accounts.pages import security as contract
 from app.contract.page_models import NoParameters
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
-from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
@@ -28,7 +28,7 @@ _RATE_LIMITED: Final = Notice(_l("Too many downloads"), _l("Try again in an hour
 _CHUNK_CHARACTERS: Final = 16_384
 
 
-class DownloadForm(PasswordConfirmationForm):
+class DownloadForm(ReauthenticationForm):
     """A button, with the password if required."""
 
 
@@ -58,8 +58,8 @@ class DownloadDataPage(Page):
 @account_page(ADDRESS)
 def show_download_data() -> Response:
     view = read_profile()
-    require_confirmation(view)
-    return DownloadDataPage(DownloadForm(data=confirmation_data(view))).render()
+    require_recent_authentication(view)
+    return DownloadDataPage(DownloadForm(data=reauthentication_data(view))).render()
 
 
 @pages.post(ADDRESS)

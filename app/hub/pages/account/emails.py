@@ -14,12 +14,12 @@ from app.contract import errors as e
 from app.contract.accounts.pages import contacts as contract
 from app.contract.accounts.self_service import RemoveEmail, remove_email
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
-from app.hub.account_pages import ConfirmationRequired, require_confirmation
+from app.hub.account_pages import ReauthenticationRequired, require_recent_authentication
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.code import resend_hint
-from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.account.email_addresses import EMAILS, email_code_address
@@ -38,11 +38,11 @@ class PrimaryEmailForm(HubForm):
     """A button beside an address."""
 
     address = HiddenField()
-    asks = HiddenField()
+    reauthentication = HiddenField(name="asks")
     account = HiddenField()
 
 
-class AddEmailForm(PasswordConfirmationForm):
+class AddEmailForm(ReauthenticationForm):
     """A new address, with the password if required."""
 
     own_fields = ("email",)
@@ -62,7 +62,7 @@ class AddEmailForm(PasswordConfirmationForm):
         return contract.EmailEdit(email=self.email.data or "")
 
 
-class ChangeEmailForm(PasswordConfirmationForm):
+class ChangeEmailForm(ReauthenticationForm):
     """Confirms the removal or the new primary address."""
 
     address = HiddenField()
@@ -213,15 +213,15 @@ def choose_email() -> Response:
     form, action = PrimaryEmailForm(), current_visit().form.get("action", "")
     if not form.validate() or action not in (REMOVE, PRIMARY):
         return _render_list(form, form.error_status)
-    provided = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}
+    provided = {name: (form[name].data or "")[:320] for name in ("address", "reauthentication", "account")}
     return ChangeEmailPage(ChangeEmailForm(formdata=None, data={**provided, "action": action})).render()
 
 
 @account_page(ADD)
 def show_add_email() -> Response:
     view = read_profile()
-    require_confirmation(view)
-    return AddEmailPage(AddEmailForm(data=confirmation_data(view))).render()
+    require_recent_authentication(view)
+    return AddEmailPage(AddEmailForm(data=reauthentication_data(view))).render()
 
 
 @pages.post(ADD)
@@ -254,7 +254,7 @@ def submit_change_email() -> Response:
         else:
             api(form.current_password)(remove_email, RemoveEmail(email=form.to_request().email))
     except SignInRequired:
-        raise ConfirmationRequired from None  # the list itself needs no reauthentication
+        raise ReauthenticationRequired from None  # the list itself needs no reauthentication
     except e.EmailNotOnProfile:
         return redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
@@ -264,7 +264,7 @@ def submit_change_email() -> Response:
 
 def _render_list(form: PrimaryEmailForm, status: int = 200) -> Response:
     view = read_profile(with_addresses=True)
-    form.asks.data, form.account.data = confirmation_data(view).values()
+    form.reauthentication.data, form.account.data = reauthentication_data(view).values()
     addresses = tuple(
         EmailRow(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
         for address in view.addresses

@@ -13,9 +13,9 @@ from app.contract import errors as e
 from app.contract.federation.pages import identities as contract
 from app.contract.page_models import NoParameters
 from app.hub import journey
-from app.hub.account_pages import read_account, require_confirmation
+from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
@@ -30,13 +30,13 @@ ADD: Final = f"{ADDRESS}/add"
 REMOVE: Final = f"{ADDRESS}/remove"
 
 
-class LinkIdentityForm(PasswordConfirmationForm):
+class LinkIdentityForm(ReauthenticationForm):
     """Starts linking at the provider."""
 
     provider = HiddenField()
 
 
-class UnlinkIdentityForm(PasswordConfirmationForm):
+class UnlinkIdentityForm(ReauthenticationForm):
     """Confirms the unlinking."""
 
     identity = HiddenField()
@@ -138,7 +138,7 @@ class AddIdentityPage(Page):
         data = {"account": "ada@example.com", "provider": "google"}
         return {
             "fresh": cls(LinkIdentityForm(data=data), "Google"),
-            "with the password": cls(LinkIdentityForm(data={**data, "asks": NEEDED}), "Google"),
+            "with the password": cls(LinkIdentityForm(data={**data, "reauthentication": NEEDED}), "Google"),
             "not reached": cls(LinkIdentityForm(data=data), "Google", page_notice=_RESULTS["broken"]),
         }
 
@@ -160,12 +160,12 @@ class RemoveIdentityPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
         data, identity = {"account": "ada@example.com", "identity": "a"}, LinkedIdentity.sample()
-        wrong = UnlinkIdentityForm(data={**data, "asks": NEEDED, "password": "x"})
+        wrong = UnlinkIdentityForm(data={**data, "reauthentication": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(UnlinkIdentityForm(data=data), identity),
             "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
-            "with the password": cls(UnlinkIdentityForm(data={**data, "asks": NEEDED}), identity),
+            "with the password": cls(UnlinkIdentityForm(data={**data, "reauthentication": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
             "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
@@ -186,8 +186,8 @@ def show_add_identity() -> Response:
     title = _provider_title(view, requested)
     if title is None:
         return redirect_to(ADDRESS)
-    require_confirmation(view)
-    form = LinkIdentityForm(formdata=None, data={**confirmation_data(view), "provider": requested})
+    require_recent_authentication(view)
+    form = LinkIdentityForm(formdata=None, data={**reauthentication_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
 
 
@@ -210,12 +210,12 @@ def show_remove_identity() -> Response:
     view = read_identities()
     requested = current_visit().query.get("id", "")
     page = _removal_page(
-        view, UnlinkIdentityForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
+        view, UnlinkIdentityForm(formdata=None, data={**reauthentication_data(view), "identity": requested}), requested
     )
     if page is None:
         return redirect_to(ADDRESS)
     if not page.is_last_method:
-        require_confirmation(view)
+        require_recent_authentication(view)
     return page.render()
 
 

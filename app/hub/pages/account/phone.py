@@ -15,12 +15,12 @@ from app.contract import errors as e
 from app.contract.accounts import phone_numbers
 from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
-from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
@@ -36,7 +36,7 @@ _NUMBER: Final = re.compile(r"\+[0-9 ()/.-]{5,40}")
 _SAMPLE: Final = "+44 20 7946 0018"
 
 
-class PhoneNumberForm(PasswordConfirmationForm):
+class PhoneNumberForm(ReauthenticationForm):
     """A new number, with the password if required."""
 
     own_fields = ("phone",)
@@ -70,7 +70,7 @@ class ResendPhoneCodeForm(code.ButtonForm):
         return contract.PhoneRequest(phone=(self.phone.data or "")[:64])
 
 
-class RemovePhoneForm(PasswordConfirmationForm):
+class RemovePhoneForm(ReauthenticationForm):
     """Confirms the removal."""
 
 
@@ -209,8 +209,8 @@ def show_change_phone() -> Response:
     if not _has_phone_login():
         return redirect_to("/profile")
     unconfirmed = "" if view.profile.get("PhoneIdVerified") else view.phone or ""
-    page = ChangePhonePage(PhoneNumberForm(data={"phone": unconfirmed, **confirmation_data(view)}))
-    require_confirmation(view)
+    page = ChangePhonePage(PhoneNumberForm(data={"phone": unconfirmed, **reauthentication_data(view)}))
+    require_recent_authentication(view)
     return page.render()
 
 
@@ -261,8 +261,8 @@ def show_remove_phone() -> Response:
     view = read_profile()
     if not (view.phone and _has_phone_login()):
         return redirect_to(SHOWN)
-    require_confirmation(view)
-    return RemovePhonePage(RemovePhoneForm(data=confirmation_data(view))).render()
+    require_recent_authentication(view)
+    return RemovePhonePage(RemovePhoneForm(data=reauthentication_data(view))).render()
 
 
 @pages.post(REMOVE)

@@ -12,10 +12,10 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.accounts.self_service import SetUsername, set_username
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -27,7 +27,7 @@ from app.kit.operations.errors import ApiError
 ADDRESS: Final = "/username"
 
 
-class UsernameForm(PasswordConfirmationForm):
+class UsernameForm(ReauthenticationForm):
     """The new username."""
 
     own_fields = ("username",)
@@ -61,8 +61,8 @@ class UsernamePage(Page):
     def samples(cls) -> Mapping[str, UsernamePage]:
         taken = UsernameForm(data={"username": "ada"})
         taken.add_refusal(e.UsernameTaken())
-        with_password = UsernameForm(data={"username": "countess", "asks": NEEDED})
-        wrong = UsernameForm(data={"username": "countess", "asks": NEEDED, "password": "x"})
+        with_password = UsernameForm(data={"username": "countess", "reauthentication": NEEDED})
+        wrong = UsernameForm(data={"username": "countess", "reauthentication": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(UsernameForm()),
@@ -76,9 +76,9 @@ class UsernamePage(Page):
 @account_page(ADDRESS)
 def show_username() -> Response:
     view = read_profile()
-    asks = confirmation_data(view)["asks"]  # no second username for password managers
-    page = UsernamePage(UsernameForm(data={"username": view.profile.get("UserName") or "", "asks": asks}))
-    require_confirmation(view)
+    data = {"username": view.profile.get("UserName") or "", **reauthentication_data(view), "account": ""}
+    page = UsernamePage(UsernameForm(data=data))
+    require_recent_authentication(view)
     return page.render()
 
 

@@ -11,10 +11,10 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import join_requests as contract
-from app.hub.account_pages import ConfirmationRequired
+from app.hub.account_pages import ReauthenticationRequired
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
@@ -49,7 +49,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 }
 
 
-class DecisionForm(PasswordConfirmationForm):
+class DecisionForm(ReauthenticationForm):
     """Two buttons per request: their names are the decision and the id of the request. An approval may need the password."""
 
     organization = HiddenField()
@@ -121,7 +121,10 @@ class JoinRequestsPage(Page):
             "none": replace(some, requests=()),
             "second page": replace(some, number=2, has_more=True),
             "with the password": replace(
-                some, form=DecisionForm(data={"organization": "org_9", "account": "ada@example.com", "asks": NEEDED})
+                some,
+                form=DecisionForm(
+                    data={"organization": "org_9", "account": "ada@example.com", "reauthentication": NEEDED}
+                ),
             ),
             "token": replace(some, form=DecisionForm(data={"organization": "org_9"}).with_token_error()),
             **{f"after {result}": replace(some, page_notice=notice) for result, notice in _RESULTS.items()},
@@ -159,7 +162,7 @@ def submit_join_request() -> Response:
         return replace(_page(form, organization), page_notice=_CLOSED).render(409)
     except SignInRequired:  # or the password does not suffice
         if current_visit().session:
-            raise ConfirmationRequired from None
+            raise ReauthenticationRequired from None
         raise
     except e.UnknownOrganization:
         return redirect_to(LIST)
@@ -173,7 +176,7 @@ def _page(form: DecisionForm | None, organization: str, number: int = 1) -> Join
     request = contract.RequestsRequest(organization=organization or "-", page=number)
     view = read(contract.read, request)
     own = view.organization
-    form = form or DecisionForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    form = form or DecisionForm(formdata=None, data={**reauthentication_data(view), "organization": organization})
     return JoinRequestsPage(
         form,
         own.id,

@@ -11,8 +11,8 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import members as contract
-from app.hub.account_pages import require_confirmation
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.account_pages import require_recent_authentication
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
@@ -42,7 +42,7 @@ _LAST_OWNER: Final = Notice(_l("An organization needs an owner"), _l("Make anoth
 _MAX_ROLES: Final = 50
 
 
-class RolesForm(PasswordConfirmationForm):
+class RolesForm(ReauthenticationForm):
     """The member's roles: a checkbox named `role-` and its id for each."""
 
     member = HiddenField()
@@ -53,7 +53,7 @@ class RolesForm(PasswordConfirmationForm):
         return [name[:64] for name in names if name][:_MAX_ROLES]
 
 
-class RemovalForm(PasswordConfirmationForm):
+class RemovalForm(ReauthenticationForm):
     """Confirms the removal."""
 
     member = HiddenField()
@@ -195,7 +195,7 @@ class MemberRolesPage(Page):
             "an owner": cls(RolesForm(data=data), *globex, owner, roles, page_notice=OWNERS_ONLY),
             "none chosen": cls(RolesForm(data=data), *globex, member, roles[1:], page_notice=_NONE_CHOSEN),
             "the only owner": cls(RolesForm(data=data), *globex, member, roles, page_notice=_LAST_OWNER),
-            "with the password": cls(RolesForm(data={**data, "asks": NEEDED}), *globex, member, roles),
+            "with the password": cls(RolesForm(data={**data, "reauthentication": NEEDED}), *globex, member, roles),
         }
 
 
@@ -220,7 +220,7 @@ class RemoveMemberPage(Page):
         return {
             "fresh": cls(RemovalForm(data=data), *globex, member),
             "an owner": cls(RemovalForm(data=data), *globex, owner, page_notice=OWNERS_ONLY),
-            "with the password": cls(RemovalForm(data={**data, "asks": NEEDED}), *globex, member),
+            "with the password": cls(RemovalForm(data={**data, "reauthentication": NEEDED}), *globex, member),
         }
 
 
@@ -277,14 +277,14 @@ def _show(address: str) -> Response:
     organization, uid = ids_in(requested)
     view = _read(organization, uid)
     if view.member.can_change:
-        require_confirmation(view)
+        require_recent_authentication(view)
     kind = RolesForm if address == EDIT else RemovalForm
-    form = kind(formdata=None, data={**confirmation_data(view), "member": requested})
+    form = kind(formdata=None, data={**reauthentication_data(view), "member": requested})
     notice = None if view.member.can_change else OWNERS_ONLY
     return replace(_page(address, form, view), page_notice=notice).render()
 
 
-def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change: Any, result: str) -> Response:
+def _submit(address: str, form: ReauthenticationForm, operation: Any, change: Any, result: str) -> Response:
     """Make the change; return to the list, or show the page again with the reason."""
     if not form.validate():
         return _page(address, form, _read(change.organization, change.uid)).render(form.error_status)

@@ -13,9 +13,9 @@ from app.contract import errors as e
 from app.contract.organizations.pages import account_organizations as contract
 from app.contract.organizations.pages import join_requests
 from app.contract.page_models import NoParameters
-from app.hub.account_pages import read_account, require_confirmation
+from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.presentation import InvitationsRow, Joinable, Tile, listed, logos, people
@@ -32,7 +32,7 @@ LEAVE: Final = f"{ADDRESS}/leave"
 ASK: Final = f"{ADDRESS}/ask"
 
 
-class LeaveForm(PasswordConfirmationForm):
+class LeaveForm(ReauthenticationForm):
     """Confirms leaving."""
 
     organization = HiddenField()
@@ -139,12 +139,12 @@ class LeavePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, LeavePage]:
         data, (own, other) = {"account": "ada@example.com", "organization": "org_9"}, OrganizationRow.samples_of_two()
-        wrong = LeaveForm(data={**data, "asks": NEEDED, "password": "x"})
+        wrong = LeaveForm(data={**data, "reauthentication": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(LeaveForm(data=data), other),
             "the only owner": cls(LeaveForm(data=data), own),
-            "with the password": cls(LeaveForm(data={**data, "asks": NEEDED}), other),
+            "with the password": cls(LeaveForm(data={**data, "reauthentication": NEEDED}), other),
             "wrong password": cls(wrong, other),
             "locked": cls(LeaveForm(data=data), other, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
@@ -190,8 +190,8 @@ def show_leave_organization() -> Response:
     if organization is None:
         return redirect_to(ADDRESS)
     if not organization.is_last_owner:
-        require_confirmation(view)
-    data = {**confirmation_data(view), "organization": requested}
+        require_recent_authentication(view)
+    data = {**reauthentication_data(view), "organization": requested}
     return LeavePage(LeaveForm(formdata=None, data=data), organization).render()
 
 

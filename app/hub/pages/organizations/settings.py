@@ -13,8 +13,8 @@ from wtforms.validators import DataRequired, Length
 
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
-from app.hub.account_pages import require_confirmation
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.account_pages import require_recent_authentication
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
@@ -38,7 +38,7 @@ DELETE: Final = f"{LIST}/delete"
 _TOO_LONG: Final = Length(max=100, message=too_long(100))
 
 
-class SettingsForm(PasswordConfirmationForm):
+class SettingsForm(ReauthenticationForm):
     """Name and look of the organization."""
 
     own_fields = ("name",)
@@ -90,7 +90,7 @@ class SettingsForm(PasswordConfirmationForm):
         return True
 
 
-class DeletionForm(PasswordConfirmationForm):
+class DeletionForm(ReauthenticationForm):
     """Confirms the deletion by the organization's name."""
 
     own_fields = ("name",)
@@ -139,7 +139,7 @@ class OrganizationSettingsPage(Page):
         color.color.data = "green"
         color.color.errors = [_l("Enter a color such as #0b7a5b.")]
         look = {"logo": "https://globex.example/logo.png", "color": "#0b7a5b"}
-        confirming = SettingsForm(data={**data, **look, "asks": NEEDED})
+        confirming = SettingsForm(data={**data, **look, "reauthentication": NEEDED})
         return {
             "fresh": cls(SettingsForm(data=data), *known),
             "saved": cls(SettingsForm(data=data), *known, page_notice=_SAVED),
@@ -181,7 +181,9 @@ class DeleteOrganizationPage(Page):
             "fresh": cls(DeletionForm(data=data), *known, *_parts(24, 2, 1, 3)),
             "small": cls(DeletionForm(data=data), *known, *_parts(1, 0, 0, 0)),
             "wrong name": cls(wrong, *known, *_parts(24, 2, 1, 3)),
-            "with the password": cls(DeletionForm(data={**data, "asks": NEEDED}), *known, *_parts(24, 2, 1, 3)),
+            "with the password": cls(
+                DeletionForm(data={**data, "reauthentication": NEEDED}), *known, *_parts(24, 2, 1, 3)
+            ),
         }
 
 
@@ -200,14 +202,14 @@ def show_organization_settings() -> Response:
     requested = requested_organization()
     view = _read(requested)
     if view.organization.is_owner:
-        require_confirmation(view)
+        require_recent_authentication(view)
     data = {
         "organization": requested,
         "name": view.name,
         "display_name": view.display_name,
         "logo": view.logo,
         "color": view.color,
-        **confirmation_data(view),
+        **reauthentication_data(view),
     }
     page = _settings_page(SettingsForm(formdata=None, data=data), view)
     is_saved = current_visit().query.get("done") == "saved"
@@ -233,8 +235,8 @@ def show_delete_organization() -> Response:
     view = _read(requested)
     if not view.organization.is_owner:
         return redirect_to(address_of(ADDRESS, requested))
-    require_confirmation(view)
-    data = {**confirmation_data(view), "organization": requested}
+    require_recent_authentication(view)
+    data = {**reauthentication_data(view), "organization": requested}
     return _deletion_page(DeletionForm(formdata=None, data=data), view).render()
 
 

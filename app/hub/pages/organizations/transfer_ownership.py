@@ -11,8 +11,8 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
-from app.hub.account_pages import require_confirmation
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.account_pages import require_recent_authentication
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import LIST, ORGANIZATION_REFUSALS, address_of, read
@@ -29,7 +29,7 @@ STEP_DOWN, STAY = "step_down", "stay"
 _CANNOT_SIGN_IN: Final = Notice(_l("This person can’t sign in"), _l("Their account is blocked or about to be deleted."))
 
 
-class TransferForm(PasswordConfirmationForm):
+class TransferForm(ReauthenticationForm):
     """The member, and what becomes of the owner: a radio button for each."""
 
     member = HiddenField()
@@ -72,7 +72,7 @@ class TransferOwnershipPage(Page):
             "fresh": cls(TransferForm(data=data), *known, roles_after="Editor"),
             "would leave": cls(TransferForm(data=data), *long),
             "to an owner": cls(TransferForm(data=data), *known, is_owner=True, roles_after="Editor"),
-            "with the password": cls(TransferForm(data={**data, "asks": NEEDED}), *known, choice=STAY),
+            "with the password": cls(TransferForm(data={**data, "reauthentication": NEEDED}), *known, choice=STAY),
             "cannot sign in": cls(TransferForm(data=data), *known, page_notice=_CANNOT_SIGN_IN),
         }
 
@@ -84,8 +84,8 @@ _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 def show_transfer_ownership() -> Response:
     key = current_visit().query.get("id", "")
     view = _read(key)
-    require_confirmation(view)
-    form = TransferForm(formdata=None, data={**confirmation_data(view), "member": key})
+    require_recent_authentication(view)
+    form = TransferForm(formdata=None, data={**reauthentication_data(view), "member": key})
     return _page(form, view, STEP_DOWN).render()
 
 

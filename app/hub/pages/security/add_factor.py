@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.contract.second_factors.pages.sign_in import FactorAnswer
-from app.hub.account_pages import read_account, require_confirmation
+from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import (
@@ -27,7 +27,7 @@ from app.hub.factors.factor_page import (
 )
 from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS, kind_of
-from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page, with_retry_after
@@ -66,10 +66,10 @@ class AddFactorPage(FactorPage):
 
 
 @dataclass(frozen=True)
-class ConfirmPasswordPage(Page):
+class EnrolmentReauthenticationPage(Page):
     """Asks for the password first."""
 
-    template = "pages/security/confirm_password.html"
+    template = "pages/security/enrolment_reauthentication.html"
     scripts = (*Page.scripts, "reveal")
     query = {"kind": 24}
 
@@ -81,9 +81,9 @@ class ConfirmPasswordPage(Page):
         return (*super().form_targets, *choice_redirect_targets(self.form.kind.data or ""))
 
     @classmethod
-    def samples(cls) -> Mapping[str, ConfirmPasswordPage]:
+    def samples(cls) -> Mapping[str, EnrolmentReauthenticationPage]:
         provided, name = (
-            {"account": "ada@example.com", "kind": "totp", "asks": NEEDED},
+            {"account": "ada@example.com", "kind": "totp", "reauthentication": NEEDED},
             PRESENTATIONS[FactorKind.TOTP].name,
         )
         wrong = ChosenForm(data={**provided, "password": "x"})
@@ -106,7 +106,7 @@ def show_add_factor() -> Response:
         return redirect_to(ACCOUNT_FACTORS)  # not offered by the tenant
     if view.is_held:
         return redirect_to(ACCOUNT_FACTORS)
-    require_confirmation(view)
+    require_recent_authentication(view)
     return _page(view, kind).render()
 
 
@@ -148,10 +148,10 @@ def _begin(kind: FactorKind) -> Response:
     visit = current_visit()
     form = ChosenForm()
     if form.requires_password and form.password.name not in visit.form:
-        return ConfirmPasswordPage(
+        return EnrolmentReauthenticationPage(
             ChosenForm(formdata=None, data=_initial_data(form, kind)), PRESENTATIONS[kind].name
         ).render()
-    page = ConfirmPasswordPage(form, PRESENTATIONS[kind].name)
+    page = EnrolmentReauthenticationPage(form, PRESENTATIONS[kind].name)
     if not form.validate():
         return page.render(form.error_status) if form.requires_password else redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
@@ -167,7 +167,7 @@ def _begin(kind: FactorKind) -> Response:
 
 
 def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
-    provided = {name: (form[name].data or "")[:320] for name in ("asks", "account", "target")}
+    provided = {name: (form[name].data or "")[:320] for name in ("reauthentication", "account", "target")}
     return {**provided, "kind": kind.value}
 
 
@@ -193,8 +193,8 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
 def _page(view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None) -> Page:
     presentation = PRESENTATIONS[kind]
     if view.shown is None:
-        data = {"kind": kind.value, **confirmation_data(view)}
-        return ConfirmPasswordPage(ChosenForm(formdata=None, data=data), presentation.name)
+        data = {"kind": kind.value, **reauthentication_data(view)}
+        return EnrolmentReauthenticationPage(ChosenForm(formdata=None, data=data), presentation.name)
     return AddFactorPage(form or fresh_form(presentation), presentation, view.shown)
 
 

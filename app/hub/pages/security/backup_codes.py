@@ -11,7 +11,7 @@ from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep
 from app.hub import journey
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS
 from app.hub.factors.new_backup_codes import (
@@ -24,7 +24,7 @@ from app.hub.factors.new_backup_codes import (
     SheetForm,
     page_with,
 )
-from app.hub.forms.password_confirmation import confirmation_data
+from app.hub.forms.reauthentication import reauthentication_data
 from app.hub.pages import account_page, pages
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -43,9 +43,9 @@ def show_backup_codes() -> Response:
         return _page(GenerateForm(formdata=None), view.person.label, current_visit().query.get("state", "")).render()
     if not view.enrolled or view.backup_codes is None:
         return redirect_to(ACCOUNT_FACTORS)
-    form = GenerateForm(formdata=None, data=confirmation_data(view))
+    form = GenerateForm(formdata=None, data=reauthentication_data(view))
     page = _page(form, view.person.label, current_visit().query.get("state", ""))
-    require_confirmation(view)
+    require_recent_authentication(view)
     return page.render()
 
 

@@ -17,7 +17,7 @@ from app.contract import errors as e
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import account as account_passkeys
 from app.contract.passkeys import pages as contract
-from app.hub.account_pages import read_account, require_confirmation
+from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.passkey import (
     FAILED,
@@ -28,7 +28,7 @@ from app.hub.forms.passkey import (
     passkey_digest,
     read_credential,
 )
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
@@ -45,7 +45,7 @@ EDIT: Final = f"{ADDRESS}/edit"
 _UNUSED: Final = timedelta(days=365)
 
 
-class AddPasskeyForm(PasswordConfirmationForm):
+class AddPasskeyForm(ReauthenticationForm):
     """A new passkey, with the password if required."""
 
     credential = HiddenField()
@@ -58,7 +58,7 @@ class RenamePasskeyForm(HubForm):
     name = StringField(_l("Name"), render_kw={"dir": "auto", "maxlength": 60})
 
 
-class RemovePasskeyForm(PasswordConfirmationForm):
+class RemovePasskeyForm(ReauthenticationForm):
     """Confirms the removal."""
 
     passkey = HiddenField()
@@ -143,7 +143,7 @@ class AddPasskeyPage(Page):
         data = {"account": "ada@example.com"}
         return {
             "fresh": cls(AddPasskeyForm(data=data)),
-            "with the password": cls(AddPasskeyForm(data={**data, "asks": NEEDED})),
+            "with the password": cls(AddPasskeyForm(data={**data, "reauthentication": NEEDED})),
             "refused": cls(AddPasskeyForm(data=data), page_notice=FAILED),
             "without a script": cls(AddPasskeyForm(data=data), page_notice=SCRIPTLESS),
         }
@@ -173,7 +173,7 @@ class EditPasskeyPage(Page):
         return {
             "fresh": cls(RemovePasskeyForm(data=data), name_form, passkey),
             "the last one": cls(RemovePasskeyForm(data=data), name_form, passkey, is_last=True),
-            "with the password": cls(RemovePasskeyForm(data={**data, "asks": NEEDED}), name_form, passkey),
+            "with the password": cls(RemovePasskeyForm(data={**data, "reauthentication": NEEDED}), name_form, passkey),
             "locked": cls(
                 RemovePasskeyForm(data=data), name_form, passkey, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]
             ),
@@ -199,8 +199,8 @@ def show_add_passkey() -> Response:
     view = read_passkeys()
     if view.obstacle:
         return redirect_to(ADDRESS)
-    require_confirmation(view)
-    return AddPasskeyPage(AddPasskeyForm(formdata=None, data=confirmation_data(view))).render()
+    require_recent_authentication(view)
+    return AddPasskeyPage(AddPasskeyForm(formdata=None, data=reauthentication_data(view))).render()
 
 
 @pages.post(ADD)
@@ -226,8 +226,8 @@ def show_edit_passkey() -> Response:
     passkey_id = current_visit().query.get("id", "")
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return redirect_to(ADDRESS)
-    require_confirmation(view)
-    form = RemovePasskeyForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
+    require_recent_authentication(view)
+    form = RemovePasskeyForm(formdata=None, data={**reauthentication_data(view), "passkey": passkey_id})
     return _edit_page(view, form, passkey_id).render()
 
 

@@ -15,12 +15,12 @@ from app.contract.pins.settings import Pins
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import PinStep
 from app.hub import journey
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import account_in_interaction, read_profile
-from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.forms.pin import PinForm, pin_hint
+from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
@@ -49,7 +49,7 @@ class PinPage(Page):
     def samples(cls) -> Mapping[str, PinPage]:
         rule, refused = pin_hint(Pins()), PinForm(data={"pin": "1234"})
         refused.add_refusal(e.BadParameter())
-        request_body = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
+        request_body = PinForm(data={"reauthentication": NEEDED, "account": "ada@example.com"})
         return {
             "first": cls(PinForm(), rule),
             "another": cls(PinForm(), rule, has_pin=True),
@@ -89,15 +89,15 @@ class SetPinPage(Page):
                 PinForm(), pin_hint(Pins()), can_skip=True, relying_party="Acme Shop", account="ada@example.com"
             ),
             "refused": cls(refused, rule),
-            "with the password": cls(PinForm(data={"asks": NEEDED, "account": "ada@example.com"}), rule),
+            "with the password": cls(PinForm(data={"reauthentication": NEEDED, "account": "ada@example.com"}), rule),
         }
 
 
 @account_page(OWN)
 def show_pin() -> Response:
     view = read_profile()
-    require_confirmation(view)
-    return _own_page(PinForm(data=confirmation_data(view)), has_pin=_has_pin(view)).render()
+    require_recent_authentication(view)
+    return _own_page(PinForm(data=reauthentication_data(view)), has_pin=_has_pin(view)).render()
 
 
 @pages.post(OWN)

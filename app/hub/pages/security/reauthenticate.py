@@ -16,7 +16,7 @@ from app.hub import journey, oidc_client
 from app.hub.account_pages import is_landing
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm
 from app.hub.pages import pages
 from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
@@ -28,7 +28,7 @@ ADDRESS: Final = "/confirm"
 
 
 @dataclass(frozen=True)
-class ConfirmPage(Page):
+class ReauthenticationPage(Page):
     """Asks for the password again."""
 
     template = "pages/security/reauthenticate.html"
@@ -36,7 +36,7 @@ class ConfirmPage(Page):
     query = {"next": 100}
     refusals = CHANGE_REFUSALS
 
-    form: PasswordConfirmationForm
+    form: ReauthenticationForm
     landing: str = "/security"
 
     @property
@@ -45,19 +45,19 @@ class ConfirmPage(Page):
         return f"{ADDRESS}?{urlencode({'next': self.landing})}"
 
     @classmethod
-    def samples(cls) -> Mapping[str, ConfirmPage]:
-        common = {"account": "ada@example.com", "asks": NEEDED}
-        wrong = PasswordConfirmationForm(data={**common, "password": "x"})
+    def samples(cls) -> Mapping[str, ReauthenticationPage]:
+        common = {"account": "ada@example.com", "reauthentication": NEEDED}
+        wrong = ReauthenticationForm(data={**common, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(PasswordConfirmationForm(data=common)),
+            "fresh": cls(ReauthenticationForm(data=common)),
             "wrong password": cls(wrong),
-            "locked": cls(PasswordConfirmationForm(data=common), page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(ReauthenticationForm(data=common), page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
         }
 
 
 @pages.get(ADDRESS)
-def show_confirm() -> Response:
+def show_reauthentication() -> Response:
     landing = _landing()
     journey.refuse_expired_interaction()
     if not current_visit().session:
@@ -76,21 +76,23 @@ def show_confirm() -> Response:
         return redirect_to(landing)
     if not view.has_password:
         return oidc_client.start_login(landing, reauthenticate=True)
-    return ConfirmPage(PasswordConfirmationForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
+    return ReauthenticationPage(
+        ReauthenticationForm(data={"reauthentication": NEEDED, "account": view.person.label}), landing
+    ).render()
 
 
 @pages.post(ADDRESS)
-def submit_confirm() -> Response:
-    form, landing = PasswordConfirmationForm(), _landing()
+def submit_reauthentication() -> Response:
+    form, landing = ReauthenticationForm(), _landing()
     form.require_password()
     if not form.validate():
-        return ConfirmPage(form, landing).render(form.error_status)
+        return ReauthenticationPage(form, landing).render(form.error_status)
     try:
         api(form.current_password)(contract.reauthenticate, NoParameters())
     except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:
-        return ConfirmPage(form, landing).render_refusal(refusal)
+        return ReauthenticationPage(form, landing).render_refusal(refusal)
     return redirect_to(landing)
 
 

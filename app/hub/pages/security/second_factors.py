@@ -13,12 +13,12 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
@@ -39,7 +39,7 @@ class Effect(StrEnum):
     NOTHING = "nothing"
 
 
-class RemoveFactorForm(PasswordConfirmationForm):
+class RemoveFactorForm(ReauthenticationForm):
     """Confirms the removal."""
 
     kind = HiddenField()
@@ -128,7 +128,7 @@ class RemoveFactorPage(Page):
         name, common = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
         with_password, wrong = (
             RemoveFactorForm(data=common),
-            RemoveFactorForm(data={**common, "asks": NEEDED, "password": "x"}),
+            RemoveFactorForm(data={**common, "reauthentication": NEEDED, "password": "x"}),
         )
         with_password.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
@@ -158,9 +158,9 @@ def show_remove_factor() -> Response:
         return redirect_to("/security")
     if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.enrolled}:
         return redirect_to(ACCOUNT_FACTORS)
-    require_confirmation(view)
+    require_recent_authentication(view)
     effect = _effect(view)
-    form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
+    form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **reauthentication_data(view)})
     return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()
 
 
@@ -182,7 +182,7 @@ def submit_remove_factor() -> Response:
 
 
 def _page(view: contract.FactorsView) -> FactorsPage:
-    form = ChosenForm(formdata=None, data=confirmation_data(view))
+    form = ChosenForm(formdata=None, data=reauthentication_data(view))
     available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
     return FactorsPage(
         form,

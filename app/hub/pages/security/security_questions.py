@@ -11,10 +11,10 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.accounts.pages.security import AnswersEdit
 from app.contract.accounts.pages.security import edit_answers as operation
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.forms.security_questions import SecurityAnswersForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -27,7 +27,7 @@ from app.kit.operations.errors import ApiError
 ADDRESS: Final = "/security-questions"
 
 
-class AnswersForm(SecurityAnswersForm, PasswordConfirmationForm):
+class AnswersForm(SecurityAnswersForm, ReauthenticationForm):
     """A field for each question, and the password if the session is stale."""
 
     def to_request(self) -> AnswersEdit:
@@ -58,7 +58,7 @@ class SecurityQuestionsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
         questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
-        wrong = AnswersForm.of(questions, data={"asks": NEEDED, "account": "ada@example.com"})
+        wrong = AnswersForm.of(questions, data={"reauthentication": NEEDED, "account": "ada@example.com"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
             "fresh": cls(AnswersForm.of(questions)),
@@ -71,8 +71,8 @@ class SecurityQuestionsPage(Page):
 @account_page(ADDRESS)
 def show_security_questions() -> Response:
     view = read_profile()
-    form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(view))
-    require_confirmation(view)
+    form = AnswersForm.of(current_visit().tenant.every_question, data=reauthentication_data(view))
+    require_recent_authentication(view)
     return SecurityQuestionsPage(form, tuple(view.answered)).render()
 
 

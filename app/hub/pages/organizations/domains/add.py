@@ -12,9 +12,9 @@ from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.domains.domain import ADDRESS, read, to_list
@@ -33,7 +33,7 @@ _REFUSED: Final = _l(
 _TOO_MANY: Final = Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use."))
 
 
-class AddDomainForm(PasswordConfirmationForm):
+class AddDomainForm(ReauthenticationForm):
     """A new domain."""
 
     own_fields = ("name",)
@@ -70,7 +70,7 @@ class AddDomainPage(Page):
         return {
             "fresh": cls(AddDomainForm(data=data), *globex),
             "refused": cls(wrong, *globex),
-            "with the password": cls(AddDomainForm(data={**data, "asks": NEEDED}), *globex),
+            "with the password": cls(AddDomainForm(data={**data, "reauthentication": NEEDED}), *globex),
             "too many": cls(AddDomainForm(data=data), *globex, page_notice=_TOO_MANY),
         }
 
@@ -79,8 +79,8 @@ class AddDomainPage(Page):
 def show_add_domain() -> Response:
     organization = requested_organization()
     view = read(organization)
-    require_confirmation(view)
-    form = AddDomainForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    require_recent_authentication(view)
+    form = AddDomainForm(formdata=None, data={**reauthentication_data(view), "organization": organization})
     return AddDomainPage(form, organization, view.organization.name).render()
 
 

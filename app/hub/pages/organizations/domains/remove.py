@@ -11,9 +11,9 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
-from app.hub.account_pages import require_confirmation
+from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
-from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, find, read, to_list
@@ -31,7 +31,7 @@ _IN_USE: Final = Notice(
 )
 
 
-class RemoveDomainForm(PasswordConfirmationForm):
+class RemoveDomainForm(ReauthenticationForm):
     """Confirms the removal; `domain` is the key of a domain."""
 
     domain = HiddenField()
@@ -59,7 +59,7 @@ class RemoveDomainPage(Page):
             "verified": cls(RemoveDomainForm(data=data), *globex, replace(used, is_in_use=False)),
             "pending": cls(RemoveDomainForm(data=data), *globex, pending),
             "in use": cls(RemoveDomainForm(data=data), *globex, used, page_notice=_IN_USE),
-            "with the password": cls(RemoveDomainForm(data={**data, "asks": NEEDED}), *globex, pending),
+            "with the password": cls(RemoveDomainForm(data={**data, "reauthentication": NEEDED}), *globex, pending),
         }
 
 
@@ -72,8 +72,8 @@ def show_remove_domain() -> Response:
     if domain is None:
         return to_list(organization)
     if not domain.is_in_use:
-        require_confirmation(view)
-    form = RemoveDomainForm(formdata=None, data={**confirmation_data(view), "domain": key})
+        require_recent_authentication(view)
+    form = RemoveDomainForm(formdata=None, data={**reauthentication_data(view), "domain": key})
     notice = _IN_USE if domain.is_in_use else None
     return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice=notice).render()
 

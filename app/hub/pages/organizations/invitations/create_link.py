@@ -18,8 +18,8 @@ from app.contract import errors as e
 from app.contract.organizations.invitation_links import MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
-from app.hub.account_pages import require_confirmation
-from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.account_pages import require_recent_authentication
+from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, InvitingForm, read
@@ -131,7 +131,7 @@ class CreateLinkPage(Page):
             "wrong domain": domain,
             "too many": replace(page(), page_notice=_TOO_MANY),
             "only owners": replace(page(), page_notice=OWNERS_ONLY),
-            "with the password": page(asks=NEEDED),
+            "with the password": page(reauthentication=NEEDED),
         }
 
 
@@ -157,8 +157,8 @@ class LinkCreatedPage(Page):
 def show_create_link() -> Response:
     organization = requested_organization()
     view = read(organization)
-    require_confirmation(view)
-    data = {**confirmation_data(view), "organization": organization, "days": "7"}
+    require_recent_authentication(view)
+    data = {**reauthentication_data(view), "organization": organization, "days": "7"}
     form = CreateLinkForm(formdata=None, data=data).with_roles(view.link_roles, view.default_role)
     return CreateLinkPage(form, organization, view.organization.name).render()
 

@@ -10,7 +10,7 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
-from app.hub.forms.password_confirmation import PasswordConfirmationForm
+from app.hub.forms.reauthentication import ReauthenticationForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages.organizations import managed_organization
 from app.hub.pages.organizations.managed_organization import LIST
@@ -22,7 +22,7 @@ ADDRESS: Final = f"{LIST}/invitations"
 TOO_MANY: Final = Notice(_l("Too many invitations"), _l("Try again in an hour."))
 
 
-class InvitingForm(PasswordConfirmationForm):
+class InvitingForm(ReauthenticationForm):
     """Gives people a role of the organization, by email or by link."""
 
     organization = HiddenField()

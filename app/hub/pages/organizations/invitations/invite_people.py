@@ -15,8 +15,8 @@ from wtforms.validators import InputRequired, Length
 from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
-from app.hub.account_pages import require_confirmation
-from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.account_pages import require_recent_authentication
+from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, InvitingForm, read
@@ -110,7 +110,7 @@ class InvitePeoplePage(Page):
             "some refused": with_refused(some, refused, 2),
             "all refused": with_refused(page(emails="max@example.com\nmia@example.com"), more, 0),
             "only owners": replace(page(emails="bob@example.com"), page_notice=OWNERS_ONLY),
-            "with the password": page(asks=NEEDED),
+            "with the password": page(reauthentication=NEEDED),
         }
 
 
@@ -136,8 +136,8 @@ def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], s
 def show_invite_people() -> Response:
     organization = requested_organization()
     view = read(organization)
-    require_confirmation(view)
-    form = InviteForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    require_recent_authentication(view)
+    form = InviteForm(formdata=None, data={**reauthentication_data(view), "organization": organization})
     return InvitePeoplePage(
         form.with_roles(view.roles, view.default_role), organization, view.organization.name
     ).render()

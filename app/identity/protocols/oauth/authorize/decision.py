@@ -11,7 +11,6 @@ from app.contract.oauth.models import RelyingPartyView, ScopeView
 from app.contract.oauth.response_types import CODE, is_front_channel
 from app.contract.steps import (
     AnyStep,
-    ConfirmStep,
     ConsentStep,
     LoginStep,
     PinStep,
@@ -20,6 +19,7 @@ from app.contract.steps import (
     SelectAccountStep,
     StartAgainStep,
     StepResponse,
+    StepUpStep,
 )
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -189,7 +189,7 @@ class Decision:
             return self.end_with_error(acr_values.unmet()) if is_unmet else None
         if prompt.NONE in request.prompt:
             return self._end_with("interaction_required", "The second factor must be asked for.")
-        return self._shown(ConfirmStep())
+        return self._shown(StepUpStep())
 
     def _has_second_factor(self, session: BrowserSession) -> bool:
         account, channel = self._account, channel_for(session.methods)

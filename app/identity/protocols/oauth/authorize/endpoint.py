@@ -8,7 +8,6 @@ from typing import Any
 
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import (
-    ConfirmStep,
     ConsentFormsStep,
     ConsentStep,
     DeviceStep,
@@ -22,6 +21,7 @@ from app.contract.steps import (
     SelectOrganizationStep,
     StartAgainStep,
     StepResponse,
+    StepUpStep,
 )
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
@@ -56,7 +56,7 @@ _PAGE_STEPS = (
     PrivacyPolicyStep,
     ConsentFormsStep,
     PinStep,
-    ConfirmStep,
+    StepUpStep,
     MissingFieldsStep,
 )
 

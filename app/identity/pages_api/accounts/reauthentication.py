@@ -10,7 +10,7 @@ from dataclasses import replace
 from app.contract.accounts.pages import reauthentication as contract
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
-from app.contract.steps import ConfirmStep, SecondFactorStep, StepResponse
+from app.contract.steps import SecondFactorStep, StepResponse, StepUpStep
 from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -55,7 +55,7 @@ def _within(context: Context, interaction_id: str) -> contract.ReauthenticationS
     if interaction.is_done:
         return response.model_copy(update={"next": next_step.after_end(session)})
     following = next_step.advance(context, interaction, session)
-    if isinstance(following.step, ConfirmStep):
+    if isinstance(following.step, StepUpStep):
         following = _require_second_factor(context, session, account, interaction)
     return response.model_copy(update={"next": following})
 

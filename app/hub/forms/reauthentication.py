@@ -17,12 +17,13 @@ from app.kit.operations.errors import ApiError
 NEEDED: Final = "1"
 
 
-class PasswordConfirmationForm(HubForm):
-    """A form that requires the password if the last authentication is too old; `asks` keeps that state."""
+class ReauthenticationForm(HubForm):
+    """A form that requires the password if the last authentication is too old."""
 
     own_fields: ClassVar[tuple[str, ...]] = ()
     """Names of the text fields above the password."""
-    asks = HiddenField()
+    reauthentication = HiddenField(name="asks")
+    """`NEEDED` if it requires the password."""
     account = HiddenField()
     """The username for password managers."""
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
@@ -38,10 +39,10 @@ class PasswordConfirmationForm(HubForm):
 
     @property
     def requires_password(self) -> bool:
-        return self.asks.data == NEEDED
+        return self.reauthentication.data == NEEDED
 
     def require_password(self) -> None:
-        self.asks.data = NEEDED
+        self.reauthentication.data = NEEDED
 
     @property
     def current_password(self) -> str | None:
@@ -61,10 +62,10 @@ class PasswordConfirmationForm(HubForm):
 _WRONG: Final = _l("Wrong password.")
 
 
-def confirmation_data(view: AccountView) -> dict[str, str]:
+def reauthentication_data(view: AccountView) -> dict[str, str]:
     """Return the initial values of a form that may require the password."""
     is_recent = view.reauthentication is RequiredReauthentication.NONE
-    return {"asks": "" if is_recent else NEEDED, "account": view.person.label}
+    return {"reauthentication": "" if is_recent else NEEDED, "account": view.person.label}
 
 
 _MISSING: Final = _l("Enter your password.")
