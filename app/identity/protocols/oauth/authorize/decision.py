@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from app.contract.accounts.models import PersonView
 from app.contract.oauth.models import RelyingPartyView, ScopeView
@@ -43,13 +42,9 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 from app.identity.protocols.oauth.authorize.responses import front_channel_tokens, response, untrusted_redirects
 from app.identity.protocols.oauth.claims import subjects
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
-
-_NOT_IN_CODE = {
-    *("state", "response_type", "prompt", "ui_locales", "display"),
-    *("login_hint", "organization", "connection", "org_id", "org_uid", "pushed", "is_signed"),
-}
 
 
 @dataclass(frozen=True)
@@ -324,12 +319,11 @@ class Decision:
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
         registered_applications.touch(self.context, self.client)
-        facts = request.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_IN_CODE)
-        facts.update(auth_time=int(session.authenticated_at.timestamp()), amr=list(session.methods))
-        facts |= {"acr": acr} if acr is not None else {}
-        facts |= organization_choice.facts_of(self.context, request, membership, session.uid)
+        auth_time = int(session.authenticated_at.timestamp())
+        org_id = organization_choice.record(self.context, request, membership, session.uid)
+        granted = request.granted(auth_time=auth_time, amr=session.methods, acr=acr, org_id=org_id)
         try:
-            sent = self._sent(request, session, facts, membership)
+            sent = self._sent(request, session, granted, membership)
         except RefusedByRedirect as problem:
             return self._refuse_after_end(problem)
         browser_state = self._browser_state(session)
@@ -344,7 +338,7 @@ class Decision:
         return sessions.browser_state(self.context, session) if is_on else None
 
     def _sent(
-        self, request: Authorization, session: BrowserSession, facts: dict[str, Any], membership: Membership | None
+        self, request: Authorization, session: BrowserSession, granted: GrantedRequest, membership: Membership | None
     ) -> dict[str, str | None]:
         """Issue the code and the tokens. Raises RefusedByRedirect if the session has ended since."""
         family_id = randomness.token(18)
@@ -356,14 +350,13 @@ class Decision:
                 uid=session.uid,
                 session_id=session.session_id,
                 family_id=family_id,
-                request=facts,
+                request=granted,
             )
         sent: dict[str, str | None] = {"code": code}
         if is_front_channel(request.response_type) and self._account is not None:
             stored = (code, family_id) if code is not None else None
-            claims = codes.GrantedRequest.from_stored(facts).claims
             sent |= front_channel_tokens.parameters(
-                self.context, self.client, request, session, self._account, stored, claims, membership
+                self.context, self.client, request, session, self._account, stored, granted.claims, membership
             )
         return sent
 

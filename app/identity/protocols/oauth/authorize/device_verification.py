@@ -67,12 +67,13 @@ class DeviceAuthorizationDecision(Decision):
         """Return the facts of this sign-in for the tokens. Raises RefusedByRedirect if the membership ended."""
         membership = self._organization
         chosen = None if isinstance(membership, OrganizationChoice) else membership
+        org_id = organization_choice.record(self.context, self.request, chosen, session.uid)
         return {
             "uid": session.uid,
             "session_id": session.session_id,
             "auth_time": int(session.authenticated_at.timestamp()),
             "amr": list(session.methods),
-            **organization_choice.facts_of(self.context, self.request, chosen, session.uid),
+            **({"org_id": org_id} if org_id is not None else {}),
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from app.contract.accounts.models import PersonView
 from app.contract.organizations.views import JoinableOrganization, OrganizationOption
@@ -138,12 +138,13 @@ def joinable(offer: JoinOffer) -> JoinableOrganization:
     )
 
 
-def facts_of(context: Context, request: Authorization, membership: Membership | None, uid: str) -> dict[str, Any]:
-    """Return the facts of a code about the organization, and remember it for the next choice."""
+def record(context: Context, request: Authorization, membership: Membership | None, uid: str) -> str | None:
+    """Remember the organization for the next choice, and return its id."""
     if membership is None:
-        return {}
-    last_used_organization.record(context, uid, request.client_id, membership.organization.org_id)
-    return {"org_id": membership.organization.org_id}
+        return None
+    org_id = membership.organization.org_id
+    last_used_organization.record(context, uid, request.client_id, org_id)
+    return org_id
 
 
 def _named(context: Context, text: str, account: Account | None) -> Membership:

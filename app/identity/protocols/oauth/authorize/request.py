@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 
 
 class RefusedOnPage(Exception):
@@ -36,7 +38,7 @@ class RefusedByRedirect(Exception):
 
 
 class Authorization(BaseModel):
-    """A checked request, as the interaction stores it while pages are shown, and then the code."""
+    """A checked request, as the interaction stores it while pages are shown."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -103,6 +105,32 @@ class Authorization(BaseModel):
                 "userinfo_claims": tuple(claim for claim in self.userinfo_claims if claim not in left_out),
                 "id_token_claims": tuple(claim for claim in self.id_token_claims if claim not in left_out),
             }
+        )
+
+    def granted(self, *, auth_time: int, amr: Sequence[str], acr: str | None, org_id: str | None) -> GrantedRequest:
+        """Return what a code keeps of the request, and of the sign-in that granted it."""
+        claims = TokenClaims(
+            auth_time=auth_time,
+            amr=tuple(amr),
+            acr=acr,
+            userinfo_claims=self.userinfo_claims or None,
+            id_token_claims=self.id_token_claims or None,
+            userinfo_values=self.userinfo_values or None,
+            id_token_values=self.id_token_values or None,
+            resource=self.resource,
+            org_id=org_id,
+        )
+        return GrantedRequest(
+            issuer=self.issuer,
+            redirect_uri=self.redirect_uri,
+            claims=claims,
+            scope=self.scope,
+            resource=self.resource,
+            authorization_details=self.authorization_details,
+            nonce=self.nonce,
+            code_challenge=self.code_challenge,
+            code_challenge_method=self.code_challenge_method,
+            dpop_jkt=self.dpop_jkt,
         )
 
     def to_store(self) -> dict[str, Any]:

@@ -28,6 +28,7 @@ _USED = Compiled(select(T.family_id).where(*_KEY, T.used_at.is_not(None)))
 _ADD = insert_row(codes)
 
 
+_S256 = "S256"
 _CLAIMS = (
     "auth_time",
     "amr",
@@ -48,14 +49,14 @@ class GrantedRequest:
 
     issuer: str
     redirect_uri: str
-    scope: tuple[str, ...]
     claims: TokenClaims
-    resource: str | None
-    authorization_details: tuple[dict[str, Any], ...]
-    nonce: str | None
-    code_challenge: str | None
-    code_challenge_method: str | None
-    dpop_jkt: str | None
+    scope: tuple[str, ...] = ()
+    resource: str | None = None
+    authorization_details: tuple[dict[str, Any], ...] = ()
+    nonce: str | None = None
+    code_challenge: str | None = None
+    code_challenge_method: str = _S256
+    dpop_jkt: str | None = None
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> GrantedRequest:
@@ -69,9 +70,25 @@ class GrantedRequest:
             authorization_details=tuple(stored.get("authorization_details") or ()),
             nonce=stored.get("nonce"),
             code_challenge=stored.get("code_challenge"),
-            code_challenge_method=stored.get("code_challenge_method"),
+            code_challenge_method=stored.get("code_challenge_method") or _S256,
             dpop_jkt=stored.get("dpop_jkt"),
         )
+
+    def to_stored(self) -> dict[str, Any]:
+        """Return the JSON object that `from_stored` reads."""
+        is_default_method = self.code_challenge_method == _S256
+        values = {
+            "issuer": self.issuer,
+            "redirect_uri": self.redirect_uri,
+            "scope": list(self.scope) or None,
+            "resource": self.resource,
+            "authorization_details": list(self.authorization_details) or None,
+            "nonce": self.nonce,
+            "code_challenge": self.code_challenge,
+            "code_challenge_method": None if is_default_method else self.code_challenge_method,
+            "dpop_jkt": self.dpop_jkt,
+        }
+        return {**{key: value for key, value in values.items() if value is not None}, **self.claims.to_stored()}
 
 
 @dataclass(frozen=True)
@@ -94,13 +111,9 @@ class CodeRefused(Exception):
 
 
 def issue(
-    context: Context, *, client_id: str, uid: str, session_id: str, family_id: str, request: Mapping[str, Any]
+    context: Context, *, client_id: str, uid: str, session_id: str, family_id: str, request: GrantedRequest
 ) -> str:
-    """Store a code and return its text.
-
-    Args:
-        request: as `GrantedRequest.from_stored` reads it.
-    """
+    """Store a code and return its text."""
     text, now = randomness.token(), context.now
     row = {
         "tenant_id": context.tenant.tenant_id,
@@ -109,7 +122,7 @@ def issue(
         "uid": uid,
         "session_id": session_id,
         "family_id": family_id,
-        "request": dict(request),
+        "request": request.to_stored(),
         "issued_at": now,
         "expires_at": now + LIFETIME,
     }
