@@ -11,8 +11,7 @@ from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import service as invitations
 from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.invitations.invitation import InvitationRecord
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import InvitationLinkRecord, InvitationRecord
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
@@ -26,7 +25,7 @@ def by_token_hash(context: Context, token_hash: str) -> Found | None:
     """Return the invitation of a link; None if there is none, or the organization is gone."""
     if not token_hash or not context.tenant.settings.organizations.enabled:
         return None
-    invitation = invitation_store.by_token_hash(context, token_hash)
+    invitation = invitation_store.any_by_token_hash(context, token_hash)
     organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
     return (invitation, organization) if invitation is not None and organization is not None else None
 
@@ -52,9 +51,9 @@ def invited_email(context: Context, interaction: Interaction | None) -> str:
     Empty without an open invitation by email: a link for several people fixes no address.
     """
     found = invitation_of(context, interaction)
-    if found is None or isinstance(found[0], InvitationLinkRecord):
+    if found is None or not found[0].is_open or not found[1].is_active:
         return ""
-    return found[0].email if found[0].is_open and found[1].is_active else ""
+    return found[0].addressee or ""
 
 
 def accept(context: Context, interaction: Interaction, session: BrowserSession) -> StepResponse | None:

@@ -15,7 +15,6 @@ from app.identity.authentication.sign_in.sessions.session_ends import EndedSessi
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import branding
 from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.pages_api.interactions import accept_invitation, next_step
 from app.identity.pages_api.oauth import session_end
@@ -58,7 +57,7 @@ def continue_invitation(context: Context, req: contract.ContinueInvitation) -> S
     return step.model_copy(
         update={
             "binding": binding,
-            "login_hint": invitation.email if isinstance(invitation, InvitationRecord) else None,
+            "login_hint": invitation.addressee,
             "invitation": organization.display_name,
             "organization": branding.branding_of(organization),
             "relying_party": step.relying_party or next_step.return_target(context, return_url),

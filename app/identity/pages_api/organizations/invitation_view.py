@@ -9,8 +9,13 @@ from app.identity.directory.accounts.account import Account, full_name, is_verif
 from app.identity.directory.organizations.invitations import invitation_rules, link_store
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.invitations.invitation import ACCEPTED, EXPIRED, InvitationRecord
-from app.identity.directory.organizations.invitations.invitation_link import USED_UP, InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    ACCEPTED,
+    EXPIRED,
+    USED_UP,
+    AnyInvitation,
+    InvitationRecord,
+)
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -30,13 +35,9 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
         return InvitationView(state=InvitationState.UNKNOWN)
     invitation, organization = found
     state = state_for(context, invitation, organization, account)
-    is_link, label = (
-        isinstance(invitation, InvitationLinkRecord),
-        oauth_views.person(account).label if account is not None else "",
-    )
-    uid = account.uid if account is not None else ""
-    shown = InvitationView(state=state, is_link=is_link)
-    if state is InvitationState.DOMAIN and isinstance(invitation, InvitationLinkRecord):
+    label, uid = (oauth_views.person(account).label, account.uid) if account is not None else ("", "")
+    shown = InvitationView(state=state, is_link=invitation.is_link)
+    if state is InvitationState.DOMAIN:
         return shown.model_copy(update={"domains": list(invitation.domains), "person": label, "person_uid": uid})
     if state is not InvitationState.MEMBER and state not in _DETAILED:
         return shown
@@ -54,7 +55,7 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
 
 def state_for(
     context: Context,
-    invitation: InvitationRecord | InvitationLinkRecord,
+    invitation: AnyInvitation,
     organization: OrganizationRecord,
     account: Account | None,
 ) -> InvitationState:
@@ -71,27 +72,25 @@ def state_for(
         return InvitationState.FULL
     if account is None:
         return InvitationState.OPEN
-    if isinstance(invitation, InvitationLinkRecord):
-        return _of_link(context, invitation, account)
-    return InvitationState.READY if is_verified(account, invitation.email_key) else InvitationState.OTHER
+    if isinstance(invitation, InvitationRecord):
+        return InvitationState.READY if is_verified(account, invitation.email_key) else InvitationState.OTHER
+    return _of_link(context, invitation, account)
 
 
-def role_views(
-    context: Context, invitation: InvitationRecord | InvitationLinkRecord, organization: OrganizationRecord
-) -> list[InvitationRole]:
+def role_views(context: Context, invitation: AnyInvitation, organization: OrganizationRecord) -> list[InvitationRole]:
     """Return the roles that an invitation gives."""
     role_ids = invitation.role_ids or memberships.default_role_ids(context, organization)
     roles = [role for role in role_store.by_ids(context, role_ids) if role.fits(organization.org_id)]
     return [InvitationRole(name=role.name, description=role.description) for role in roles]
 
 
-def inviter_name(context: Context, invitation: InvitationRecord | InvitationLinkRecord) -> str:
+def inviter_name(context: Context, invitation: AnyInvitation) -> str:
     """Return the name of the member who invites; empty if there is none."""
     inviter = invitation_rules.inviter(context, invitation.inviter_uid)
     return safe_name(full_name(inviter)) if inviter is not None else ""
 
 
-def _of_link(context: Context, link: InvitationLinkRecord, account: Account) -> InvitationState:
+def _of_link(context: Context, link: AnyInvitation, account: Account) -> InvitationState:
     if not link_store.may_use(context, link, account.uid):
         return InvitationState.REVOKED
     if invitation_links.admits(link, account):
@@ -101,7 +100,7 @@ def _of_link(context: Context, link: InvitationLinkRecord, account: Account) -> 
 
 def _details(
     context: Context,
-    invitation: InvitationRecord | InvitationLinkRecord,
+    invitation: AnyInvitation,
     organization: OrganizationRecord,
     account: Account | None,
 ) -> dict[str, Any]:
@@ -110,17 +109,17 @@ def _details(
         "roles": role_views(context, invitation, organization),
         "expires_at": iso(invitation.ends_at) or "",
     }
-    if isinstance(invitation, InvitationLinkRecord):
-        return {**details, "domains": list(invitation.domains), "email": (account.email or "") if account else ""}
-    is_existing = invitations.holder(context, invitation) is not None
-    return {**details, "email": invitation.email, "is_existing": is_existing}
+    if isinstance(invitation, InvitationRecord):
+        is_existing = invitations.holder(context, invitation) is not None
+        return {**details, "email": invitation.email, "is_existing": is_existing}
+    return {**details, "domains": list(invitation.domains), "email": (account.email or "") if account else ""}
 
 
-def _ended(invitation: InvitationRecord | InvitationLinkRecord) -> InvitationState:
+def _ended(invitation: AnyInvitation) -> InvitationState:
     if invitation.status == EXPIRED:
         return InvitationState.EXPIRED
-    if isinstance(invitation, InvitationLinkRecord):
-        return InvitationState.USED_UP if invitation.status == USED_UP else InvitationState.REVOKED
+    if invitation.status == USED_UP:
+        return InvitationState.USED_UP
     if invitation.status == ACCEPTED:
         return InvitationState.ACCEPTED
     return InvitationState.DECLINED if invitation.is_declined else InvitationState.REVOKED

@@ -13,8 +13,11 @@ from app.identity.directory.organizations.invitations import invitation_rules, l
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import service as invitations
 from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.invitations.invitation import InvitationRecord
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    AnyInvitation,
+    InvitationLinkRecord,
+    InvitationRecord,
+)
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
 from app.identity.directory.organizations.memberships import managed_organization
@@ -99,9 +102,7 @@ def _spend_limits(context: Context, actor: Account, org_id: str, count: int = 1)
     context.spend("invitations_of_person", _OF_PERSON, actor.uid, count=count)
 
 
-def can_change(
-    context: Context, scope: ManagedOrganization, invitation: InvitationRecord | InvitationLinkRecord
-) -> bool:
+def can_change(context: Context, scope: ManagedOrganization, invitation: AnyInvitation) -> bool:
     """Return whether the member may resend or revoke it: what gives no more than the member could give."""
     role_ids = invitation_rules.remaining_roles(context, scope.organization, invitation.role_ids)
     return managed_organization.can_give_roles(context, scope, role_ids)

@@ -9,8 +9,11 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations.invitations import invitation_rules, link_store
 from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.invitations.invitation import InvitationRecord
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    AnyInvitation,
+    InvitationLinkRecord,
+    InvitationRecord,
+)
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization, OfferedRole
@@ -150,13 +153,13 @@ class _Given:
             can_change=self._can_change(item),
         )
 
-    def _roles(self, item: InvitationRecord | InvitationLinkRecord) -> list[OfferedRole]:
+    def _roles(self, item: AnyInvitation) -> list[OfferedRole]:
         return [self.offered[role] for role in item.role_ids or self.default if role in self.offered]
 
-    def _names(self, item: InvitationRecord | InvitationLinkRecord) -> list[str]:
+    def _names(self, item: AnyInvitation) -> list[str]:
         return list(dict.fromkeys(role.role.name for role in self._roles(item)))
 
-    def _can_change(self, item: InvitationRecord | InvitationLinkRecord) -> bool:
+    def _can_change(self, item: AnyInvitation) -> bool:
         return all(self.scope.can_give(role.permissions) for role in self._roles(item))
 
 

@@ -10,7 +10,7 @@ from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import link_store
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import InvitationLinkRecord
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers

@@ -12,8 +12,12 @@ from app.identity.directory.organizations.invitations import invitation_rules
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import service as invitations
 from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.invitations.invitation import INVITED, InvitationRecord
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    INVITED,
+    AnyInvitation,
+    InvitationLinkRecord,
+    InvitationRecord,
+)
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -135,7 +139,7 @@ def _require_powers(context: Context, invitation: InvitationRecord) -> None:
 
 
 def _open(
-    invitation: InvitationRecord | InvitationLinkRecord,
+    invitation: AnyInvitation,
     organization: OrganizationRecord,
     *,
     email: str,

@@ -15,8 +15,12 @@ from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitations import invitation_rules
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.invitations.invitation import LIFETIME, InvitationRecord
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    LIFETIME,
+    AnyInvitation,
+    InvitationLinkRecord,
+    InvitationRecord,
+)
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest, InvitationRules
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -142,7 +146,7 @@ def refuse_url(context: Context, url: str | None) -> None:
         raise e.InvitationUrlRefused
 
 
-def link(context: Context, invitation: InvitationRecord | InvitationLinkRecord, token: str) -> str:
+def link(context: Context, invitation: AnyInvitation, token: str) -> str:
     """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`.
 
     A page that the tenant has taken off its allow list since then gets no token.

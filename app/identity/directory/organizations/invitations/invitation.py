@@ -1,4 +1,4 @@
-"""Invitations to an organization as immutable values read from the store; `invitation_link` has those for several people."""
+"""Invitations to an organization, by email or by a link for several people, as immutable values read from the store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 INVITED, ACCEPTED, EXPIRED, REVOKED = "invited", "accepted", "expired", "revoked"
+ACTIVE, USED_UP = "active", "used_up"
+"""What links have instead of INVITED and ACCEPTED."""
 LIFETIME: Final = timedelta(days=7)
-ACCEPTED_BY, DECLINED, URL, MANAGED = "accepted_by", "declined", "url", "managed"
-"""Members of an invitation's `facts`: the account that accepted it, whether its owner declined it, the page of its link, and whether
-a member invited on the account pages."""
+ACCEPTED_BY, DECLINED, URL, MANAGED, DOMAINS = "accepted_by", "declined", "url", "managed", "domains"
+"""Members of an invitation's `facts`: the account that accepted it, whether its owner declined it, the page of its link, whether
+a member invited on the account pages, and the domains of the addresses that a link admits."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,30 @@ class AnyInvitation:
     created_at: datetime
     modified_at: datetime
     ends_at: datetime
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it invites everyone who has the link."""
+        return self.addressee is None
+
+    @property
+    def addressee(self) -> str | None:
+        """The invited address as entered; None for a link."""
+        return None
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains of the addresses that a link admits; empty: any."""
+        return tuple(self.facts.get(DOMAINS) or ())
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in (INVITED, ACTIVE)
+
+    @property
+    def is_declined(self) -> bool:
+        """Whether the invited person declined it, which revokes it."""
+        return self.facts.get(DECLINED) is True
 
     @property
     def is_managed(self) -> bool:
@@ -47,10 +73,13 @@ class InvitationRecord(AnyInvitation):
     resent_at: datetime | None
 
     @property
-    def is_open(self) -> bool:
-        return self.status == INVITED
+    def addressee(self) -> str:
+        return self.email
 
-    @property
-    def is_declined(self) -> bool:
-        """Whether the invited person declined it, which revokes it."""
-        return self.facts.get(DECLINED) is True
+
+@dataclass(frozen=True)
+class InvitationLinkRecord(AnyInvitation):
+    """An invitation of everyone who has the link, up to a number of people; its status is ACTIVE, USED_UP, EXPIRED or REVOKED."""
+
+    uses: int
+    max_uses: int | None

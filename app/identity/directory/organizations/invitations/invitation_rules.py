@@ -14,7 +14,6 @@ from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import names
 from app.identity.directory.organizations.invitations import store
 from app.identity.directory.organizations.invitations.invitation import MANAGED, URL, AnyInvitation
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
@@ -59,7 +58,7 @@ def inviter_can_grant(context: Context, organization: OrganizationRecord, invita
     except e.UnknownOrganization:
         return False
     role_ids = remaining_roles(context, organization, invitation.role_ids)
-    if isinstance(invitation, InvitationLinkRecord):
+    if invitation.is_link:
         return all(managed_organization.can_share_role(context, scope, role_id) for role_id in role_ids)
     return managed_organization.can_give_roles(context, scope, role_ids)
 

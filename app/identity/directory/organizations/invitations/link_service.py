@@ -13,9 +13,14 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names, service
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.invitations import invitation_rules, link_store
-from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.invitations.invitation import LIFETIME, MANAGED, URL
-from app.identity.directory.organizations.invitations.invitation_link import DOMAINS, InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    DOMAINS,
+    LIFETIME,
+    MANAGED,
+    URL,
+    AnyInvitation,
+    InvitationLinkRecord,
+)
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
@@ -92,9 +97,9 @@ def require(context: Context, link_id: str) -> tuple[InvitationLinkRecord, Organ
 
 def find_open(context: Context, token: str) -> tuple[InvitationLinkRecord, OrganizationRecord] | None:
     """Return the open link with this token; None if there is none. Raises OrganizationInactive."""
-    link = invitation_store.by_token_hash(context, randomness.digest(token))
-    organization = service.by_id(context, link.org_id) if isinstance(link, InvitationLinkRecord) else None
-    if not isinstance(link, InvitationLinkRecord) or organization is None or not link.is_open:
+    link = link_store.by_token_hash(context, randomness.digest(token))
+    organization = service.by_id(context, link.org_id) if link is not None else None
+    if link is None or organization is None or not link.is_open:
         return None
     return link, service.active(organization)
 
@@ -143,7 +148,7 @@ def accept(context: Context, link: InvitationLinkRecord, account: Account) -> In
     return used
 
 
-def admits(link: InvitationLinkRecord, account: Account) -> bool:
+def admits(link: AnyInvitation, account: Account) -> bool:
     """Return whether the account has a verified address that the link admits."""
     own = verified_domains(account)
     return bool(own & set(link.domains) if link.domains else own)

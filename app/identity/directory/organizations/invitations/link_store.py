@@ -10,8 +10,15 @@ from sqlalchemy import ColumnElement, func, insert, or_, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.directory.organizations import names
-from app.identity.directory.organizations.invitations.invitation import EXPIRED, INVITED, REVOKED
-from app.identity.directory.organizations.invitations.invitation_link import ACTIVE, USED_UP, InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation import (
+    ACTIVE,
+    EXPIRED,
+    INVITED,
+    REVOKED,
+    USED_UP,
+    AnyInvitation,
+    InvitationLinkRecord,
+)
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.directory.organizations.tables import organization_link_users as users
 from app.identity.platform.context import Context
@@ -23,6 +30,10 @@ _COLUMNS = tuple(T[name] for name in InvitationLinkRecord.__dataclass_fields__)
 
 def by_id(context: Context, invitation_id: str) -> InvitationLinkRecord | None:
     return _one(context, T.invitation_id == invitation_id)
+
+
+def by_token_hash(context: Context, token_hash: str) -> InvitationLinkRecord | None:
+    return _one(context, T.token_hash == token_hash)
 
 
 def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLinkRecord]:
@@ -101,7 +112,7 @@ def revoke_of(context: Context, inviter_uids: Collection[str], org_id: str | Non
     return _revoke(context, *_of(context, *where))
 
 
-def may_use(context: Context, link: InvitationLinkRecord, uid: str) -> bool:
+def may_use(context: Context, link: AnyInvitation, uid: str) -> bool:
     """Return whether the account has neither joined by the link nor left the organization since it was created."""
     where = (U.tenant_id == context.tenant.tenant_id, U.invitation_id == link.invitation_id, U.uid == uid)
     return context.work.one(select(U.uid).where(*where)) is None

@@ -58,7 +58,7 @@ def require_open(context: Context, token: str) -> tuple[InvitationRecord, Organi
     """Return the open invitation of a link. Raises ClosedInvitation, OrganizationInactive."""
     invitation = store.by_token_hash(context, randomness.digest(token))
     organization = service.by_id(context, invitation.org_id) if invitation is not None else None
-    if not isinstance(invitation, InvitationRecord) or organization is None or not invitation.is_open:
+    if invitation is None or organization is None or not invitation.is_open:
         raise e.ClosedInvitation
     return invitation, service.active(organization)
 

@@ -20,9 +20,9 @@ from app.identity.directory.organizations.invitations.invitation import (
     INVITED,
     LIFETIME,
     REVOKED,
+    InvitationLinkRecord,
     InvitationRecord,
 )
-from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -35,7 +35,12 @@ def by_id(context: Context, invitation_id: str) -> InvitationRecord | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> InvitationRecord | InvitationLinkRecord | None:
+def by_token_hash(context: Context, token_hash: str) -> InvitationRecord | None:
+    """Return the invitation whose link has this token, whatever its status."""
+    return _one(context, T.token_hash == token_hash)
+
+
+def any_by_token_hash(context: Context, token_hash: str) -> InvitationRecord | InvitationLinkRecord | None:
     """Return the invitation or the link for several people with this token, whatever its status."""
     row = context.work.one(select(table).where(T.tenant_id == context.tenant.tenant_id, T.token_hash == token_hash))
     if row is None:
