@@ -19,7 +19,15 @@ from app.contract.shared_responses import Deleted
 from app.contract.tenants.settings import TenantSettings
 from app.kit.operations.auth import Admission, Auth
 from app.kit.operations.errors import ApiError
-from app.kit.operations.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, LateOperation
+from app.kit.operations.operation import (
+    Accept,
+    AnyOperation,
+    BodyRules,
+    Catalogue,
+    Documentation,
+    ErrorProfile,
+    Operation,
+)
 from app.kit.operations.wire import Wire
 from app.kit.resources.checks import check
 from app.kit.resources.models import MAX_ON_A_PAGE
@@ -160,8 +168,8 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
     made = []
     for draft in drafts(resource):
         method, _, path = draft.at.partition(" ")
-        declared = LateOperation(
-            models=draft.models, name=draft.name, method=method, path=path, host=Host.API, error_profile=draft.address.error_profile,
+        declared: AnyOperation = Operation(
+            draft.name, method, path, *draft.models, Host.API, draft.address.error_profile,
             also=draft.also, errors=draft.errors, admission=Admission(draft.address.auth, scope=draft.scope),
             body=BodyRules(
                 accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,

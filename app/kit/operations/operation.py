@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from threading import Lock
 from typing import Any, Generic, TypeVar, overload
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from app.kit.operations.auth import Admission, Auth, BaseAuthScheme
 from app.kit.operations.errors import ApiError
-from app.kit.operations.wire import Document, Wire, shape_of
+from app.kit.operations.wire import Document, Wire
 
 
 class BaseHost(Enum):
@@ -222,34 +221,6 @@ class Operation(Generic[Req, Res]):
 
 
 AnyOperation = Operation[Any, Any]
-Models = tuple[type[Wire], "type[Wire | Document]"]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LateOperation(AnyOperation):
-    """An operation whose request and response models are built on first use: most processes never need them. Without body fields,
-    it ignores a JSON or form body.
-    """
-
-    models: Callable[[], Models] = field(repr=False)
-    request: type[Any] = field(init=False, repr=False)
-    response: type[Any] = field(init=False, repr=False)
-    _building: Lock = field(init=False, default_factory=Lock, repr=False)
-
-    def __getattr__(self, name: str) -> Any:
-        """Build the models, which are no attributes until one of them is read."""
-        if name not in ("request", "response"):
-            raise AttributeError(name)
-        with self._building:
-            if name not in self.__dict__:
-                self.__dict__["request"], self.__dict__["response"] = self.models()
-        return self.__dict__[name]
-
-    @cached_property
-    def media_types(self) -> tuple[str, ...]:
-        """The media types of the bodies that it reads."""
-        has_body = shape_of(self.request).has_body
-        return super().media_types if has_body else Accept.JSON_OR_FORM.types
 
 
 class Catalogue:

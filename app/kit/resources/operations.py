@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from app.kit.operations import partial_update
 from app.kit.operations.errors import ApiError
-from app.kit.operations.operation import AnyOperation, Models
-from app.kit.operations.wire import Nothing, Wire
+from app.kit.operations.operation import AnyOperation
+from app.kit.operations.wire import Nothing, Wire, shape_of
 from app.kit.resources import models
 from app.kit.resources.checks import check
 from app.kit.resources.resource import (
@@ -39,8 +38,8 @@ class OperationDraft:
     name: str
     at: str  # "METHOD /path"
     also: tuple[str, ...]
-    models: Callable[[], Models]
-    """Makes the request and the response."""
+    models: tuple[type[Wire], type[Wire]]
+    """Of the request and of the response."""
     errors: tuple[type[ApiError], ...]
     summary: str
     description: str
@@ -48,7 +47,7 @@ class OperationDraft:
 
     @property
     def has_body(self) -> bool:
-        return self.does is None or self.does.verb in (CREATE, UPDATE, REPLACE, DELETE)
+        return shape_of(self.models[0]).has_body
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def _draft(resource: Resource, address: ResourceAddress, does: VerbOptions) -> O
         f"{resource.area}.{does.name or verb.name.lower()}{address.suffix.lower() and f'_{address.suffix.lower()}'}",
         f"{verb.method} {paths[0]}",
         tuple(paths[1:]),
-        partial(_models, resource, address, does),
+        _models(resource, address, does),
         tuple(dict.fromkeys((*does.errors, *_errors(resource, address, does)))),
         does.summary or _summary(resource, address, verb),
         does.description or _description(resource, address, verb),
@@ -140,7 +139,7 @@ def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
     name = f"{resource.area}.{action.name}"
     return OperationDraft(
         resource, address, None, action, name, action.address, (),
-        lambda: (models.action_request(resource, address, action), action.answer or models.answer(resource, address)),
+        (models.action_request(resource, address, action), action.answer or models.answer(resource, address)),
         errors, action.summary, action.description, scope,
     )  # fmt: skip
 
