@@ -25,6 +25,7 @@ def make_app(shared: HubServices) -> HubFlask:
     """Return the Flask application; `load`, or the first request for a deferred page, imports most pages."""
     development = shared.settings.development
     app = HubFlask(shared, ERROR_PAGES, partial(deferred_views, development=development))
+    app.config["WTF_I18N_ENABLED"] = False  # all texts are in the hub's own catalogues
     environment.install(app, development=development)
     assets.install(app, assets.Assets(STATIC, is_fresh=development))
     app.add_views([page_modules.first_page])

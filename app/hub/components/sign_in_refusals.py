@@ -13,7 +13,7 @@ from app.contract.organizations.settings import MethodLimit
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import MAX_COUNTDOWN
 from app.hub.rendering.page import Notice
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
 
 

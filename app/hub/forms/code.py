@@ -17,7 +17,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
 
 WRONG_CODE: Final = _l("Wrong or expired code. Enter the latest one.")

@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.locale import lazy_gettext as _l
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
 
 _SHOWN_MAXIMUM: Final = 64

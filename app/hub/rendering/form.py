@@ -16,10 +16,10 @@ from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
 from app.hub.locale import lazy_gettext as _l
-from app.hub.rendering.refusals import shown_for
 from app.hub.rendering.widget_attributes import with_cached_attributes
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.web.csrf import is_cross_origin_request
+from app.hub.web.errors import shown_for
 from app.hub.web.services import services
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.errors import ApiError
@@ -71,11 +71,7 @@ def _token_context(visit: Visit) -> tuple[str, str, str]:
 
 
 class HubForm(FlaskForm):
-    """A form of a page.
-
-    Flask-WTF reads Flask's request for the typed values, `is_submitted` and the context of its own CSRF tokens. Here all three
-    come from the visit, so that a form needs the application context alone.
-    """
+    """A form of a page. What Flask-WTF reads of Flask's request and session, it reads here of the visit (decision 0366)."""
 
     refusals: ClassVar[Mapping[type[ApiError], tuple[str, Any]]] = {}
     """For each error that is about a field: the field's name and its message."""
@@ -93,13 +89,10 @@ class HubForm(FlaskForm):
         return getattr(self._fields.get("captcha"), "provider_widget", None)
 
     class Meta(FlaskForm.Meta):
-        csrf = True
         csrf_class = BoundToken
-        csrf_context = None
         csrf_field_name = TOKEN_FIELD
 
         def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms' signature
-            """Read form fields only: neither files nor JSON."""
             if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
                 return formdata
             visit = current_visit()
@@ -109,9 +102,6 @@ class HubForm(FlaskForm):
             """Return the field's control, with its attributes written by `attributes`."""
             field.widget = with_cached_attributes(field.widget)
             return super().render_field(field, render_kw)
-
-        def get_translations(self, form: Any) -> None:
-            """Return None: all texts go through the hub's own catalogues."""
 
     def is_submitted(self) -> bool:
         return current_visit().is_post

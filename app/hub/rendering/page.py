@@ -15,10 +15,10 @@ from app.hub.rendering.assets import Assets
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.frame import Frame, Rendering
-from app.hub.rendering.refusals import shown_for
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.web.cached_responses import GZIP, PageResponse
+from app.hub.web.errors import shown_for
 from app.hub.web.security_headers import content_security_policy
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.errors import ApiError

@@ -1,14 +1,23 @@
-"""The table from exception classes to error pages."""
+"""What the hub shows for an error: the entry of a form or page for its class, or an error page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from werkzeug.wrappers import Response
 
+from app.kit.operations.errors import ApiError
+
 ErrorPage = Callable[[Any], Response]
 _Page = TypeVar("_Page", bound=ErrorPage)
+_Shown = TypeVar("_Shown")
+
+
+def shown_for(refusal: ApiError, table: Mapping[type[ApiError], _Shown]) -> _Shown | None:
+    """Return the entry of the refusal's class, else of its nearest base class; None if there is none."""
+    kinds = (kind for kind in type(refusal).__mro__ if issubclass(kind, ApiError))
+    return next((table[kind] for kind in kinds if kind in table), None)
 
 
 class ErrorPages:

@@ -1,7 +1,7 @@
 """What a form or page shows for the error of an operation."""
 
 from app.contract import errors as e
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
 
 

@@ -25,8 +25,8 @@ from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Notice, Page
-from app.hub.rendering.refusals import shown_for
 from app.hub.web.cookies import set_session
+from app.hub.web.errors import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit

@@ -27,7 +27,7 @@ from app.hub.pages.organizations.managed_organization import (
 from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, people, tabs_of
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit

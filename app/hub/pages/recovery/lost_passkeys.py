@@ -27,8 +27,8 @@ from app.hub.forms.passkey import (
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
-from app.hub.rendering.refusals import shown_for
 from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.errors import shown_for
 from app.hub.web.services import api
 from app.hub.web.short_links import PARAMETER
 from app.hub.web.visit import current_visit

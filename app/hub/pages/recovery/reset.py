@@ -26,8 +26,8 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
-from app.hub.rendering.refusals import shown_for
 from app.hub.web.cookies import set_interaction_cookie
+from app.hub.web.errors import shown_for
 from app.hub.web.interaction import interaction_from_step
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services

@@ -18,7 +18,7 @@ from app.hub.forms.registration_fields import USERNAME_FORMAT, to_wire_value, wi
 from app.hub.forms.tenant_forms import tenant_form
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 

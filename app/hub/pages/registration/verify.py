@@ -22,8 +22,8 @@ from app.hub.pages import pages
 from app.hub.pages.registration import check_mail
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
-from app.hub.rendering.refusals import shown_for
 from app.hub.web.cookies import remembered_relying_party
+from app.hub.web.errors import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit

@@ -31,7 +31,7 @@ from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page, with_retry_after
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit

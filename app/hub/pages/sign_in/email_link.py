@@ -20,7 +20,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice
-from app.hub.rendering.refusals import shown_for
+from app.hub.web.errors import shown_for
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError

@@ -25,8 +25,8 @@ from app.hub.pages import pages
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page, with_retry_after
-from app.hub.rendering.refusals import shown_for
 from app.hub.tenants.branding import initials
+from app.hub.web.errors import shown_for
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
