@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -27,42 +28,43 @@ def login_page(
     last_key: str | None = None,
 ) -> LoginPage:
     """Return the login page; `last_key` is the last used method, by default from the browser's cookie."""
-    visit = current_visit()
-    relying_party = visit.relying_party
-    common = (
-        visit.tenant.identifiers,
-        relying_party,
-        visit.tenant.has_remember_me and reauthentication is None,
-        refusal,
-        wait_seconds,
-    )
-    by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
-    offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
-    offered["last_key"] = sign_in_methods.last_used() if last_key is None else last_key
+    visit, tenant = current_visit(), current_visit().tenant
     if limit is not None:
-        offered |= {name: _allowed_methods(limit, offered[name]) for name in by_kind} | {"limit": limit, "last_key": ""}
+        last_key = ""
+    elif last_key is None:
+        last_key = sign_in_methods.last_used()
+    fields: dict[str, Any] = {
+        "identifiers": tenant.identifiers,
+        "relying_party": visit.relying_party,
+        "has_remember_me": tenant.has_remember_me and reauthentication is None,
+        "refusal": refusal,
+        "wait_seconds": wait_seconds,
+        "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, limit),
+        "connections": _usable(sign_in_methods.connection_methods(), reauthentication, limit),
+        "reauthentication": reauthentication,
+        "last_key": last_key,
+        "limit": limit,
+    }
     if form.captcha.is_shown or form.asks_question:
-        return LockedLoginPage(form, *common, **offered, reauthentication=reauthentication)
-    has_passkeys = (
+        return LockedLoginPage(form, **fields)
+    has_passkey = (
         reauthentication.has_passkey if reauthentication else limit is None or PASSKEY in limit.allowed_methods
     )
-    if visit.tenant.passkeys and has_passkeys:
-        return PasskeyLoginPage(
-            form, *common, **offered, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
-        )
-    return LoginPage(form, *common, **offered, reauthentication=reauthentication)
+    if tenant.passkeys and has_passkey:
+        return PasskeyLoginPage(form, **fields, passkeys=tenant.passkeys)
+    return LoginPage(form, **fields)
 
 
-def _available_methods(
-    reauthentication: Reauthentication | None, methods: tuple[SignInMethod, ...]
+def _usable(
+    methods: Iterable[SignInMethod], reauthentication: Reauthentication | None, limit: MethodLimit | None
 ) -> tuple[SignInMethod, ...]:
-    """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
-    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.methods)
-
-
-def _allowed_methods(limit: MethodLimit, methods: tuple[SignInMethod, ...]) -> tuple[SignInMethod, ...]:
-    """Return the methods that an organization allows."""
-    return tuple(method for method in methods if sign_in_methods.kind_of(method.key) in limit.allowed_methods)
+    """Return the methods that the account can reauthenticate with, and its organization allows."""
+    return tuple(
+        method
+        for method in methods
+        if (reauthentication is None or method.key in reauthentication.methods)
+        and (limit is None or sign_in_methods.kind_of(method.key) in limit.allowed_methods)
+    )
 
 
 def new_login_form(**provided: Any) -> LoginForm:

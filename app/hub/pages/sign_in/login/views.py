@@ -26,7 +26,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import first_page, pages
 from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
 from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
-from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, WRONG_ANSWER
+from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, WRONG_ANSWER, LoginPage
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page, with_retry_after
 from app.hub.web.responses import redirect_to
@@ -40,33 +40,43 @@ _CHOOSE: Final = "/login/choose"
 @first_page.get("/login")
 def show_login() -> Response:
     """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
-    visit = current_visit()
     journey.refuse_expired_interaction()
-    reauthentication = None
-    if visit.session:
-        response = (
-            api()(contract.resume, contract.InteractionRequest(interaction_id=visit.interaction.id))
-            if visit.interaction
-            else _resume_without_interaction()
-        )
+    if current_visit().session:
+        response = _resume()
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
-        reauthentication = Reauthentication.of(response.step)
+        if (reauthentication := Reauthentication.of(response.step)) is not None:
+            return _page_of_address(reauthentication.name, reauthentication).render()
     hint = prefilled_identifier()
-    if not hint and reauthentication is None and current_visit().query.keys() <= {"attempt"}:
+    if not hint and current_visit().query.keys() <= {"attempt"}:
         return first_login_page(last_used())
-    identifier = reauthentication.name if reauthentication is not None else hint
-    reset, needs = current_visit().query.get("reset"), current_visit().query.get("needs", "")
+    return _page_of_address(hint).render()
+
+
+def _resume() -> StepResponse:
+    """Return the step of a signed-in browser."""
+    interaction = current_visit().interaction
+    if interaction is None:
+        return api()(contract.open_return, contract.ReturnRequest())
+    return api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+
+
+def _page_of_address(identifier: str, reauthentication: Reauthentication | None = None) -> LoginPage:
+    """Return the page in the state that its address names: what the last step left undone, what was reset, all methods."""
+    visit, query = current_visit(), current_visit().query
+    needs, reset = query.get("needs", ""), query.get("reset")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
-    limit = (
-        visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
-    )  # read from the interaction's cookie
     form = LoginForm.of(visit.tenant.identifiers, data=data)
+    limit = visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
     page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
-    page = replace(page, limit=limit)
-    shows_all = current_visit().query.get("methods") == "all"
-    page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs, shows_all=shows_all)
-    return page.render()
+    return replace(
+        page,
+        limit=limit,
+        needs=needs,
+        is_reset=reset == "done",
+        is_passkey_set=reset == "passkey",
+        shows_all=query.get("methods") == "all",
+    )
 
 
 @cached_page("/login")
@@ -110,10 +120,6 @@ def choose_method() -> Response:
     address = interaction_address(path)
     response = redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
     return carry_identifier(response, form.identifier.data or "") if form.validate() else response
-
-
-def _resume_without_interaction() -> StepResponse:
-    return api()(contract.open_return, contract.ReturnRequest())
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
