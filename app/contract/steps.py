@@ -325,6 +325,10 @@ class StartAgainStep(Wire):
 
 RequiredAction = PrivacyPolicyStep | ConsentFormsStep | PinStep | MissingFieldsStep
 """The required actions after a sign-in."""
+AuthorizationPage = (
+    LoginStep | RegisterStep | SelectAccountStep | SelectOrganizationStep | ConsentStep | RequiredAction | StepUpStep
+)
+"""The pages of an authorization request; it waits for their answer as an interaction."""
 AnyStep = (
     LoginStep | RegisterStep | CheckMailStep | EmailConfirmedStep | ForgotStep | ResetSentStep | PinSentStep | SignInSentStep
     | NewPasswordStep | NewPinStep | SecondFactorStep | PasskeyOfferStep | BackupCodesStep | InvitationStep | QrCodeStep

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
@@ -202,7 +202,9 @@ def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedU
     with call_of(eve.tenant.services, eve.tenant.name) as call:
         before = accounts.by_email(call, ADA["email"])
         assert before is not None
-        attempt = Interaction(page.query["attempt"], "return", InteractionState(), None, False, call.now, call.now)
+        attempt = Interaction(
+            page.query["attempt"], InteractionKind.RETURN, InteractionState(), None, False, call.now, call.now
+        )
         attempt = pending_identities.store_pending(call, attempt, ProviderIdentity("globex", "eve"), before.uid)
         private = dict(before.private)
         account_store.change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, select, update
@@ -82,12 +83,20 @@ DELETE_SURPLUS: Final = Compiled(
 """Deletes the interactions beyond the limit of a network; PostgreSQL executes each part once, for any table size."""
 
 
+class InteractionKind(StrEnum):
+    """What began an interaction, and how it ends."""
+
+    AUTHORIZE = "authorize"  # an application's request
+    DEVICE = "device"  # the code of a device
+    RETURN = "return"  # a visit of the pages: it ends at a return address, else at the profile
+
+
 @dataclass(frozen=True)
 class Interaction:
     """One sign-in in one tab."""
 
     interaction_id: str
-    kind: str  # authorize, device or return
+    kind: InteractionKind
     state: InteractionState
     session_id: str | None
     is_done: bool
@@ -124,7 +133,7 @@ def lifetime(context: Context) -> timedelta:
 
 
 def begin(
-    context: Context, kind: str, state: InteractionState = NEW, ids: InteractionIds | None = None
+    context: Context, kind: InteractionKind, state: InteractionState = NEW, ids: InteractionIds | None = None
 ) -> tuple[Interaction, str]:
     """Store a new interaction; return it and its browser secret, which all interactions of one browser share.
 
@@ -139,7 +148,7 @@ def begin(
         "tenant_id": context.tenant.tenant_id,
         "interaction_hash": randomness.digest(interaction_id),
         "binding_hash": randomness.digest(binding),
-        "kind": kind,
+        "kind": kind.value,
         "request": state.to_stored(),
         "session_id": None,
         "is_done": False,
@@ -215,7 +224,9 @@ def _is_of_this_browser(context: Context, row: Any) -> bool:
 def _interaction(context: Context, interaction_id: str, row: Any) -> Interaction:
     ends_at = _ends_at(context, row.created_at, row.expires_at, is_done=row.is_done)
     state = InteractionState.from_stored(row.request)
-    return Interaction(interaction_id, row.kind, state, row.session_id, row.is_done, row.created_at, ends_at)
+    return Interaction(
+        interaction_id, InteractionKind(row.kind), state, row.session_id, row.is_done, row.created_at, ends_at
+    )
 
 
 def _ends_at(context: Context, created_at: datetime, expires_at: datetime, *, is_done: bool) -> datetime:
@@ -256,7 +267,7 @@ def save(context: Context, interaction: Interaction, state: InteractionState) ->
 
 
 def save_or_begin(
-    context: Context, ids: Interaction | InteractionIds, kind: str, state: InteractionState
+    context: Context, ids: Interaction | InteractionIds, kind: InteractionKind, state: InteractionState
 ) -> tuple[Interaction, str | None]:
     """Store the state in the interaction, or in a new one with these ids; return it, and a new one's browser secret."""
     return (save(context, ids, state), None) if isinstance(ids, Interaction) else begin(context, kind, state, ids)

@@ -13,7 +13,7 @@ from app.contract.shared_responses import Posted
 from app.contract.steps import SecondFactorStep, StepResponse, StepUpStep
 from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
@@ -38,7 +38,7 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
     kinds = second_factors.kinds_of_account(context, account, pending_sign_in.channel_for(session.methods))
     if not response.is_needed or not kinds:
         return response
-    interaction, binding = interactions.begin(context, next_step.RETURN, InteractionState(landing=req.landing))
+    interaction, binding = interactions.begin(context, InteractionKind.RETURN, InteractionState(landing=req.landing))
     step = _require_second_factor(context, session, account, interaction).model_copy(update={"binding": binding})
     return response.model_copy(update={"next": step})
 

@@ -24,7 +24,7 @@ from app.contract.steps import (
 )
 from app.identity.authentication.sign_in import interactions, recent_authentication, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.tokens import service as tokens
@@ -53,7 +53,6 @@ from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
 from app.kit.web.web_addresses import redirect_origin
 
-AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
 _FIRST_STEPS: Final[Mapping[str, type[LoginStep | RegisterStep | ForgotStep]]] = {
     "register": RegisterStep,
     "forgotpassword": ForgotStep,
@@ -118,7 +117,7 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
 
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
-    if interaction.kind in (AUTHORIZE, DEVICE):
+    if interaction.kind in (InteractionKind.AUTHORIZE, InteractionKind.DEVICE):
         return authorization_endpoint.advance(context, interaction, session)
     if session is None:
         return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
@@ -184,7 +183,7 @@ def open_return(
         sessions.touch(context, session)
         return to_return_address(context, session, return_url)
     state = InteractionState(return_url=return_url or None, action=action)
-    interaction, binding = interactions.begin(context, RETURN, state)
+    interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
     relying_party = return_target(context, return_url)
     return StepResponse(
         step=required or _FIRST_STEPS.get(action, LoginStep)(),

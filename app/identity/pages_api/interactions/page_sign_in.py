@@ -23,7 +23,7 @@ from app.contract.steps import (
 from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interaction_state import NEW
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -84,7 +84,7 @@ def ask_for_method(context: Context, interaction: Interaction | None, refusal: e
     """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
     binding = None
     if interaction is None or interaction.is_done:
-        interaction, binding = interactions.begin(context, next_step.RETURN)
+        interaction, binding = interactions.begin(context, InteractionKind.RETURN)
     limit = MethodLimit.model_validate(refusal.data)
     return StepResponse(
         step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
@@ -117,7 +117,7 @@ def after_first_factor(
     if open_one is not None:
         interactions.save(context, open_one, state)
         return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)
-    _, binding = interactions.begin(context, next_step.RETURN, state, ids)
+    _, binding = interactions.begin(context, InteractionKind.RETURN, state, ids)
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id, binding=binding)
 
 

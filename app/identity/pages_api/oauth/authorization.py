@@ -9,6 +9,7 @@ from app.contract.sessions.pages import account_choice as account_choice_pages
 from app.contract.sessions.pages.account_choice import SwitchAccountRequest
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end
@@ -28,7 +29,7 @@ def answer_consent(context: Context, req: authorization.ConsentRequest) -> StepR
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    if interaction.kind != next_step.AUTHORIZE:
+    if interaction.kind != InteractionKind.AUTHORIZE:
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved

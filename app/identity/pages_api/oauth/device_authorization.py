@@ -6,6 +6,7 @@ from app.contract.oauth.pages import devices as contract
 from app.contract.page_models import InteractionDecision
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
@@ -22,7 +23,7 @@ def decide(context: Context, req: InteractionDecision) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    if interaction.kind != next_step.DEVICE:
+    if interaction.kind != InteractionKind.DEVICE:
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved

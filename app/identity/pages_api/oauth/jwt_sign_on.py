@@ -11,11 +11,12 @@ from app.identity.authentication.federation.native_credentials import VerifiedId
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState, JwtRequest
+from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.tenants.addresses.allowed_addresses import is_registered_page
-from app.identity.pages_api.interactions import jwt_redirect, next_step
+from app.identity.pages_api.interactions import jwt_redirect
 from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
@@ -38,7 +39,7 @@ def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
     if session is not None and required is None:
         sessions.touch(context, session)
         return jwt_redirect.redirect_with_jwt(context, session, request)
-    interaction, binding = interactions.begin(context, next_step.RETURN, InteractionState(jwt_app=request))
+    interaction, binding = interactions.begin(context, InteractionKind.RETURN, InteractionState(jwt_app=request))
     return StepResponse(
         step=required or LoginStep(),
         interaction_id=interaction.interaction_id,
@@ -66,7 +67,7 @@ def access(context: Context, req: contract.JwtAccess) -> StepResponse:
         raise e.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
     state = InteractionState(return_url=req.return_url or None)
-    interaction, binding = interactions.begin(context, next_step.RETURN, state)
+    interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
     connection = OfferedConnection(
         sender.name, sender.provider.app_name, verified.trusts_email, can_reauthenticate=False
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract.organizations.pages import account_organizations as contract
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
@@ -16,7 +17,7 @@ def choose(context: Context, req: contract.ChooseOrganizationRequest) -> StepRes
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    if interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):
+    if interaction.kind not in (InteractionKind.AUTHORIZE, InteractionKind.DEVICE):
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved

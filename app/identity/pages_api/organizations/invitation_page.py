@@ -8,7 +8,7 @@ from app.contract.organizations.pages.invitation import InvitationState, Invitat
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
@@ -52,7 +52,7 @@ def continue_invitation(context: Context, req: contract.ContinueInvitation) -> S
         invitation=invitation.invitation_id,
         invitation_token_hash=token_hash,
     )
-    interaction, binding = interactions.begin(context, next_step.RETURN, state)
+    interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
     step = _first_step(context, interaction, session, req.action)
     return step.model_copy(
         update={

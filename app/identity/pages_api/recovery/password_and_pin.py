@@ -28,7 +28,7 @@ from app.identity.authentication.recovery import service as recovery
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingRecovery
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -229,7 +229,7 @@ def _begin(
         recovery=state,
         waiting_page=link_handoff.page_for(interaction, of.purpose, uid),
     )
-    current, binding = interactions.save_or_begin(context, ids, next_step.RETURN, changed)
+    current, binding = interactions.save_or_begin(context, ids, InteractionKind.RETURN, changed)
     return_url = current.state.return_url
     if (
         of is PASSWORD

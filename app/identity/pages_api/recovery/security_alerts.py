@@ -13,13 +13,13 @@ from app.identity.authentication.recovery import password_reset
 from app.identity.authentication.recovery import revert_change as restoration
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingRecovery
+from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.reset_messages import MAIL
 from app.identity.directory.accounts import service as accounts
-from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.recovery import password_and_pin
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -53,7 +53,7 @@ def revert_change(context: Context, req: LinkToken) -> StepResponse:
     context.work.release_connection()
     account, link_token = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     end_sessions_and_tokens(context, account)
-    interaction, binding = interactions.begin(context, next_step.RETURN)
+    interaction, binding = interactions.begin(context, InteractionKind.RETURN)
     state = PendingRecovery(
         password_and_pin.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
     )

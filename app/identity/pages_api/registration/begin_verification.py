@@ -10,14 +10,14 @@ from app.contract import errors as e
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.verification import service as verification
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
-from app.identity.pages_api.interactions import next_step, pending_verification
+from app.identity.pages_api.interactions import pending_verification
 from app.identity.pages_api.interactions.pending_verification import MAIL, SMS
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
@@ -51,7 +51,7 @@ def begin(
     """
     binding = None
     if interaction is None:
-        interaction, binding = interactions.begin(context, next_step.RETURN)
+        interaction, binding = interactions.begin(context, InteractionKind.RETURN)
     uid = account.uid if account else NO_ACCOUNT
     state = PendingVerification(
         pending_verification.display(email, by),

@@ -18,7 +18,7 @@ from app.identity.authentication.registration import service as registration
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import interactions, pending_sign_in, risks
 from app.identity.authentication.sign_in import service as sign_in_service
-from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
 from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
 from app.identity.authentication.sign_in.passkeys import sign_up as passkey_sign_up
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
@@ -220,7 +220,7 @@ def _continue(
     if result.account is None or not result.may_sign_in:
         if isinstance(started, Interaction) or not result.waits_for:
             return _await_verification(context, interaction, typed, result, replacement)
-        ids, binding = interactions.begin(context, next_step.RETURN, ids=started)
+        ids, binding = interactions.begin(context, InteractionKind.RETURN, ids=started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
     authentication = Authentication(replacement.methods if replacement else (sign_in_service.PASSWORD,))
     required = (
@@ -242,7 +242,7 @@ def _await_verification(
 ) -> StepResponse:
     """Return the step of a registration without a session: an allowed return address, or our page."""
     required = (
-        interaction.state.return_url if interaction is not None and interaction.kind == next_step.RETURN else None
+        interaction.state.return_url if interaction is not None and interaction.kind == InteractionKind.RETURN else None
     )
     if interaction is not None and required and allowed_addresses.is_allowed(context, required):
         interactions.finish(context, interaction)

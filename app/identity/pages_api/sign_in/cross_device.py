@@ -18,7 +18,7 @@ from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, DENIED, Approver
 from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in, risks
 from app.identity.authentication.sign_in.interaction_state import InteractionState, ShownQrCode
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -52,7 +52,7 @@ def start(context: Context, req: contract.CodeStart) -> StepResponse:
         return next_step.to_return_address(context, session, None)
     if interaction is None:
         _spend_code(context)
-        interaction, binding = interactions.begin(context, next_step.RETURN)
+        interaction, binding = interactions.begin(context, InteractionKind.RETURN)
     elif (signed_in := _step_after_sign_in(context, interaction, session)) is not None:
         return signed_in
     _spend_read(context, interaction)
@@ -126,7 +126,9 @@ def open_code(context: Context, req: LinkLookup) -> StepResponse:
         return StepResponse(step=ApproveSignInStep(outcome=cross_device_approval.outcome(device)))
     if not req.is_machine:
         cross_device.mark_opened(context, device)
-    interaction, binding = interactions.begin(context, next_step.RETURN, InteractionState(approves=device.token_hash))
+    interaction, binding = interactions.begin(
+        context, InteractionKind.RETURN, InteractionState(approves=device.token_hash)
+    )
     step = next_step.advance(context, interaction, sessions.current(context))
     return step.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 

@@ -16,7 +16,7 @@ from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials import account_locks
@@ -74,7 +74,7 @@ def redirect_to_provider(
         return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if interaction is not None:
         return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
-    started, binding = interactions.begin(context, next_step.RETURN, state, ids)
+    started, binding = interactions.begin(context, InteractionKind.RETURN, state, ids)
     return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
 
 
@@ -147,7 +147,7 @@ def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> con
 
 def _authorization(interaction: Interaction | None) -> Authorization | None:
     """Return the authorization request of the interaction; None if no application made one."""
-    is_request = interaction is not None and interaction.kind == next_step.AUTHORIZE
+    is_request = interaction is not None and interaction.kind == InteractionKind.AUTHORIZE
     return Authorization.model_validate(interaction.state.authorization) if interaction and is_request else None
 
 

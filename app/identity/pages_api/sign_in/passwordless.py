@@ -22,7 +22,7 @@ from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGI
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import eligibility, interactions
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingPasswordless
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -137,7 +137,7 @@ def begin(
     changed = replace(interaction.state if interaction is not None else NEW, passwordless=state)
     if by == MAIL:
         changed = replace(changed, waiting_page=link_handoff.page_for(interaction, Purpose.SIGN_IN, uid))
-    current, binding = interactions.save_or_begin(context, ids, next_step.RETURN, changed)
+    current, binding = interactions.save_or_begin(context, ids, InteractionKind.RETURN, changed)
     return _step(context, current, state).model_copy(update={"binding": binding})
 
 

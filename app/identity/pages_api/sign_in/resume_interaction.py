@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import LoginStep, StepResponse
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication
 from app.identity.pages_api.registration import begin_verification
@@ -55,6 +56,6 @@ def reopen(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
     else:
         interactions.extend(context, interaction)
     shown = authorization_endpoint.opened(context, interaction)
-    if interaction.kind == next_step.RETURN:
+    if interaction.kind == InteractionKind.RETURN:
         shown["relying_party"] = next_step.return_target(context, interaction.state.return_url)
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, **shown)

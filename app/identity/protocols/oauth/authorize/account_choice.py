@@ -8,7 +8,7 @@ from typing import Final
 
 from app.contract.sessions.models import AccountOption
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
@@ -21,7 +21,7 @@ from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
 from app.identity.protocols.oauth.authorize.request import Authorization
 from app.identity.protocols.oauth.claims import subjects
 
-_KINDS = ("authorize", "device")
+_KINDS = (InteractionKind.AUTHORIZE, InteractionKind.DEVICE)
 _FRESH: Final = timedelta(minutes=10)
 """The time after a sign-in in which it counts as a response to the request (decision 0334)."""
 

@@ -7,7 +7,7 @@ from app.contract.step_reasons import DeviceOutcome, RefusedPart
 from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, RefusedStep, RequestingDevice, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
@@ -21,7 +21,6 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 from app.kit.limits.rate_limits import Rate
 from app.kit.web.user_agents import parse_user_agent
 
-KIND = "device"
 _WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
 _WRONG = StepResponse(step=DeviceCodeStep())
 
@@ -93,7 +92,7 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> StepR
         return _WRONG
     context.give_back_attempts()
     state = InteractionState(device_codes.request_of(device).to_store(), device_code_hash=device.token_hash)
-    interaction, binding = interactions.begin(context, KIND, state)
+    interaction, binding = interactions.begin(context, InteractionKind.DEVICE, state)
     response = advance(context, interaction, session)
     return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 

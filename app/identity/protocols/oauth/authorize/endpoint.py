@@ -8,24 +8,17 @@ from typing import Any
 
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import (
-    ConsentFormsStep,
-    ConsentStep,
+    AuthorizationPage,
     DeviceStep,
     LoginStep,
-    MissingFieldsStep,
-    PinStep,
-    PrivacyPolicyStep,
     RefusedStep,
-    RegisterStep,
-    SelectAccountStep,
     SelectOrganizationStep,
     StartAgainStep,
     StepResponse,
-    StepUpStep,
 )
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.organizations import branding
@@ -45,20 +38,7 @@ from app.identity.protocols.oauth.authorize.request import (
 )
 from app.identity.protocols.oauth.authorize.responses import response, untrusted_redirects
 
-KIND = "authorize"
 _NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
-_PAGE_STEPS = (
-    LoginStep,
-    RegisterStep,
-    SelectAccountStep,
-    SelectOrganizationStep,
-    ConsentStep,
-    PrivacyPolicyStep,
-    ConsentFormsStep,
-    PinStep,
-    StepUpStep,
-    MissingFieldsStep,
-)
 
 
 def open_request(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> StepResponse:
@@ -84,10 +64,10 @@ def open_request(context: Context, protocol: str, app: str | None, parameters: l
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
     answer = _first_step(context, unchecked.client, request)
-    if not isinstance(answer.step, _PAGE_STEPS):
+    if not isinstance(answer.step, AuthorizationPage):
         return answer
     pushed.hold(context, request.pushed)
-    interaction, binding = interactions.begin(context, KIND, InteractionState(request.to_store()))
+    interaction, binding = interactions.begin(context, InteractionKind.AUTHORIZE, InteractionState(request.to_store()))
     look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     if isinstance(answer.step, LoginStep):
@@ -105,7 +85,7 @@ def _first_step(context: Context, client: Application, request: Authorization) -
     session, account = (signed_in.session, signed_in.account) if signed_in is not None else (None, None)
     if named is not None and (session is None or named.session.uid != session.uid):
         answer = Decision(context, request, client, named.session, None).next_step()
-        if not isinstance(answer.step, _PAGE_STEPS):
+        if not isinstance(answer.step, AuthorizationPage):
             chosen = {"uid": named.session.uid, "session": named.session.session_id}
             context.audit.record("session.chosen", **chosen, by="hint", client_id=client.client_id)
             return answer
@@ -114,7 +94,7 @@ def _first_step(context: Context, client: Application, request: Authorization) -
 
 def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:
     """Return the page with the browser's accounts."""
-    if interaction.kind == device_verification.KIND:
+    if interaction.kind == InteractionKind.DEVICE:
         return device_verification.advance(context, interaction, None)
     request, client = _load(context, interaction)
     if client is None:
@@ -124,7 +104,7 @@ def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the next step of an interaction: a page, or the redirect with a code or an error."""
-    if interaction.kind == device_verification.KIND:
+    if interaction.kind == InteractionKind.DEVICE:
         return device_verification.advance(context, interaction, session)
     request, client = _load(context, interaction)
     if client is None:
@@ -186,7 +166,7 @@ def choose_organization(
         authorization = {**interaction.state.authorization, "org_id": org_id, "org_uid": session.uid}
         interaction = interactions.save(context, interaction, replace(interaction.state, authorization=authorization))
     answer = advance(context, interaction, session)
-    if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, (*_PAGE_STEPS, DeviceStep)):
+    if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, AuthorizationPage | DeviceStep):
         return answer
     look = (branding.branding_of_name(context, org_id) if org_id else None) or OrganizationBranding()
     return answer.model_copy(update={"organization": look})
@@ -194,7 +174,7 @@ def choose_organization(
 
 def to_restart(interaction: Interaction) -> InteractionState:
     """Return the request of an expired interaction, without the choices of an earlier visitor."""
-    if interaction.kind != KIND:
+    if interaction.kind != InteractionKind.AUTHORIZE:
         return interaction.state
     request = Authorization.model_validate(interaction.state.authorization)
     return InteractionState(request.model_copy(update=_NOTHING_CHOSEN).to_store())
@@ -202,7 +182,7 @@ def to_restart(interaction: Interaction) -> InteractionState:
 
 def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
     """Return the data of the request that every page of the interaction shows."""
-    if interaction.kind != KIND:
+    if interaction.kind != InteractionKind.AUTHORIZE:
         return {}
     request, client = _known(context, interaction)
     return {
