@@ -68,9 +68,11 @@ class InvitationView(Wire):
 
 class ContinueInvitation(InvitationReference):
     """`action`: join by the session, or sign in or register first; `switch` ends the session before, `verify` emails a code to the
-    address of the signed-in account first. `return_url`: the end."""
+    address of the signed-in account first. `account`: the account that the page showed, for `join`, `switch` and `verify`.
+    `return_url`: the end."""
 
     action: Literal["join", "login", "register", "switch", "verify"]
+    account: str = Field(default="", max_length=64)
     return_url: str | None = Field(default=None, max_length=MAX_RETURN_URL)
 
 

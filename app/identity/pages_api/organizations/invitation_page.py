@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import errors as e
 from app.contract.organizations.pages import invitation as contract
 from app.contract.organizations.pages.invitation import InvitationState, InvitationView
@@ -23,6 +25,8 @@ from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 
+_BY_SESSION: Final = ("join", "switch", "verify")
+
 
 @contract.read.implements
 def read(context: Context, req: contract.InvitationReference) -> InvitationView:
@@ -33,12 +37,19 @@ def read(context: Context, req: contract.InvitationReference) -> InvitationView:
 
 @contract.continue_invitation.implements
 def continue_invitation(context: Context, req: contract.ContinueInvitation) -> StepResponse:
-    """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one."""
+    """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one.
+
+    Raises:
+        ClosedInvitation: nobody can join by it.
+        AnotherAccount: the page was shown to another account than the signed-in one.
+    """
     token_hash, session = _token_hash(context, req), sessions.current(context)
     found = accept_invitation.by_token_hash(context, token_hash)
     if found is None or not found[0].is_open or not found[1].is_active or memberships.is_full(context, found[1]):
         raise e.ClosedInvitation
     invitation, organization = found
+    if session is not None and req.action in _BY_SESSION and session.uid != req.account:
+        raise e.AnotherAccount
     is_left = req.action == "switch" and session is not None
     ended: list[EndedSession] = []
     if session is not None and is_left:

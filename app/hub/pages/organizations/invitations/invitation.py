@@ -16,6 +16,7 @@ from app.contract.oauth.pages.authorization import MAX_RETURN_URL
 from app.contract.organizations.pages import invitation as contract
 from app.contract.organizations.pages.invitation import InvitationRole, InvitationState, InvitationView
 from app.hub import journey
+from app.hub.client.identity_client import AccountChanged
 from app.hub.components import mailed_link
 from app.hub.forms.code import ButtonForm
 from app.hub.pages import pages
@@ -29,7 +30,6 @@ from app.hub.web.visit import current_visit
 
 ADDRESS: Final = "/invitation"
 _ACTIONS: Final = ("join", "login", "register", "switch", "verify")
-_OF_SESSION: Final = ("join", "switch", "verify")
 
 
 @dataclass(frozen=True)
@@ -159,26 +159,22 @@ def submit_invitation() -> Response:
     try:
         if action == "decline":
             api()(contract.decline, reference)
-        elif action in _OF_SESSION and _is_of_another(reference):
-            return _render(ButtonForm(formdata=None))
         elif action in _ACTIONS:
-            provided = {**reference.model_dump(), "action": action, "return_url": _return_url() or None}
-            requested = contract.ContinueInvitation.model_validate(provided)
+            provided = {"action": action, "account": current_visit().form.get("account", "")[:64]}
+            requested = contract.ContinueInvitation.model_validate(
+                {**reference.model_dump(), **provided, "return_url": _return_url() or None}
+            )
             return journey.follow(api()(contract.continue_invitation, requested))
     except e.ClosedInvitation as refusal:
         return _render(ButtonForm(formdata=None), refusal.status)
+    except AccountChanged:
+        pass  # the page shows what the present account can do
     return _render(ButtonForm(formdata=None))
 
 
 def _render(form: ButtonForm, status: int = 200) -> Response:
     view = api()(contract.read, _reference())
     return InvitationPage(form, view, mailed_link.link_token(), _return_url()).render(status)
-
-
-def _is_of_another(reference: contract.InvitationReference) -> bool:
-    """Return whether the page was shown to another account than the signed-in one."""
-    uid = api()(contract.read, reference).person_uid
-    return bool(uid) and current_visit().form.get("account", "") != uid
 
 
 def _reference() -> contract.InvitationReference:
