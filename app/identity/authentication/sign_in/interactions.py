@@ -105,7 +105,7 @@ class Interaction:
 
 
 @dataclass(frozen=True)
-class StoredSignIn:
+class WaitingSignIn:
     """A sign-in that waits for its second factor, as it is stored."""
 
     token: ContinuationToken
@@ -174,14 +174,14 @@ def find(context: Context, interaction_id: str) -> Interaction | None:
     return _live(context, interaction_id, context.work.one(_BY_HASH, _key(context, interaction_id)))
 
 
-def find_with_sign_in(context: Context, interaction_id: str) -> tuple[Interaction | None, StoredSignIn | None]:
+def find_with_sign_in(context: Context, interaction_id: str) -> tuple[Interaction | None, WaitingSignIn | None]:
     """Return the interaction as `find` does, and the sign-in that waits in it for its second factor, in one statement."""
     rows = context.work.all(_WITH_SIGN_IN, _key(context, interaction_id))
     interaction = _live(context, interaction_id, rows[0]) if rows else None
     if interaction is None or (token := continuation_tokens.token_in(rows[0])) is None:
         return interaction, None
     account = account_store.account_in(context, rows[0])
-    return interaction, StoredSignIn(token, account, credential_store.credentials_in(rows))
+    return interaction, WaitingSignIn(token, account, credential_store.credentials_in(rows))
 
 
 def _live(context: Context, interaction_id: str, row: Any) -> Interaction | None:

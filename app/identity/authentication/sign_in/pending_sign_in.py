@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import eligibility, locks, risks, service
-from app.identity.authentication.sign_in.interactions import StoredSignIn
+from app.identity.authentication.sign_in.interactions import WaitingSignIn
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
@@ -42,8 +42,6 @@ LIFETIME: Final = timedelta(minutes=10)
 MFA: Final = "mfa"  # RFC 8176
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
 SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
-DEMANDED_FACTORS: Final = "demanded"
-"""The token's fact that lists the factors a risk demands, also of an account that enrolled none."""
 SEND_ERRORS: Final = (
     e.NoSmsConfiguration,
     e.VoiceOtpOff,
@@ -71,6 +69,21 @@ class Authentication:
         """Whether the factors were passed on another device."""
         return self.authenticated_at is not None
 
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Authentication:
+        """Return the authentication that a token stores."""
+        fields = {name: value for name, value in stored.items() if name != SUPPRESS_WEBHOOK_FACT}
+        fields["suppress_webhook"] = bool(stored.get(SUPPRESS_WEBHOOK_FACT))
+        fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
+        return cls(**{**fields, "methods": tuple(stored["methods"])})
+
+    def to_stored(self) -> dict[str, Any]:
+        stored = {**vars(self), "methods": list(self.methods)}
+        if not self.is_taken_over:  # the previous version knows neither
+            del stored["authenticated_at"], stored["ends_at"]
+        stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
+        return stored
+
 
 @dataclass(frozen=True)
 class LastSent:
@@ -84,23 +97,43 @@ class LastSent:
 
 
 @dataclass(frozen=True)
+class StoredSignIn:
+    """What the continuation token of a pending sign-in stores."""
+
+    authentication: Authentication
+    password_changed_at: str | None
+    demanded: tuple[FactorKind, ...] | None = None
+    """The factors that a risk demands, also of an account that enrolled none; None where no risk demands one."""
+
+    @classmethod
+    def from_stored(cls, facts: Mapping[str, Any]) -> StoredSignIn:
+        demanded = facts.get("demanded")
+        return cls(
+            Authentication.from_stored(facts["way"]),
+            facts.get("password_changed_at"),
+            None if demanded is None else tuple(FactorKind(kind) for kind in demanded),
+        )
+
+    def to_stored(self) -> dict[str, Any]:
+        demanded = {} if self.demanded is None else {"demanded": list(self.demanded)}
+        return {"way": self.authentication.to_stored(), "password_changed_at": self.password_changed_at, **demanded}
+
+
+@dataclass(frozen=True)
 class PendingSignIn:
     """A sign-in that passed its first factor."""
 
     token: ContinuationToken
     factors: AccountFactors
     authentication: Authentication
+    is_risk_based: bool = False
+    """Whether the factor is required because of the origin of the sign-in."""
     attempt: Attempt | None = None
     """The attempt at the second factor; it counts as a failure until the sign-in is recorded, or `take_back_attempt`."""
 
     @property
     def account(self) -> Account:
         return self.factors.account
-
-    @property
-    def is_risk_based(self) -> bool:
-        """Whether the factor is required because of the origin of the sign-in."""
-        return DEMANDED_FACTORS in self.token.facts
 
     def last_sent(self, kind: FactorKind) -> LastSent:
         sent = (self.token.facts.get("sent") or {}).get(kind.value) or {}
@@ -109,45 +142,47 @@ class PendingSignIn:
 
 def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
     """Store the passed first factor for ten minutes."""
-    uid = required.factors.account.uid
-    facts: dict[str, Any] = {
-        "way": to_facts(authentication),
-        "password_changed_at": iso(required.factors.account.password_changed_at),
-    }
-    if required.is_risk_based:
-        facts[DEMANDED_FACTORS] = list(required.factors.fallback_kinds)
-    token = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
-    return PendingSignIn(token, replace(required.factors, sign_in=token.token_hash), authentication)
+    account, demanded = required.factors.account, required.factors.fallback_kinds if required.is_risk_based else None
+    stored = StoredSignIn(authentication, iso(account.password_changed_at), demanded)
+    token = continuation_tokens.issue(
+        context, ContinuationPurpose.SECOND_FACTOR, account.uid, lifetime=LIFETIME, facts=stored.to_stored()
+    )
+    factors = replace(required.factors, sign_in=token.token_hash)
+    return PendingSignIn(token, factors, authentication, required.is_risk_based)
 
 
 def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
-    """Return the pending sign-in of a continuation token; raises as `resume_stored` does."""
+    """Return the pending sign-in of a continuation token; raises as `resume_waiting` does."""
     if token is None:
         raise e.UnknownFactorToken
-    return resume_stored(context, StoredSignIn(token, accounts.by_uid(context, token.uid)))
+    return resume_waiting(context, WaitingSignIn(token, accounts.by_uid(context, token.uid)))
 
 
-def resume_stored(context: Context, stored: StoredSignIn) -> PendingSignIn:
+def resume_waiting(context: Context, waiting: WaitingSignIn) -> PendingSignIn:
     """Return the pending sign-in that is stored.
 
     Raises:
         UnknownFactorToken, ExpiredFactorToken: the token is unknown, used, or expired.
         AccountBlocked, LoginDisabled and others: the account may no longer sign in.
     """
-    token, account = stored.token, stored.account
+    token, account = waiting.token, waiting.account
     if token.is_expired(context.now):
         raise e.ExpiredFactorToken
-    if account is None or token.facts.get("password_changed_at") != iso(account.password_changed_at):
+    stored = StoredSignIn.from_stored(token.facts)
+    if account is None or stored.password_changed_at != iso(account.password_changed_at):
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
-    authentication = from_facts(token.facts["way"])
     factors = second_factors.of_account(
-        context, account, sign_in=token.token_hash, used_channel=authentication.channel, credentials=stored.credentials
+        context,
+        account,
+        sign_in=token.token_hash,
+        used_channel=stored.authentication.channel,
+        credentials=waiting.credentials,
     )
-    if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
+    if stored.demanded:
         if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
             raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
-        factors = replace(factors, credentials=(), fallback_kinds=tuple(FactorKind(kind) for kind in fallback_kinds))
-    return PendingSignIn(token, factors, authentication)
+        factors = replace(factors, credentials=(), fallback_kinds=stored.demanded)
+    return PendingSignIn(token, factors, stored.authentication, stored.demanded is not None)
 
 
 def challenge(
@@ -162,8 +197,7 @@ def challenge(
     """
     authenticator = second_factors.enabled_authenticator(context, kind)
     is_enrolled = authenticator.is_enrolled(pending.factors)
-    sent, target = dict(pending.token.facts.get("sent") or {}), options.phone or options.email
-    previous = pending.last_sent(kind)
+    target, previous = options.phone or options.email, pending.last_sent(kind)
     is_same = is_enrolled or not target or target == previous.to or _digest(target) == previous.target
     if is_same and (remaining := resend_delay.seconds_left(context, previous.at)):
         raise e.TooManyRequests(retry_after_seconds=remaining)
@@ -171,9 +205,8 @@ def challenge(
     result = send(context, pending.factors, options)
     if result.sent_to is None:
         return pending, result
-    now = int(context.now.timestamp())
-    sent[kind.value] = {"at": now, "to": result.sent_to, "target": _digest(target)}
-    return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent=sent)), result
+    sent = LastSent(int(context.now.timestamp()), result.sent_to, _digest(target))
+    return _with_sent(context, pending, kind, sent), result
 
 
 def send_preferred(
@@ -192,15 +225,19 @@ def send_preferred(
         resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values(), default=0
     )
     if remaining:
-        previous = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + remaining, "to": target}
-        return replace(
-            pending, token=continuation_tokens.add_facts(context, pending.token, sent={kind.value: previous})
-        )
+        sent_at = int(context.now.timestamp()) - resend_delay.SECONDS + remaining
+        return _with_sent(context, pending, kind, LastSent(sent_at, target))
     try:
         return challenge(context, pending, kind, options)[0]
     except SEND_ERRORS as reason:
         context.audit.record("second_factor.not_sent", uid=pending.account.uid, kind=kind, reason=type(reason).__name__)
         return pending
+
+
+def _with_sent(context: Context, pending: PendingSignIn, kind: FactorKind, sent: LastSent) -> PendingSignIn:
+    """Store when a code was sent, and where to."""
+    every = {**(pending.token.facts.get("sent") or {}), kind.value: {**vars(sent)}}
+    return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent=every))
 
 
 def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
@@ -328,23 +365,6 @@ def _solves_lock(context: Context, account: Account, solution: locks.LockSolutio
 def channel_for(methods: Sequence[str]) -> FactorKind | None:
     """Return the channel of a session's first factor, by its `amr`: the same channel is no second factor."""
     return _CHANNELS.get(methods[0]) if methods else None
-
-
-def to_facts(authentication: Authentication) -> dict[str, Any]:
-    """Return an authentication as continuation tokens store it."""
-    stored = {**vars(authentication), "methods": list(authentication.methods)}
-    if not authentication.is_taken_over:  # the previous version knows neither
-        del stored["authenticated_at"], stored["ends_at"]
-    stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
-    return stored
-
-
-def from_facts(stored: Mapping[str, Any]) -> Authentication:
-    """Return the authentication that a continuation token stores."""
-    fields = {name: value for name, value in stored.items() if name != SUPPRESS_WEBHOOK_FACT}
-    fields["suppress_webhook"] = bool(stored.get(SUPPRESS_WEBHOOK_FACT))
-    fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
-    return Authentication(**{**fields, "methods": tuple(stored["methods"])})
 
 
 def _digest(target: str | None) -> str | None:

@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in.operations import Login, PasswordLogin
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn, StoredSignIn
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.authenticators import email as email_code
@@ -68,7 +68,7 @@ def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | No
     if not context.tenant.settings.risk.demands:
         return None
     for token in continuation_tokens.of_account(context, ContinuationPurpose.SECOND_FACTOR, uid or NO_ACCOUNT):
-        if FactorKind.SMS in token.facts.get(pending_sign_in.DEMANDED_FACTORS, ()):
+        if FactorKind.SMS in (StoredSignIn.from_stored(token.facts).demanded or ()):
             with suppress(e.UnknownFactorToken):  # the password changed meanwhile
                 return pending_sign_in.resume(context, token)
     return None

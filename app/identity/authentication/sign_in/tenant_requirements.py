@@ -8,7 +8,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.identity.authentication.sign_in import service
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, to_facts
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.directory.accounts import privacy_policy
@@ -33,17 +33,17 @@ def _must_accept(context: Context, account: Account) -> bool:
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
     """Return the refusal. Its token can only accept the policy and read the account (`assembly/admission/caller_authentication.py`)."""
-    issued = service.issue_tokens(context, account, authentication.methods, unfinished=to_facts(authentication))
+    issued = service.issue_tokens(context, account, authentication.methods, unfinished=authentication.to_stored())
     data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
     return e.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
 
 
 def _consent_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
-    return consent_required.refusal(context, account, to_facts(authentication))
+    return consent_required.refusal(context, account, authentication.to_stored())
 
 
 def _pin_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
-    return pin_tokens.pin_required_error(context, account, to_facts(authentication))
+    return pin_tokens.pin_required_error(context, account, authentication.to_stored())
 
 
 POLICY: Final = Requirement(_must_accept, _policy_refusal)

@@ -15,7 +15,7 @@ from app.contract.sessions.models import Session
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
-from app.identity.authentication.sign_in.interactions import Interaction, StoredSignIn
+from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.one_time_tokens import resend_delay
@@ -54,11 +54,11 @@ def step(context: Context, interaction: Interaction) -> StepResponse | None:
 
 @contract.read_factor.implements
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
-    interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
+    interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
         return contract.FactorStep(next=_next_or_start(context, None))
     try:
-        pending = _require_pending(context, interaction, stored)
+        pending = _require_pending(context, interaction, waiting)
         return contract.FactorStep(view=view(context, interaction, pending, req.kind))
     except FACTOR_EXPIRED:
         return contract.FactorStep(next=_next_or_start(context, interaction))
@@ -67,11 +67,11 @@ def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
 @contract.choose_factor.implements
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
-    interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
+    interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
         return contract.FactorStep(next=_next_or_start(context, None))
     try:
-        pending = _require_pending(context, interaction, stored)
+        pending = _require_pending(context, interaction, waiting)
     except FACTOR_EXPIRED:
         return contract.FactorStep(next=_next_or_start(context, interaction))
     try:
@@ -88,12 +88,12 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
 
 @contract.verify_factor.implements
 def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
-    interaction, stored = interactions.find_with_sign_in(context, req.interaction_id)
+    interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
         return _next_or_start(context, None)
     complete = _reauthenticate if _is_step_up(interaction) else _sign_in
     try:
-        return complete(context, interaction, _require_pending(context, interaction, stored), req)
+        return complete(context, interaction, _require_pending(context, interaction, waiting), req)
     except FACTOR_EXPIRED:
         return _next_or_start(context, interaction)
 
@@ -248,16 +248,16 @@ def _begin(
     return pending_sign_in.challenge(context, pending, kind, options)
 
 
-def _require_pending(context: Context, interaction: Interaction, stored: StoredSignIn | None = None) -> PendingSignIn:
+def _require_pending(context: Context, interaction: Interaction, waiting: WaitingSignIn | None = None) -> PendingSignIn:
     if interaction.is_done:
         raise e.UnknownFactorToken
-    return _pending(context, interaction, stored)
+    return _pending(context, interaction, waiting)
 
 
-def _pending(context: Context, interaction: Interaction, stored: StoredSignIn | None = None) -> PendingSignIn:
-    """Return the pending sign-in of an interaction; `stored` is what was read with the interaction."""
-    if stored is not None:
-        pending = pending_sign_in.resume_stored(context, stored)
+def _pending(context: Context, interaction: Interaction, waiting: WaitingSignIn | None = None) -> PendingSignIn:
+    """Return the pending sign-in of an interaction; `waiting` is what was read with the interaction."""
+    if waiting is not None:
+        pending = pending_sign_in.resume_waiting(context, waiting)
     else:
         token_hash = interaction.state.second_factor or ""
         token = continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)

@@ -10,7 +10,7 @@ from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
 from app.identity.authentication.sign_in import tenant_requirements
-from app.identity.authentication.sign_in.pending_sign_in import from_facts
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.tokens import service as tokens
@@ -86,7 +86,9 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     authentication = context.token_holder.claims.unfinished_sign_in
     if authentication is not None and not tenant_requirements.are_met(context, account, tenant_requirements.POLICY):
         tokens.revoke_both(context, context.token_holder.token_hash)
-        tenant_requirements.refuse_unmet(context, account, from_facts(authentication), tenant_requirements.POLICY)
+        tenant_requirements.refuse_unmet(
+            context, account, Authentication.from_stored(authentication), tenant_requirements.POLICY
+        )
     return accounts.profile_for_owner(context, account, req.fields_)
 
 

@@ -18,7 +18,7 @@ from app.identity.authentication.sign_in import (
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.service import PasswordSignIn
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import account_locks
@@ -107,7 +107,8 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> contract.Logi
     """
     consent_forms.require_enabled(context)
     token, account = consent_required.pending_sign_in(context, req.consent_token)
-    answers, authentication = consent_required.parse_answers(context, token, req), from_facts(token.facts["way"])
+    answers = consent_required.parse_answers(context, token, req)
+    authentication = Authentication.from_stored(token.facts["way"])
     account_locks.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal

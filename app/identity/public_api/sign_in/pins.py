@@ -8,7 +8,7 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.sign_in import allowed_methods, api_sign_in, eligibility, tenant_requirements
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
@@ -62,7 +62,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if not req.pin:
         raise e.PinMissing
     account_locks.refuse_locked(context, account)
-    authentication = from_facts(token.facts["way"])
+    authentication = Authentication.from_stored(token.facts["way"])
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     pin_hash = pins.hash_new_pin(context, req.pin)
