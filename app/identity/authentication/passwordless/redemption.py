@@ -95,7 +95,7 @@ def redeem(
         account.
         ClosedLink, EmailRegistered, PhoneTaken: another account took it concurrently.
     """
-    email, phone = str(token.facts.get("email") or ""), str(token.facts.get("phone") or "")
+    email, phone = token.facts.get("email") or "", token.facts.get("phone") or ""
     if token.uid != NO_ACCOUNT:
         account = account_store.lock(context, token.uid)
         if account is None or not is_still_recipient(account, token):
@@ -106,7 +106,7 @@ def redeem(
         account = _holder(context, email, phone)
         if account is None:
             template = template or token.facts.get("welcome")
-            name = str(token.facts.get("name") or "")
+            name = token.facts.get("name") or ""
             return register(
                 context,
                 email=email,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.one_time_tokens.service import Purpose, TokenFacts
 from app.identity.credentials.reset_messages import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
@@ -39,10 +39,18 @@ class SendOptions:
     suppress_webhook: bool = False
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> TokenFacts:
         """The facts that the one-time token stores."""
-        stored = {"attempt": self.interaction_id, "welcome": self.welcome_template, "registers": self.registers or None}
-        return {name: value for name, value in (stored | {"name": self.name}).items() if value}
+        facts = TokenFacts()
+        if self.interaction_id:
+            facts["attempt"] = self.interaction_id
+        if self.welcome_template:
+            facts["welcome"] = self.welcome_template
+        if self.registers:
+            facts["registers"] = True
+        if self.name:
+            facts["name"] = self.name
+        return facts
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ def send_mail(
     if account is not None and not address:
         raise e.UnknownAccount
     uid, subject = (account.uid, MAIL) if account else (NO_ACCOUNT, unknown_subject(name))
-    facts = {**options.facts, "email": address, **({"ticket": device_hash} if device_hash else {})}
+    facts: TokenFacts = {**options.facts, "email": address, **_device(device_hash)}
     message_facts = _create_tokens(context, kind, account, uid, subject, facts, options)
     mail_kind = kind.mail
     if account is None:
@@ -140,7 +148,7 @@ def send_sms(
     sending_context = context if account else context.without_sending()
     uid, subject = (account.uid, SMS) if account else (NO_ACCOUNT, unknown_subject(phone))
     kind = Purpose.SMART_LOGIN if device_hash else Purpose.SIGN_IN
-    facts = {"phone": phone, **({"ticket": device_hash} if device_hash else {})}
+    facts: TokenFacts = {"phone": phone, **_device(device_hash)}
     return _send_code_sms(sending_context, SmsKind.SIGN_IN, kind, account, uid, subject, facts, options)
 
 
@@ -171,7 +179,7 @@ def create_link(
     """Return the token of a link that a server delivers itself."""
     address = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NO_ACCOUNT, unknown_subject(name))
-    facts = {**options.facts, "email": address, **({"ticket": device_hash} if device_hash else {})}
+    facts: TokenFacts = {**options.facts, "email": address, **_device(device_hash)}
     return one_time_tokens.new_link(
         context, kind.purpose, uid, subject=subject, minutes=link_minutes(context), facts=facts
     )
@@ -189,9 +197,9 @@ def create_code(
     """Return a code that a server delivers itself, and its lifetime in minutes."""
     uid, subject = (account.uid, channel) if account else (NO_ACCOUNT, unknown_subject(name))
     destination = recipient_email(account, None) if account and channel == MAIL else account.phone if account else name
-    address = {"email" if channel == MAIL else "phone": destination, **({"ticket": device_hash} if device_hash else {})}
+    address: TokenFacts = {"email": destination} if channel == MAIL else {"phone": destination}
     return one_time_tokens.new_code(
-        context, kind, uid, subject=subject, facts={**options.facts, **address}
+        context, kind, uid, subject=subject, facts={**options.facts, **address, **_device(device_hash)}
     ), one_time_tokens.CODE_MINUTES
 
 
@@ -212,13 +220,17 @@ def describe_device(context: Context) -> str:
     return " · ".join(part for part in (client, context.address) if part)
 
 
+def _device(device_hash: str | None) -> TokenFacts:
+    return {"ticket": device_hash} if device_hash else {}
+
+
 def _create_tokens(
     context: Context,
     kind: SignInMessage,
     account: Account | None,
     uid: str,
     subject: str,
-    facts: dict[str, Any],
+    facts: TokenFacts,
     options: SendOptions,
 ) -> dict[str, str]:
     """Store the link and code of a mail, and return the template's members."""
@@ -246,7 +258,7 @@ def _send_code_sms(
     account: Account | None,
     uid: str,
     subject: str,
-    facts: dict[str, Any],
+    facts: TokenFacts,
     options: SmsOptions,
 ) -> str:
     code = one_time_tokens.new_code(context, purpose, uid, subject=subject, facts=facts)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from app.contract import errors as e
 from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as one_time_token_store
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose, TokenFacts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -63,7 +63,7 @@ def new_number() -> str:
 
 def find_device(context: Context, token: OneTimeToken) -> ContinuationToken | None:
     """Return the pending device of a link or a code; None if it expired."""
-    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, str(token.facts.get("ticket") or ""))
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, token.facts.get("ticket") or "")
     return device if device is not None and not device.is_expired(context.now) else None
 
 
@@ -157,7 +157,8 @@ def redeem(
     account_store.lock(context, device.uid)  # lock the account first, as every request does, against deadlocks
     if not continuation_tokens.change_state(context, device, State.USED):
         raise e.UsedSmartLink
-    token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", device.facts, device.expires_at)
+    facts = cast("TokenFacts", device.facts)  # `begin` stores those of the message too
+    token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", facts, device.expires_at)
     return redemption.redeem(context, token, e.WrongClientGuid, suppress_webhook=suppress_webhook, template=template)
 
 

@@ -11,7 +11,7 @@ from app.contract.messages.models import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose, TokenFacts
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
@@ -215,7 +215,7 @@ def confirm(
 def _notify_added(context: Context, recipient: str | None, changed: Account, token: OneTimeToken) -> None:
     """Notify the former address, because an attacker would add an address."""
     context.audit.record("email.added", uid=changed.uid)
-    email = str(token.facts.get("email") or token.subject)
+    email = token.facts.get("email") or token.subject
     notifications.notify_with_alert_link(
         context, MailKind.EMAIL_CHANGED, recipient, changed, email=email, change="added"
     )
@@ -274,8 +274,8 @@ def _add_entry(
     if token.purpose is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
     _add_identifier(context, account, token.subject)
-    kind = "Primary" if account.email is None else str(token.facts.get("type") or "Secondary")
-    added = {"Type": kind, "Value": str(token.facts.get("email") or token.subject)}
+    kind = "Primary" if account.email is None else token.facts.get("type") or "Secondary"
+    added = {"Type": kind, "Value": token.facts.get("email") or token.subject}
     entries.append(added)
     return added
 
@@ -298,7 +298,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     holders = pending_accounts.holders(context, subject)  # queried for every address, for equal timing
     if holders.is_contested:
         options = replace(options, url=None)  # only our page can tell the registrations apart
-    stored = {"attempt": options.interaction_id, "welcome": options.welcome_template}
+    stored: TokenFacts = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
     link_minutes = one_time_tokens.LINK_MINUTES if content != "otp" else None
     code_minutes = one_time_tokens.CODE_MINUTES  # always: the page that awaits the code has its id

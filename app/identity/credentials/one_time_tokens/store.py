@@ -5,11 +5,11 @@ The open tokens of one purpose, account and subject are one message: `add` repla
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Boolean, Column, Index, Integer, String, bindparam, exists, select, update
 from sqlalchemy.engine import Row
@@ -65,6 +65,22 @@ class Purpose(StrEnum):
     ONE_TOUCH = "one_touch"
 
 
+class TokenFacts(TypedDict, total=False):
+    """What a token stores for its redemption. Its purpose decides which of them it has."""
+
+    email: str | None  # where the message went, as it is written to
+    phone: str | None
+    attempt: str | None  # the interaction that it continues
+    type: str  # of an email address that it adds
+    name: str  # of an account that it registers
+    registers: bool
+    welcome: str | None  # the template of the mail after the first verification
+    ticket: str  # the digest of the continuation token of the device that waits
+    reason: str | None  # why a password must be replaced
+    methods: list[str]  # the `amr` of the sign-in that must replace it
+    remember: bool  # whether that sign-in's session outlives the browser
+
+
 @dataclass(frozen=True)
 class StoredToken:
     """One link or code with its state."""
@@ -74,7 +90,7 @@ class StoredToken:
     uid: str
     subject: str
     code_hash: str | None
-    facts: dict[str, Any]
+    facts: TokenFacts
     state: str
     tries: int
     created_at: datetime
@@ -101,7 +117,7 @@ class NewOneTimeToken:
 
 
 def add(
-    context: Context, new: Sequence[NewOneTimeToken], purpose: str, uid: str, subject: str, *, facts: Mapping[str, Any]
+    context: Context, new: Sequence[NewOneTimeToken], purpose: str, uid: str, subject: str, *, facts: TokenFacts
 ) -> None:
     """Store the link, the code or both of one message, which replaces the open one, in two statements."""
     account_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
