@@ -37,7 +37,7 @@ Without the declaration it works while the CPU is free, logs `hashing.undeclared
 wait; in tests it fails.
 """
 HASHES_SECRETS: Final = HashingWork("sign-in", SECRETS)
-"""Only if the request contains a password, a PIN or an answer."""
+"""Only if the request contains a password, a PIN or an answer, or its visit a password."""
 HASHES_IN_BULK: Final = HashingWork("bulk")
 HASHES_SECRETS_IN_BULK: Final = HashingWork("bulk", SECRETS)
 WHOLE_LIST: Final = HashingWork("list", unless=("page", "pagesize"))
@@ -125,7 +125,7 @@ def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
         errors=(*declared.errors, *(REAUTHENTICATION if is_sensitive else (NotAuthenticated,))),
         admission=Admission(HUB, visitor=admission.access),
         documentation=Documentation(declared.documentation.summary, is_public=False),
-        hashing=HASHES if is_sensitive else declared.hashing,
+        hashing=declared.hashing or (HASHES_SECRETS if is_sensitive else None),
     )  # fmt: skip
     made.share_handler(declared)
     return made
@@ -154,7 +154,7 @@ def hub_operation(
     """
     method, _, path = address.partition(" ")
     if recent_authentication:
-        hashing, errors = HASHES, (*errors, *REAUTHENTICATION)
+        hashing, errors = HASHES_SECRETS, (*errors, *REAUTHENTICATION)
     declared = Operation(
         name, method, path, request, response, Host.INSIDE, error_profiles.HUB, errors=errors,
         admission=Admission(HUB, visitor=SENSITIVE if recent_authentication else None, spans_tenants=spans_tenants),

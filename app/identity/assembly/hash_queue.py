@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
@@ -16,6 +16,8 @@ from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.routing import choose
 from app.kit.operations.server import OperationServer, path_of, raw_request
+
+_VISIT: Final = f"HTTP_{VISIT_HEADER.upper().replace('-', '_')}"
 
 
 class HashQueueRouter:
@@ -30,17 +32,15 @@ class HashQueueRouter:
 
         The tenant is not authenticated: a false name only gets a slot in that tenant's queue, as signing in there would.
         """
-        stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
+        stream = environ["wsgi.input"]
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
         host = tenant_resolution.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
         candidates = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
-        if not any(
-            candidate.hashing is not None and candidate.hashing.may_hash(query, body) for candidate in candidates
-        ):
+        if not any(_may_hash(candidate, environ, body) for candidate in candidates):
             return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
         operation = choose(candidates, raw.query)
-        if operation is None or operation.hashing is None or not operation.hashing.may_hash(query, body):
+        if operation is None or operation.hashing is None or not _may_hash(operation, environ, body):
             return None
         return QueueSlot(self._tenant_name(operation, raw), operation.hashing.work)
 
@@ -50,12 +50,7 @@ class HashQueueRouter:
         if operation.host is Host.TENANT:
             return directory.cached_name("host", raw.host)
         if AuthScheme.HUB in operation.admission.auth.schemes():
-            try:
-                return directory.cached_name(
-                    "host", VisitorClaims.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host
-                )
-            except ValueError:
-                return ""
+            return directory.cached_name("host", _visit_in(raw.headers.get(VISIT_HEADER.lower(), "")).host)
         key = tenant_resolution.api_key(raw)
         if key is not None:
             return directory.cached_name("key", key)
@@ -63,3 +58,20 @@ class HashQueueRouter:
         if secret is not None:
             return directory.cached_name("secret", secret)
         return directory.cached_name("host", claimed_issuers.claimed_host(raw.header_token()))
+
+
+def _may_hash(operation: AnyOperation, environ: Mapping[str, Any], body: bytes) -> bool:
+    """Return whether a request may hash: a secret in its query or body, or the password of a visit that reauthenticates."""
+    if operation.hashing is None:
+        return False
+    if operation.hashing.may_hash(environ["QUERY_STRING"], body):
+        return True
+    return operation.admission.visitor is not None and bool(_visit_in(environ.get(_VISIT, "")).password)
+
+
+def _visit_in(header: str) -> VisitorClaims:
+    """Return the claims of a header that is not authenticated yet; empty ones for a malformed header."""
+    try:
+        return VisitorClaims.from_header(header)
+    except ValueError:
+        return VisitorClaims(host="")

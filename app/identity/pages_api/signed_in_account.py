@@ -1,4 +1,4 @@
-"""The account of the visit: required by a page, and reauthenticated before a change."""
+"""The session and the account of the visit, as pages require them."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class TokenHolder:
 
 @dataclass(frozen=True)
 class Visitor:
-    """The account of a visit that calls an operation of programs.
+    """The account of a visit, where an operation requires its session in place of a token.
 
     Attributes:
         renew_session: marks the session as reauthenticated, once the operation is done; returns headers for the hub.

@@ -12,7 +12,8 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 
 from app.contract.catalogue import CATALOGUE, WHOLE_LIST
-from app.factories import create_both, create_hub
+from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
+from app.factories import create_both, create_hub, create_identity
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.file.reader import read
 from app.identity.credentials.passwords.hash_limiter import HashLimiter
@@ -165,3 +166,15 @@ def test_separate_hub_queues_unknown_tenants_together(settings: Settings) -> Non
     assert slot_of(hub, "/login", ACME, data={"password": "x"}) == QueueSlot("", "sign-in")
     assert slot_of(hub, "/register", ACME, data={"password": "x"}) == QueueSlot("", "bulk")
     assert slot_of(hub, "/consent", ACME, data={"csrf": "x"}) is None
+
+
+@pytest.mark.parametrize(("typed", "is_queued"), [("x", True), (None, False)])
+def test_visit_waits_only_with_a_typed_password(settings: Settings, typed: str | None, is_queued: bool) -> None:
+    identity = create_identity(replace(settings, api_url="http://inside.test:8000"))
+    path = "/hub/own/organizations/leave"
+    header = VisitorClaims(host="acme.localhost:8000", password=typed).to_header()
+    slot = slot_of(
+        identity, path, "http://inside.test:8000", json={"Organization": "x"}, headers={VISIT_HEADER: header}
+    )
+    assert (slot is not None) is is_queued
+    assert slot_of(identity, path, "http://inside.test:8000", headers={VISIT_HEADER: "no claims"}) is None

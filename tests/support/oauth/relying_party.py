@@ -89,7 +89,7 @@ class Browser:
     shown: str = ""
     """The account that the last page named."""
     typed: str | None = None
-    """The password that the person typed to reauthenticate, for operations of programs."""
+    """The password that the person typed to reauthenticate."""
     posted: str = ""
     """The account that the page of the posted form showed."""
 

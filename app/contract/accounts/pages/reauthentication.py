@@ -42,13 +42,10 @@ class ReauthenticationRequest(Wire):
     )
 
 
-class ReauthenticationStep(Wire):
-    """`next`: the second factor's page; else whether the password or a new sign-in is required."""
+class ReauthenticationStep(AccountView):
+    """`next`: the second factor's page; without it, a stronger reauthentication than the password is a new sign-in."""
 
     next: StepResponse | None = None
-    person: PersonView
-    is_needed: bool = True
-    has_password: bool = True
 
 
 begin_reauthentication = hub_operation(

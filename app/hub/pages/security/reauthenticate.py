@@ -11,6 +11,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
+from app.contract.accounts.pages.reauthentication import RequiredReauthentication
 from app.contract.page_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.account_pages import is_landing
@@ -72,9 +73,9 @@ def show_reauthentication() -> Response:
     current_visit().use_account_language(view.person)
     if view.next is not None:
         return journey.follow(view.next)
-    if not view.is_needed:
+    if view.reauthentication is RequiredReauthentication.NONE:
         return redirect_to(landing)
-    if not view.has_password:
+    if view.reauthentication is RequiredReauthentication.STRONGER:
         return oidc_client.start_login(landing, reauthenticate=True)
     return ReauthenticationPage(
         ReauthenticationForm(data={"reauthentication": NEEDED, "account": view.person.label}), landing

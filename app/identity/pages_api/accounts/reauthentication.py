@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract.accounts.pages import reauthentication as contract
+from app.contract.accounts.pages.reauthentication import RequiredReauthentication
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.contract.steps import SecondFactorStep, StepResponse, StepUpStep
@@ -32,11 +33,10 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
     session, account = signed_in_account.require_account(context)
     response = contract.ReauthenticationStep(
         person=views.person(context, account),
-        is_needed=not recent_authentication.is_recent(context, session),
-        has_password=account.password_hash is not None,
+        reauthentication=recent_authentication.required_reauthentication(context, session, account),
     )
     kinds = second_factors.kinds_of_account(context, account, pending_sign_in.channel_for(session.methods))
-    if not response.is_needed or not kinds:
+    if response.reauthentication is RequiredReauthentication.NONE or not kinds:
         return response
     interaction, binding = interactions.begin(context, InteractionKind.RETURN, InteractionState(landing=req.landing))
     step = _require_second_factor(context, session, account, interaction).model_copy(update={"binding": binding})

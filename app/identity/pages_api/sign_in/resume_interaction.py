@@ -7,7 +7,7 @@ from app.contract.steps import LoginStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication
+from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication_methods
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.sign_in import second_factor
 from app.identity.platform.context import Context
@@ -34,7 +34,7 @@ def resume(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
     ):
         return begin_verification.step(context, interaction, state)
     response = next_step.advance(context, interaction, session)
-    return reauthentication.with_methods(context, response)
+    return reauthentication_methods.with_methods(context, response)
 
 
 @sign_in_pages.reopen.implements

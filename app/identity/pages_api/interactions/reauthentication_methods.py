@@ -1,4 +1,4 @@
-"""Reauthentication of a signed-in user: when it is required, and the methods of the account."""
+"""The methods by which a signed-in account can reauthenticate, for a step that requires it."""
 
 from __future__ import annotations
 
