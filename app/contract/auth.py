@@ -129,6 +129,6 @@ STANDARD: Final = Access("")
 READ: Final = Access(ACCOUNT_READ)
 WRITE: Final = Access(ACCOUNT_WRITE)
 SENSITIVE: Final = Access(None, is_sensitive=True)
-"""A change on a page: no token opens it, and the visit needs a recent authentication."""
+"""A change on a page: a visit opens it after a recent authentication, and no token."""
 CREDENTIALS: Final = Access(ACCOUNT_WRITE, is_sensitive=True)
 """Credentials, identifiers, factors, backup codes, passkeys, PIN, linked identities and deletion."""
