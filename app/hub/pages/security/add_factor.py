@@ -1,4 +1,4 @@
-"""Add a second factor; a stale session confirms its password first."""
+"""Add a second factor, after a recent authentication or with the password."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _add(form: FactorForm, answer: FactorAnswer) -> Response:
     try:
         added = api()(contract.add, answer)
     except e.WrongCurrentPassword:
-        return redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
+        return redirect_to(_address(kind))  # the authentication is too old by now: the page asks for the password
     except ApiError as refusal:
         return _refused(kind, form, refusal)
     if not added.wants_codes:

@@ -1,4 +1,4 @@
-"""Reauthentication of a stale session, which then continues to one of our own pages."""
+"""Reauthentication before a sensitive change: by the password here, else by a second factor or a new sign-in."""
 
 from __future__ import annotations
 

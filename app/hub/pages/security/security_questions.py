@@ -28,7 +28,7 @@ ADDRESS: Final = "/security-questions"
 
 
 class AnswersForm(SecurityAnswersForm, ReauthenticationForm):
-    """A field for each question, and the password if the session is stale."""
+    """A field for each question, and the password if the last authentication is too old."""
 
     def to_request(self) -> AnswersEdit:
         return AnswersEdit(answers=self.typed)

@@ -75,7 +75,7 @@ def submit_set_password() -> Response:
     try:
         result = api()(contract.set_first, form.to_request())
     except e.WrongCurrentPassword:
-        return redirect_to(ADDRESS)  # set meanwhile, or the session is stale by now
+        return redirect_to(ADDRESS)  # set meanwhile, or the authentication is too old by now
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(result.session)

@@ -74,7 +74,7 @@ def open_interaction(context: Context, interaction_id: str) -> Interaction | Ste
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the interaction's next step for this session.
 
-    A PIN is a credential, so an account that must confirm changes by more than a password does so before setting one.
+    A PIN is a credential: an account whose password alone does not suffice reauthenticates before setting one.
     """
     if (unsaved := unsaved_codes(context, interaction, session)) is not None:
         return unsaved
