@@ -64,6 +64,7 @@ def test_each_item_of_a_section_has_its_problem(own_services: IdentityServices) 
         policies: {default_role: boss}
         members: [{account: ada@example.com, roles: [owner, boss]}, {account: nobody, roles: [owner]}]
       - {name: Globex, members: [{account: eve@example.com, roles: [chief]}]}
+      - {name: "Hooli\\u200b Inc", members: [{account: nobody, roles: [owner]}]}
 """
     )
     assert problems(own_services, wrong) == [
@@ -74,6 +75,8 @@ def test_each_item_of_a_section_has_its_problem(own_services: IdentityServices) 
         "tenants[0].organizations[0].members[0]",
         "tenants[0].organizations[0].members[1].account",
         "tenants[0].organizations[1].members[0]",
+        "tenants[0].organizations[2].members[0].account",
+        "tenants[0].organizations[2].name",
     ]
 
 

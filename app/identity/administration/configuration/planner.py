@@ -36,10 +36,8 @@ def plan_tenants(run: Run) -> list[TenantPlan]:
 
 
 def _plan_tenant(run: Run, declared: TenantFile, path: Path) -> TenantPlan:
-    key_owner = None
     run.work.switch_tenant(LOOKUP_TENANT)
-    if declared.api_key:
-        key_owner = tenant_writes.tenant_with_key(run.work, declared.api_key)
+    key_owner = tenant_writes.tenant_with_key(run.work, declared.api_key) if declared.api_key else None
     stored = _switch_to(run.work, tenant_writes.by_name(run.work, declared.name))
     planned = TenantPlan(run.work.tenant_id, _named_before(stored), stored.named_by_file if stored else None)
     of_tenant = (run, declared, path, stored, planned)

@@ -54,8 +54,7 @@ class OrganizationSection(ItemSection):
             with self.collecting_problems():
                 self._tenant_role(role, (*self.path, "organization_roles", number))
         for number, organization in enumerate(self.declared.organizations or ()):
-            with self.collecting_problems():
-                self._organization(organization, (*self.path, "organizations", number))
+            self._organization(organization, (*self.path, "organizations", number))
 
     def _tenant_role(self, declared: TenantRoleFile, path: Path) -> None:
         stored, details = self._role(declared, "", path)
@@ -109,8 +108,10 @@ class OrganizationSection(ItemSection):
         return list(dict.fromkeys(ids))
 
     def _organization(self, declared: OrganizationFile, path: Path) -> None:
-        name = self._name(declared.name, (*path, "name"))
-        stored = organization_store.by_name(self.context, name)
+        name, stored = declared.name, None
+        with self.collecting_problems():
+            name = self._name(declared.name, (*path, "name"))
+            stored = organization_store.by_name(self.context, name)
         details = [*differences(values.stored(stored), values.declared(declared, stored))] if stored is not None else []
         columns: dict[str, Any] = {}
         with self.collecting_problems(), self._refusing(path):
