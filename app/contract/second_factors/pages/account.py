@@ -45,6 +45,12 @@ class OwnFactorView(AccountView):
     has_password: bool = True
 
 
+class OwnFactorRefusal(Wire):
+    """`Data` of an error: the page, so that the hub renders it again without another call."""
+
+    view: OwnFactorView | None = None
+
+
 class EnrolFactorRequest(Wire):
     """`target`: the number or the address for codes."""
 
@@ -80,12 +86,12 @@ read_one = hub_operation(
 begin = hub_operation(
     "hub.begin_factor", "POST /hub/own/factors/begin", EnrolFactorRequest, EnrolmentStarted, recent_authentication=True,
     errors=(*FACTOR_ERRORS, e.TwoFactorOff),
-    summary="Start enrolling a second factor, and send its code if there is one. `Data` of an error is an `OwnFactorView`.",
+    summary="Start enrolling a second factor, and send its code if there is one. `Data` of an error is an `OwnFactorRefusal`.",
 )  # fmt: skip
 add = hub_operation(
     "hub.add_factor", "POST /hub/own/factors", FactorAnswer, FactorEnrolled, recent_authentication=True,
     errors=(*FACTOR_ERRORS, e.TwoFactorOff),
-    summary="Enrol a second factor with its first verification. `Data` of an error is an `OwnFactorView`.",
+    summary="Enrol a second factor with its first verification. `Data` of an error is an `OwnFactorRefusal`.",
 )  # fmt: skip
 remove = hub_operation(
     "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, Posted, recent_authentication=True,

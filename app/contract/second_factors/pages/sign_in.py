@@ -56,6 +56,12 @@ class FactorView(Wire):
     person: PersonView | None = None  # the account, by the kind of identifier that the visitor gave
 
 
+class FactorRefusal(Wire):
+    """`Data` of an error: the page, so that the hub renders it again without another call."""
+
+    view: FactorView | None = None
+
+
 class FactorRequest(Wire):
     interaction_id: Annotated[str, From.PATH]
     kind: Annotated[FactorKind | None, From.QUERY] = None

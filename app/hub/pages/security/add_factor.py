@@ -181,10 +181,9 @@ def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
 
 
 def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
-    view_data = (refusal.data or {}).get("View")
-    if view_data is None:
+    view = contract.OwnFactorRefusal.model_validate(refusal.data or {}).view
+    if view is None:
         return redirect_to(ACCOUNT_FACTORS)
-    view = contract.OwnFactorView.model_validate(view_data)
     page = _page(view, kind, form)
     notice = None if form.add_refusal(refusal) else shown_for(refusal, {**_REFUSALS, **form.notices})
     return with_retry_after(replace(page, page_notice=notice).render(refusal.status), refusal)

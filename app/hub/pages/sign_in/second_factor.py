@@ -274,8 +274,7 @@ def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
 
 
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
-    view_data = (refusal.data or {}).get("View")
-    view = contract.FactorView.model_validate(view_data) if view_data else None
+    view = contract.FactorRefusal.model_validate(refusal.data or {}).view
     seconds = wait_seconds(refusal, services().now())
     lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
     if view is None:

@@ -205,5 +205,6 @@ def _with_view(context: Context, refusal: ApiError, kind: FactorKind) -> ApiErro
     context.work.rollback()
     session, account = signed_in_account.require_account(context)
     page = _one(context, session, account, kind)
-    refusal.data = {**(refusal.data or {}), "View": page.model_dump(by_alias=True, mode="json")}
+    data = contract.OwnFactorRefusal(view=page).model_dump(by_alias=True, mode="json")
+    refusal.data = {**(refusal.data or {}), **data}
     return refusal

@@ -297,5 +297,6 @@ def _with_view(context: Context, refusal: ApiError, interaction: Interaction, ki
         challenge = view(context, interaction, _require_pending(context, interaction), kind)
     except FACTOR_EXPIRED:
         return refusal
-    refusal.data = {**(refusal.data or {}), "View": challenge.model_dump(by_alias=True, mode="json")}
+    data = contract.FactorRefusal(view=challenge).model_dump(by_alias=True, mode="json")
+    refusal.data = {**(refusal.data or {}), **data}
     return refusal
