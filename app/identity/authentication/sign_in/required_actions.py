@@ -16,8 +16,8 @@ from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 
 
-def next_step(context: Context, session: BrowserSession, account: Account | None = None) -> RequiredAction | None:
-    """Return the first required step, None where there is none. Reads nothing where the tenant requires nothing."""
+def find_first(context: Context, session: BrowserSession, account: Account | None = None) -> RequiredAction | None:
+    """Return the first required action; None where there is none. Reads nothing where the tenant requires nothing."""
     settings = context.tenant.settings
     asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or asks_pin):

@@ -50,7 +50,7 @@ from app.identity.pages_api.interactions import (
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import views as oauth_views
-from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
+from app.identity.protocols.oauth.authorize import authorization_endpoint
 from app.kit.web.web_addresses import redirect_origin
 
 _FIRST_STEPS: Final[Mapping[str, type[LoginStep | RegisterStep | ForgotStep]]] = {
@@ -118,10 +118,10 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     if interaction.kind in (InteractionKind.AUTHORIZE, InteractionKind.DEVICE):
-        return authorization_endpoint.advance(context, interaction, session)
+        return authorization_endpoint.resume_request(context, interaction, session)
     if session is None:
         return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
-    if (required := required_actions.next_step(context, session)) is not None:
+    if (required := required_actions.find_first(context, session)) is not None:
         return StepResponse(step=required, interaction_id=interaction.interaction_id)
     if cross_device_approval.is_of(interaction):
         return cross_device_approval.step(context, interaction)
@@ -178,7 +178,7 @@ def open_return(
 ) -> StepResponse:
     """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
     look = branding.branding_of_name(context, organization) if organization else None
-    required = required_actions.next_step(context, session) if session is not None else None
+    required = required_actions.find_first(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
         return to_return_address(context, session, return_url)

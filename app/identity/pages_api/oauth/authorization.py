@@ -15,8 +15,7 @@ from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import hub_client
-from app.identity.protocols.oauth.authorize import account_choice
-from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
+from app.identity.protocols.oauth.authorize import account_choice, authorization_endpoint
 
 
 @authorization.authorize.implements

@@ -35,7 +35,7 @@ def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
     if not is_registered_page(context, req.redirect_uri):
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
     request, session = JwtRequest(app.client.app_name, req.redirect_uri, req.nonce), sessions.current(context)
-    required = required_actions.next_step(context, session) if session is not None else None
+    required = required_actions.find_first(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
         return jwt_redirect.redirect_with_jwt(context, session, request)

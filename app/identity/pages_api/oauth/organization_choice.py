@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
+from app.identity.protocols.oauth.authorize import authorization_endpoint
 
 
 @contract.choose.implements

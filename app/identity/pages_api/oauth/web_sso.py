@@ -97,7 +97,7 @@ def _require_site(context: Context, origin: str) -> None:
 def _signed_in(context: Context) -> tuple[BrowserSession | None, Account | None]:
     """Return the session and its account, if it needs nothing more before it counts."""
     session = sessions.current(context)
-    if session is None or required_actions.next_step(context, session) is not None:
+    if session is None or required_actions.find_first(context, session) is not None:
         return None, None
     account = accounts.by_uid(context, session.uid)
     is_open = account is not None and account.is_active and not account.is_deleted and not account.login_disabled

@@ -96,7 +96,7 @@ def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    if session is not None and (requested := required_actions.next_step(context, session)) is not None:
+    if session is not None and (requested := required_actions.find_first(context, session)) is not None:
         return StepResponse(step=requested, interaction_id=interaction.interaction_id)
     return interaction_handoff.decide_handoff(context, interaction, session, allow=req.allow)
 

@@ -11,7 +11,7 @@ from app.identity.pages_api.interactions import next_step, pending_verification,
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.sign_in import second_factor
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
+from app.identity.protocols.oauth.authorize import authorization_endpoint
 
 
 @sign_in_pages.open_return.implements

@@ -61,7 +61,7 @@ class Decision:
     interaction: Interaction | None
     account: Account | None = None
 
-    def next_step(self) -> StepResponse:
+    def decide(self) -> StepResponse:
         """Return LOGIN or REGISTER, another step, CONSENT, or the response at the redirect URI."""
         step = self.step_before_consent()
         if step is not None or self.session is None:
@@ -192,7 +192,7 @@ class Decision:
 
     def _required_action(self, session: BrowserSession) -> StepResponse | None:
         """Return the step of an action that the tenant still requires of the account; None if there is none."""
-        step = required_actions.next_step(self.context, session, None if self._is_fresh else self._account)
+        step = required_actions.find_first(self.context, session, None if self._is_fresh else self._account)
         if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
             return None
         if prompt.NONE in self.request.prompt:

@@ -93,11 +93,11 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> StepR
     context.give_back_attempts()
     state = InteractionState(device_codes.request_of(device).to_store(), device_code_hash=device.token_hash)
     interaction, binding = interactions.begin(context, InteractionKind.DEVICE, state)
-    response = advance(context, interaction, session)
+    response = resume_request(context, interaction, session)
     return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
 
-def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
+def resume_request(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the next step: sign-in and required actions, then the approval; DEVICE_DONE after its end."""
     device = _device(context, interaction)
     client = _client(context, device) if device is not None else None
@@ -111,7 +111,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
 def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> StepResponse:
     """Store the answer, which is final; the session is checked again."""
     interaction = interactions.lock(context, interaction)
-    response = advance(context, interaction, session)
+    response = resume_request(context, interaction, session)
     device = _device(context, interaction)
     client = _client(context, device) if device is not None else None
     if not isinstance(response.step, DeviceStep) or session is None or device is None or client is None:

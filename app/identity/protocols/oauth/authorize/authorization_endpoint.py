@@ -84,34 +84,34 @@ def _first_step(context: Context, client: Application, request: Authorization) -
     signed_in, named = sessions.signed_in(context), account_choice.hinted(context, client, request)
     session, account = (signed_in.session, signed_in.account) if signed_in is not None else (None, None)
     if named is not None and (session is None or named.session.uid != session.uid):
-        answer = Decision(context, request, client, named.session, None).next_step()
+        answer = Decision(context, request, client, named.session, None).decide()
         if not isinstance(answer.step, AuthorizationPage):
             chosen = {"uid": named.session.uid, "session": named.session.session_id}
             context.audit.record("session.chosen", **chosen, by="hint", client_id=client.client_id)
             return answer
-    return Decision(context, request, client, session, None, account).next_step()
+    return Decision(context, request, client, session, None, account).decide()
 
 
 def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:
     """Return the page with the browser's accounts."""
     if interaction.kind == InteractionKind.DEVICE:
-        return device_verification.advance(context, interaction, None)
+        return device_verification.resume_request(context, interaction, None)
     request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
     return Decision(context, request, client, sessions.current(context), interaction).offer_accounts()
 
 
-def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
+def resume_request(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the next step of an interaction: a page, or the redirect with a code or an error."""
     if interaction.kind == InteractionKind.DEVICE:
-        return device_verification.advance(context, interaction, session)
+        return device_verification.resume_request(context, interaction, session)
     request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
     if interaction.is_done:
         return Decision(context, request, client, session, interaction).repeat()
-    return Decision(context, request, client, session, interaction).next_step()
+    return Decision(context, request, client, session, interaction).decide()
 
 
 def answer_consent(
@@ -161,11 +161,11 @@ def choose_organization(
     interaction = interactions.lock(context, interaction)
     if interaction.is_done:
         is_same = interaction.state.authorization.get("org_id") == org_id
-        return advance(context, interaction, session) if is_same else start_again(context, interaction)
+        return resume_request(context, interaction, session) if is_same else start_again(context, interaction)
     if session is not None:
         authorization = {**interaction.state.authorization, "org_id": org_id, "org_uid": session.uid}
         interaction = interactions.save(context, interaction, replace(interaction.state, authorization=authorization))
-    answer = advance(context, interaction, session)
+    answer = resume_request(context, interaction, session)
     if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, AuthorizationPage | DeviceStep):
         return answer
     look = (branding.branding_of_name(context, org_id) if org_id else None) or OrganizationBranding()
