@@ -50,10 +50,8 @@ def auth() -> Response:
     if action == "logout":
         return sign_out(SignOutRequest(return_url=return_url))
     if page := _PAGES_BY_LINK_TYPE.get(visit.query.get("vtype", "").lower()):
-        address, parameters = (
-            link_address(page, visit.query.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),
-            _given_parameters("attempt", "lang"),
-        )
+        address = link_address(page, visit.query.get(PARAMETER, "")[:MAX_TOKEN_LENGTH])
+        parameters = _given_parameters("attempt", "lang")
         return redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
     if visit.query.get("vtype") or action not in _START_ACTIONS:
         raise NotFound

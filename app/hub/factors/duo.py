@@ -36,10 +36,8 @@ class DuoForm(FactorForm):
 
 def callback_answer(interaction_id: str = "") -> FactorAnswer:
     """Return the parameters of the redirect back from Duo."""
-    code, state = (
-        current_visit().query.get("duo_code") or current_visit().query.get("code", ""),
-        current_visit().query.get("state", ""),
-    )
+    code = current_visit().query.get("duo_code") or current_visit().query.get("code", "")
+    state = current_visit().query.get("state", "")
     return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 

@@ -49,10 +49,10 @@ class NewPasswordPage(Page):
 
     def render_refusal(self, refusal: ApiError | None = None) -> Response:
         """Return the page with the refusal; a password that breaks a rule is an invalid form."""
-        is_rule_broken = refusal is not None and problem_of(refusal) is not None
-        if refusal is not None and is_rule_broken and self.form.add_refusal(refusal):
-            return super().render_refusal()
-        return super().render_refusal(refusal)
+        if refusal is None or problem_of(refusal) is None:
+            return super().render_refusal(refusal)
+        self.form.add_refusal(refusal)
+        return self.render(self.form.error_status)
 
 
 def rules_in_force(policy: PasswordPolicy | None, refusal: ApiError | None = None) -> tuple[Rule, ...]:

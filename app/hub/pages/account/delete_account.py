@@ -65,10 +65,8 @@ class DeleteAccountPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
-        prompted, wrong = (
-            RequestDeletionForm(data={"account": "ada@example.com"}),
-            RequestDeletionForm(data={"reauthentication": NEEDED, "account": "ada@example.com", "password": "x"}),
-        )
+        prompted = RequestDeletionForm(data={"account": "ada@example.com"})
+        wrong = RequestDeletionForm(data={"reauthentication": NEEDED, "account": "ada@example.com", "password": "x"})
         prompted.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
         return {

@@ -65,10 +65,8 @@ class EmailCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
-        mail, code_notices = (
-            "countess@example.org",
-            [CodePageNotice.SENT, CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.ENOUGH],
-        )
+        mail = "countess@example.org"
+        code_notices = [CodePageNotice.SENT, CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.ENOUGH]
         return {
             "sent": cls(EmailCodeForm(), mail),
             "a moment ago": cls(EmailCodeForm(), mail, resend_in_seconds=27),

@@ -118,10 +118,8 @@ class EmailsPage(Page):
     def samples(cls) -> Mapping[str, EmailsPage]:
         new = EmailRow("ada@example.com", is_first=True, is_confirmed=False, can_resend=True)
         pending = EmailRow("countess@example.org", is_confirmed=False, is_pending=True, can_resend=True)
-        first, long_address = (
-            EmailRow("ada@example.com", is_first=True),
-            EmailRow(f"{'countess.of.' * 4}lovelace@example.org"),
-        )
+        first = EmailRow("ada@example.com", is_first=True)
+        long_address = EmailRow(f"{'countess.of.' * 4}lovelace@example.org")
         return {
             "one": cls(PrimaryEmailForm(), (first,)),
             "three": cls(PrimaryEmailForm(), (first, EmailRow("countess@example.org"), long_address)),
@@ -264,7 +262,8 @@ def submit_change_email() -> Response:
 
 def _render_list(form: PrimaryEmailForm, status: int = 200) -> Response:
     view = read_profile(with_addresses=True)
-    form.reauthentication.data, form.account.data = reauthentication_data(view).values()
+    initial = reauthentication_data(view)
+    form.reauthentication.data, form.account.data = initial["reauthentication"], initial["account"]
     addresses = tuple(
         EmailRow(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
         for address in view.addresses

@@ -98,14 +98,12 @@ class ConsentsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ConsentsPage]:
-        both, since = (
-            (SAMPLE_SIGN_UP, SAMPLE_NEWS),
-            {
-                "age": _format_date("2025-03-01"),
-                "terms": _format_date("2026-05-02"),
-                "news": _format_date("2026-05-02"),
-            },
-        )
+        both = (SAMPLE_SIGN_UP, SAMPLE_NEWS)
+        since = {
+            "age": _format_date("2025-03-01"),
+            "terms": _format_date("2026-05-02"),
+            "news": _format_date("2026-05-02"),
+        }
         titles = consent_fields.titles(both)
         history = (
             HistoryEntry(

@@ -24,7 +24,7 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = "/consent-forms"
@@ -85,7 +85,7 @@ def submit_consent_forms() -> Response:
     interaction = journey.require_interaction()
     forms = consent_fields.forms_of(current_visit().form.get("events", "").split())
     if not forms:
-        return redirect_to(f"{ADDRESS}?attempt={interaction.id}")
+        return redirect_to(interaction_address(ADDRESS))
     form = BoxesForm.of(consent_fields.options_of(forms))
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form, account_in_interaction()).render(form.error_status)
@@ -94,9 +94,9 @@ def submit_consent_forms() -> Response:
     try:
         return journey.follow(api()(answer_forms, answer))
     except SignInRequired:
-        return redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(interaction_address("/login"))
     except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
-        return redirect_to(f"{ADDRESS}?attempt={interaction.id}")
+        return redirect_to(interaction_address(ADDRESS))
     except e.TooManyRequests as refusal:
         return _page(forms, form, account_in_interaction()).render_refusal(refusal)
 

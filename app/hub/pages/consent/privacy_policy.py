@@ -23,7 +23,7 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_address
 
 ADDRESS: Final = "/privacy-policy"
 _SAMPLE_CHANGES: Final = {
@@ -86,13 +86,14 @@ def show_privacy_policy() -> Response:
 
 @pages.post(ADDRESS)
 def submit_privacy_policy() -> Response:
-    interaction, form = journey.require_interaction(), AcceptForm()
+    journey.require_interaction()
+    form = AcceptForm()
     if not form.validate():
         return _page(form, account_in_interaction()).render(form.error_status)
     try:
         return journey.follow(api()(operation, form.to_request()))
     except SignInRequired:
-        return redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(interaction_address("/login"))
 
 
 def _page(form: AcceptForm, account: str) -> PrivacyPolicyPage:

@@ -23,7 +23,7 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
 
 ADDRESS: Final = "/missing-fields"
@@ -80,7 +80,7 @@ def submit_missing_fields() -> Response:
     try:
         return journey.follow(api()(operation, MissingFieldsRequest(interaction_id=interaction.id, fields=form.typed)))
     except SignInRequired:
-        return redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(interaction_address("/login"))
     except ApiError as refusal:
         return _page(form, account_in_interaction()).render_refusal(refusal)
 

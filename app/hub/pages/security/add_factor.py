@@ -82,10 +82,8 @@ class EnrolmentReauthenticationPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EnrolmentReauthenticationPage]:
-        provided, name = (
-            {"account": "ada@example.com", "kind": "totp", "reauthentication": NEEDED},
-            PRESENTATIONS[FactorKind.TOTP].name,
-        )
+        provided = {"account": "ada@example.com", "kind": "totp", "reauthentication": NEEDED}
+        name = PRESENTATIONS[FactorKind.TOTP].name
         wrong = ChosenForm(data={**provided, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {

@@ -28,7 +28,7 @@ from app.hub.forms.reauthentication import reauthentication_data
 from app.hub.pages import account_page, pages
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
 
 
@@ -59,7 +59,7 @@ def submit_backup_codes() -> Response:
 @pages.get(FILE)
 def show_backup_codes_again() -> Response:
     """Redirect to the page: its language links open the address of its forms."""
-    return redirect_to(_address())
+    return redirect_to(interaction_address(ADDRESS))
 
 
 @pages.post(FILE)
@@ -68,7 +68,7 @@ def download_backup_codes() -> Response:
     form = SheetForm()
     sheet = form.code_sheet
     if sheet is None:
-        return redirect_to(_address())
+        return redirect_to(interaction_address(ADDRESS))
     if not form.validate():
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     response = Response(sheet.text, content_type="text/plain; charset=utf-8")
@@ -98,7 +98,7 @@ def _save(action: str) -> Response:
             return _page(GenerateForm(formdata=None).with_token_error()).render(form.error_status)
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     if action == SAVE and sheet is None:
-        return redirect_to(_address())
+        return redirect_to(interaction_address(ADDRESS))
     interaction_id = current_visit().interaction_id
     request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", interaction_id=interaction_id)
     response = api()(contract.save_backup_codes, request_body)
@@ -109,8 +109,3 @@ def _save(action: str) -> Response:
 
 def _page(form: GenerateForm | SheetForm, person: str = "", state: str = "") -> BackupCodesPage:
     return BackupCodesPage(form, person=person, state=state, is_sign_in=current_visit().interaction is not None)
-
-
-def _address() -> str:
-    interaction_id = current_visit().interaction_id
-    return f"{ADDRESS}?attempt={interaction_id}" if interaction_id else ADDRESS

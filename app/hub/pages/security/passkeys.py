@@ -165,10 +165,8 @@ class EditPasskeyPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:
-        passkey, data = (
-            PasskeyRow("a", "Apple Passwords", formatting.format_day("2026-11-12T10:00:00+00:00"), is_synced=True),
-            {"account": "ada@example.com", "passkey": "a"},
-        )
+        passkey = PasskeyRow("a", "Apple Passwords", formatting.format_day("2026-11-12T10:00:00+00:00"), is_synced=True)
+        data = {"account": "ada@example.com", "passkey": "a"}
         name_form = RenamePasskeyForm(data={"name": passkey.name, "passkey": "a"})
         return {
             "fresh": cls(RemovePasskeyForm(data=data), name_form, passkey),

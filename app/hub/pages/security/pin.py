@@ -26,7 +26,7 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit
+from app.hub.web.visit import current_visit, interaction_address
 from app.kit.operations.errors import ApiError
 
 OWN: Final = "/pin"
@@ -139,7 +139,7 @@ def submit_set_pin() -> Response:
     try:
         return journey.follow(api(form.current_password)(contract.set_at_sign_in, request_body))
     except SignInRequired:
-        return redirect_to(f"/login?attempt={interaction.id}")
+        return redirect_to(interaction_address("/login"))
     except ApiError as refusal:
         return _step_page(form, account_in_interaction(), can_skip=can_skip).render_refusal(refusal)
 

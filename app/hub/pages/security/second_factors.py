@@ -126,10 +126,8 @@ class RemoveFactorPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:
         name, common = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
-        with_password, wrong = (
-            RemoveFactorForm(data=common),
-            RemoveFactorForm(data={**common, "reauthentication": NEEDED, "password": "x"}),
-        )
+        with_password = RemoveFactorForm(data=common)
+        wrong = RemoveFactorForm(data={**common, "reauthentication": NEEDED, "password": "x"})
         with_password.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
         return {

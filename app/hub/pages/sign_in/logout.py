@@ -90,10 +90,8 @@ def show_logout() -> Response:
 @pages.post("/logout")
 def submit_logout() -> Response:
     visit = current_visit()
-    form, decrypted = (
-        LogoutForm(),
-        services().cookie_cipher.decrypt(visit.form.get("request", ""), _ENCRYPTION_CONTEXT),
-    )
+    form = LogoutForm()
+    decrypted = services().cookie_cipher.decrypt(visit.form.get("request", ""), _ENCRYPTION_CONTEXT)
     sign_out_request = contract.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
     _use_languages(sign_out_request)
     if not form.validate():

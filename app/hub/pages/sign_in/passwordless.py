@@ -42,7 +42,7 @@ from app.hub.pages import pages
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Notice, Page, with_retry_after
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -129,7 +129,7 @@ class SignInSentPage(CodePage):
     @property
     def other(self) -> str:
         """The address of the page that asks for the identifier."""
-        return _form_address(SMS if self.is_text else MAIL)
+        return interaction_address(sign_in_methods.ADDRESSES[SMS if self.is_text else MAIL])
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInSentPage]:
@@ -193,7 +193,7 @@ class DeviceApprovalPage(Page):
     @property
     def other(self) -> str:
         """The address of the page that asks for the identifier."""
-        return _form_address(DEVICE)
+        return interaction_address(sign_in_methods.ADDRESSES[DEVICE])
 
     @property
     def polls(self) -> str:
@@ -298,11 +298,8 @@ def submit_sign_in_sent() -> Response:
             typed = (form.code.data or "")[:64]
             return journey.follow(api()(contract.verify_code, CodeRequest(interaction_id=interaction.id, code=typed)))
         response = api()(contract.resend, InteractionOnly(interaction_id=interaction.id))
-        return (
-            journey.follow(response, sent="again")
-            if isinstance(response.step, SignInSentStep)
-            else journey.follow(response)
-        )
+        is_sent = isinstance(response.step, SignInSentStep)
+        return journey.follow(response, sent="again") if is_sent else journey.follow(response)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
 
@@ -317,15 +314,6 @@ def _prefilled(method: str) -> str:
     """Return the identifier for the field; a text message goes to a phone number only."""
     identifier = prefilled_identifier()
     return "" if method == SMS and not is_phone(identifier) else identifier
-
-
-def _form_address(method: str) -> str:
-    interaction = current_visit().interaction
-    return (
-        f"{sign_in_methods.ADDRESSES[method]}?attempt={interaction.id}"
-        if interaction
-        else sign_in_methods.ADDRESSES[method]
-    )
 
 
 def _continue(response: StepResponse) -> Response:
@@ -358,20 +346,15 @@ def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     is_rate_limited = isinstance(refusal, e.TooManyRequests)
     code_notice = code_notice_for(form, refusal) if is_rate_limited else CodePageNotice.WRONG
+    status = 429 if is_rate_limited else 403
     answer = SentTo.model_validate(refusal.data or {})
     if answer.sent_to and answer.channel is not Channel.DEVICE:
         is_text, seconds = answer.channel is Channel.SMS, answer.resend_in_seconds
-        is_polling = not is_text and (
-            is_rate_limited or isinstance(form, CodeForm)
-        )  # a refused page must not retry by itself
-        number = answer.number if is_polling else ""
+        polls = is_rate_limited or isinstance(form, CodeForm)  # a refused page must not retry by itself
+        number = answer.number if polls and not is_text else ""
         page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, code_notice, number, answer.carries)
-        rendered = page.render(429 if is_rate_limited else 403)
+        rendered = page.render(status)
     else:
         response = api()(contract.read_state, InteractionOnly(interaction_id=interaction_id))
-        rendered = _render_state(
-            response, redisplayed(form), code_notice if is_rate_limited else None, 429 if is_rate_limited else 403
-        )
-    if is_rate_limited:
-        rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-    return rendered
+        rendered = _render_state(response, redisplayed(form), code_notice if is_rate_limited else None, status)
+    return with_retry_after(rendered, refusal) if is_rate_limited else rendered

@@ -111,10 +111,8 @@ _VERIFY_RESULTS: Final[dict[type[ApiError], str]] = {
 
 def _show_list(organization: str, form: ButtonForm | None = None, status: int = 200) -> Response:
     view = read(organization)
-    listed, result = (
-        tuple(DomainRow.of(organization, domain) for domain in view.domains),
-        current_visit().query.get("done", ""),
-    )
+    listed = tuple(DomainRow.of(organization, domain) for domain in view.domains)
+    result = current_visit().query.get("done", "")
     shown = form or ButtonForm(formdata=None)
     return OrganizationDomainsPage(
         shown, organization, view.organization.name, listed, tabs_of(view.organization), result

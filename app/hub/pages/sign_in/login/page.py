@@ -315,10 +315,8 @@ class LockedLoginPage(LoginPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
-        wrong_captcha, wrong_answer = (
-            _locked_form(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))),
-            _locked_form(None),
-        )
+        wrong_captcha = _locked_form(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8)))
+        wrong_answer = _locked_form(None)
         wrong_captcha.add_error("captcha", OTHER_QUESTION)
         wrong_answer.add_error("security_answer", WRONG_ANSWER)
         solved = _locked_form(captcha.sample(work_bits=8))
