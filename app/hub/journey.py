@@ -192,6 +192,11 @@ def require_interaction() -> HubInteraction:
     return interaction
 
 
+def present_step() -> StepResponse:
+    """Return the present step of the visit's interaction. Raises InteractionGone if there is none."""
+    return api()(resume, InteractionRequest(interaction_id=require_interaction().id))
+
+
 def refuse_unknown_interaction() -> None:
     """Raise InteractionGone if the request names an interaction that this browser did not start."""
     if requested_interaction_id() and current_visit().interaction is None:
@@ -211,7 +216,7 @@ def continue_signed_in() -> Response | None:
     visit = current_visit()
     if not visit.session or visit.interaction is None:
         return None
-    response = api()(resume, InteractionRequest(interaction_id=visit.interaction.id))
+    response = present_step()
     return None if isinstance(response.step, LoginStep | RegisterStep) else follow(response)
 
 

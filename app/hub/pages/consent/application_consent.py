@@ -14,7 +14,6 @@ from app.contract.oauth.models import RelyingPartyView
 from app.contract.oauth.pages import authorization as contract
 from app.contract.sessions.pages import account_choice as account_choice_pages
 from app.contract.sessions.pages.account_choice import SwitchAccountRequest
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import ConsentStep
 from app.hub import journey
 from app.hub.components.authorization_details import SAMPLE_PAYMENT, Detail
@@ -157,8 +156,7 @@ class ConsentPage(Page):
 
 @pages.get("/consent")
 def show_consent() -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     if not isinstance(response.step, ConsentStep):
         return journey.follow(response)
     return _page(ApplicationConsentForm(), response.step, response.relying_party).render()
@@ -166,10 +164,10 @@ def show_consent() -> Response:
 
 @pages.post("/consent")
 def submit_consent() -> Response:
-    interaction = journey.require_interaction()
+    journey.require_interaction()
     form = ApplicationConsentForm()
     if not form.validate():
-        response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+        response = journey.present_step()
         if not isinstance(response.step, ConsentStep):
             return journey.follow(response)
         return _page(form, response.step, response.relying_party).render(form.error_status)

@@ -11,7 +11,6 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.consents.forms import ConsentForm
 from app.contract.consents.pages import ConsentFormsAnswer, answer_forms
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import ConsentFormsStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
@@ -71,8 +70,7 @@ class ConsentFormsPage(Page):
 
 @pages.get(ADDRESS)
 def show_consent_forms() -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     step = response.step
     if not isinstance(step, ConsentFormsStep) or not (forms := consent_fields.forms_of(step.events)):
         return journey.follow(response)

@@ -10,7 +10,6 @@ from flask import Response
 
 from app.contract.consents.pages import accept_policy as operation
 from app.contract.page_models import InteractionOnly
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import PrivacyPolicyStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
@@ -76,8 +75,7 @@ class PrivacyPolicyPage(Page):
 
 @pages.get(ADDRESS)
 def show_privacy_policy() -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     step = response.step
     if not isinstance(step, PrivacyPolicyStep):
         return journey.follow(response)

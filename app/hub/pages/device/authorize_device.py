@@ -12,7 +12,6 @@ from wtforms.validators import InputRequired
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.oauth.pages import devices as contract
 from app.contract.page_models import InteractionDecision
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import DeviceCodeStep, DeviceStep
 from app.hub import journey
 from app.hub.components.authorization_details import SAMPLE_PAYMENT, Detail
@@ -189,8 +188,7 @@ def show_device_done() -> Response:
 
 
 def _render(form: ButtonForm, status: int = 200) -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     if not isinstance(response.step, DeviceStep):
         return journey.follow(response)
     return _page(form, response.step, response.relying_party).render(status)

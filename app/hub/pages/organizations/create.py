@@ -16,7 +16,6 @@ from app.contract.oauth.models import RelyingPartyView
 from app.contract.organizations.pages import account_organizations
 from app.contract.organizations.pages import settings as contract
 from app.contract.page_models import NoParameters
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import SelectOrganizationStep, StepResponse
 from app.hub import journey
 from app.hub.account_pages import read_account
@@ -154,7 +153,7 @@ def submit_create_organization() -> Response:
 
 @pages.get(AT_SIGN_IN)
 def show_create_at_sign_in() -> Response:
-    response = _resume()
+    response = journey.present_step()
     if (step := _creating(response)) is None:
         return journey.follow(response)
     try:
@@ -172,7 +171,7 @@ def submit_create_at_sign_in() -> Response:
     try:
         created = api()(contract.create, form.to_request())
     except (SignInRequired, e.OrganizationCreationOff):
-        return journey.follow(_resume())
+        return journey.follow(journey.present_step())
     except ApiError as refusal:
         return _again_at_sign_in(form, refusal)
     chosen = account_organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
@@ -180,7 +179,7 @@ def submit_create_at_sign_in() -> Response:
 
 
 def _again_at_sign_in(form: CreateForm, refusal: ApiError | None = None) -> Response:
-    response = _resume()
+    response = journey.present_step()
     if (step := _creating(response)) is None:
         return journey.follow(response)
     return _page_at_sign_in(form, step, response.relying_party).render_refusal(refusal)
@@ -193,11 +192,6 @@ def _page_at_sign_in(
     application = relying_party.name if relying_party else ""
     account = step.person.label if step.person else ""
     return CreateOrganizationAtSignInPage(form, application, account)
-
-
-def _resume() -> StepResponse:
-    interaction = journey.require_interaction()
-    return api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
 
 
 def _creating(response: StepResponse) -> SelectOrganizationStep | None:

@@ -14,7 +14,6 @@ from app.contract import errors as e
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.organizations.pages import account_organizations, join_requests
 from app.contract.organizations.views import OrganizationOption
-from app.contract.sign_in import pages as contract
 from app.contract.steps import SelectOrganizationStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
@@ -145,8 +144,7 @@ def submit_ask_at_sign_in() -> Response:
 
 
 def _render(form: OrganizationChoiceForm, status: int = 200) -> Response:
-    interaction = journey.require_interaction()
-    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     if not isinstance(response.step, SelectOrganizationStep):
         return journey.follow(response)
     return _page(form, response.step, response.relying_party).render(status)

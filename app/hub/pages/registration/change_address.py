@@ -11,7 +11,6 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.page_models import SentTo
-from app.contract.sign_in import pages as contract
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
 from app.contract.verification import pages as verification_pages
@@ -95,7 +94,7 @@ class ChangeAddressPage(Page):
 @pages.get(check_mail.CHANGE)
 def show_change_address() -> Response:
     """Render the form with the present address, which usually has one wrong character."""
-    response = _current_step()
+    response = journey.present_step()
     if (step := _changeable(response)) is None:
         return journey.follow(response)
     return _page(_form_class(step)(data={"to": step.sent_to}), step.sent_to).render()
@@ -103,7 +102,7 @@ def show_change_address() -> Response:
 
 @pages.post(check_mail.CHANGE)
 def submit_change_address() -> Response:
-    response = _current_step()
+    response = journey.present_step()
     if (step := _changeable(response)) is None:
         return journey.follow(response)
     form = _form_class(step)()
@@ -115,10 +114,6 @@ def submit_change_address() -> Response:
         return journey.follow(response)
     except ApiError as refusal:
         return _refused(form, refusal)
-
-
-def _current_step() -> StepResponse:
-    return api()(contract.resume, contract.InteractionRequest(interaction_id=journey.require_interaction().id))
 
 
 def _changeable(response: StepResponse) -> CheckMailStep | None:

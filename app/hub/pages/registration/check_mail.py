@@ -12,7 +12,6 @@ from typing import Any, Final
 from flask import Response
 
 from app.contract.page_models import InteractionOnly, SentTo
-from app.contract.sign_in import pages as contract
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
 from app.contract.verification import pages as verification_pages
@@ -95,8 +94,7 @@ _BY_TEXT: Final = [
 
 def show() -> Response:
     """Render the page of a waiting interaction; redirect any other to its step."""
-    interaction = journey.require_interaction()
-    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     if not isinstance(response.step, CheckMailStep):
         return journey.follow(response)
     code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
@@ -118,10 +116,9 @@ def submit_code() -> Response:
 
 def waiting_state() -> str:
     """Return the state as one word for the page's script."""
-    interaction = current_visit().interaction
-    if interaction is None:
+    if current_visit().interaction is None:
         return LINK_CLOSED
-    step = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id)).step
+    step = journey.present_step().step
     return step.state if isinstance(step, CheckMailStep) else LINK_CLOSED
 
 
@@ -166,8 +163,7 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
 
 def _render_invalid(form: HubForm) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
-    interaction = journey.require_interaction()
-    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     if not isinstance(response.step, CheckMailStep):
         return journey.follow(response)
     return _page(redisplayed(form), response.step, None).render(form.error_status)

@@ -11,7 +11,6 @@ from flask import Response
 from app.contract.accounts.pages.profile import MissingFieldsRequest
 from app.contract.accounts.pages.profile import fill_missing as operation
 from app.contract.registration.form import FormField
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import MissingFieldsStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
@@ -62,8 +61,7 @@ class MissingFieldsPage(Page):
 
 @pages.get(ADDRESS)
 def show_missing_fields() -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     step = response.step
     if not isinstance(step, MissingFieldsStep):
         return journey.follow(response)

@@ -293,9 +293,8 @@ def _has_passkeys(registration: RegistrationView) -> bool:
 
 
 def _resume() -> StepResponse:
-    interaction = current_visit().interaction
-    if interaction:
-        return api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if current_visit().interaction is not None:
+        return journey.present_step()
     return api()(contract.open_return, contract.ReturnRequest(action="register"))
 
 

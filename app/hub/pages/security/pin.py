@@ -12,7 +12,6 @@ from app.contract import errors as e
 from app.contract.accounts.pages import profile as account_pages
 from app.contract.pins import pages as contract
 from app.contract.pins.settings import Pins
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import PinStep
 from app.hub import journey
 from app.hub.account_pages import require_recent_authentication
@@ -115,8 +114,7 @@ def submit_pin() -> Response:
 
 @pages.get(STEP)
 def show_set_pin() -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     step = response.step
     if not isinstance(step, PinStep):
         return journey.follow(response)

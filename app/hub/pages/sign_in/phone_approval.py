@@ -11,7 +11,6 @@ from werkzeug.exceptions import NotFound
 
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.passwordless.pages import cross_device as contract
-from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import ApproveSignInStep, RequestingDevice
 from app.hub import journey
 from app.hub.components import mailed_link
@@ -125,8 +124,7 @@ def submit_approval() -> Response:
 
 
 def _render(form: NumberMatchForm, status: int = 200) -> Response:
-    interaction = journey.require_interaction()
-    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    response = journey.present_step()
     if not isinstance(response.step, ApproveSignInStep) or response.step.outcome is not None:
         return journey.follow(response)
     return _page(form, response.step, response.relying_party).render(status)

@@ -55,10 +55,9 @@ def show_login() -> Response:
 
 def _resume() -> StepResponse:
     """Return the step of a signed-in browser."""
-    interaction = current_visit().interaction
-    if interaction is None:
+    if current_visit().interaction is None:
         return api()(contract.open_return, contract.ReturnRequest())
-    return api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    return journey.present_step()
 
 
 def _page_of_address(identifier: str, reauthentication: Reauthentication | None = None) -> LoginPage:
