@@ -237,13 +237,11 @@ def show_sent(name: str) -> Response:
     step = response.step
     if not isinstance(step, _BY_NAME[name].step):
         return journey.follow(response)
-    code_notice = (
-        CodePageNotice.SENT
-        if current_visit().query.get("sent")
-        else CodePageNotice.CLOSED
-        if current_visit().query.get(CLOSED)
-        else None
-    )
+    code_notice, query = None, current_visit().query
+    if query.get("sent"):
+        code_notice = CodePageNotice.SENT
+    elif query.get(CLOSED):
+        code_notice = CodePageNotice.CLOSED
     return _sent(CodeForm(), step, code_notice).render()
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
+from app.contract import errors as e
 from app.contract.captcha.models import LockChallenge
 from app.contract.sign_in import pages as contract
 from app.hub.forms.captcha import CaptchaField
@@ -15,6 +16,10 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+WRONG_ANSWER: Final = _l("Wrong answer.")
+_UNANSWERED: Final = _l("Answer this question, too.")
 
 
 class MethodChoiceForm(HubForm):
@@ -35,6 +40,12 @@ class LoginForm(IdentifierForm):
     remember = BooleanField(_l("Keep me signed in"))
     connects = HiddenField()
     asks_question = False
+    refusals = {
+        e.LockedForCaptcha: ("captcha", _UNANSWERED),
+        e.LockedForSecurityQuestion: ("security_answer", _UNANSWERED),
+        e.WrongQuestionOrAnswer: ("security_answer", WRONG_ANSWER),
+    }
+    """Of a form that showed the challenge of a lock already."""
     request: contract.SignInRequest
 
     def is_shown(self, field: Field) -> bool:
@@ -52,6 +63,15 @@ class LoginForm(IdentifierForm):
             captcha=self.captcha.answer,
             connects=bool(self.connects.data),
         )
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the error of the challenge's answer; return whether the refusal is about it."""
+        if isinstance(refusal, e.WrongCaptcha) or (
+            isinstance(refusal, e.LockedForCaptcha) and self.captcha.provider_widget
+        ):
+            self.add_error(*self.captcha.refused)
+            return True
+        return super().add_refusal(refusal)
 
     def ask(self, lock: LockChallenge, *, by_captcha: bool) -> None:
         """Show the challenge of a lock; previous answers are dropped."""

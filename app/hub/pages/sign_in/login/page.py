@@ -24,7 +24,7 @@ from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages.sign_in.login.form import LoginForm
+from app.hub.pages.sign_in.login.form import WRONG_ANSWER, LoginForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.tenant import IdentifierKind
@@ -356,6 +356,3 @@ def _locked_form(challenge: CaptchaChallenge | None) -> LoginForm:
 
 def _limit(*methods: str) -> MethodLimit:
     return MethodLimit.model_validate({"organization": "Globex Gardens", "allowed_methods": methods})
-
-
-WRONG_ANSWER = _l("Wrong answer.")

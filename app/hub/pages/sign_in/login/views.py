@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from flask import Response
 
@@ -22,11 +22,10 @@ from app.hub.components.sign_in_refusals import (
     reason_for,
     wait_seconds,
 )
-from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import first_page, pages
 from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
 from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
-from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, WRONG_ANSWER, LoginPage
+from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, LoginPage
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page, with_retry_after
 from app.hub.web.responses import redirect_to
@@ -126,22 +125,13 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     had_challenge = form.captcha.is_shown or form.asks_question
     form.ask(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
-    for field, message in _field_errors(form, refusal) if had_challenge else ():
-        form.add_error(field, message)
+    if had_challenge and form.add_refusal(refusal):
         reason = RefusalReason.ANSWER
-    if reason is RefusalReason.QUESTION and not form.asks_question:
+    elif reason is RefusalReason.QUESTION and not form.asks_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
     page = login_page(form, reason, seconds, reauthentication=current_reauthentication())
     return with_retry_after(page.render(refusal.status), refusal)
-
-
-def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
-    if isinstance(refusal, e.WrongCaptcha) or (
-        isinstance(refusal, e.LockedForCaptcha) and form.captcha.provider_widget
-    ):
-        return [form.captcha.refused]
-    return [(field, message) for kind, field, message in _FIELD_ERRORS if isinstance(refusal, kind)]
 
 
 _CHOICES: Final = {
@@ -153,9 +143,3 @@ _CHOICES: Final = {
 }
 """Addresses by the value of the submit button."""
 _CAPTCHA_ERRORS = (e.LockedForCaptcha, e.WrongCaptcha)
-_UNANSWERED = _l("Answer this question, too.")
-_FIELD_ERRORS = (
-    (e.LockedForCaptcha, "captcha", _UNANSWERED),
-    (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
-    (e.WrongQuestionOrAnswer, "security_answer", WRONG_ANSWER),
-)
