@@ -27,9 +27,9 @@ _SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 
 def create_hub(settings: Settings) -> WsgiApp:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
-    pages = hub.create_app(settings, defers_imports=True, watches_tenants=True)
+    pages = hub.create_app(settings, watches_tenants=True)
     slot, is_cached = partial(queue_slots.queue_slot, pages.shared), partial(cached_pages.is_answered_from_cache, pages)
-    return _served(settings, pages, slot, is_cached, load=pages.load)
+    return _served(settings, pages, slot, is_cached)
 
 
 def create_identity(settings: Settings) -> WsgiApp:
@@ -49,7 +49,7 @@ def create_both(settings: Settings) -> WsgiApp:
     services = identity.create_services(settings, defers_imports=True)
     server = identity.create_service(services, defers_imports=True)
     service, documents = identity.create_app(server), CachedOperations(services, server)
-    pages = hub.create_app(settings, None, services.clock, server, defers_imports=True, watches_tenants=True)
+    pages = hub.create_app(settings, None, services.clock, server, watches_tenants=True)
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages.shared)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
@@ -60,12 +60,8 @@ def create_both(settings: Settings) -> WsgiApp:
     def is_answered_from_cache(environ: Mapping[str, Any]) -> bool:
         return documents.is_answered_from_cache(environ) or cached_pages.is_answered_from_cache(pages, environ)
 
-    def load() -> None:
-        pages.load()
-        server.load()
-
     app = OnDemandTls(wsgi, settings, services.directory)
-    return _served(settings, app, queue_slot, is_answered_from_cache, services.hashing.recent_seconds, load)
+    return _served(settings, app, queue_slot, is_answered_from_cache, services.hashing.recent_seconds, server.load)
 
 
 class Dispatcher:
@@ -89,9 +85,6 @@ class Dispatcher:
             host = Host.TENANT
         if host is Host.API:
             return True
-        # no operation has the address of a first page, so that it waits for no declaration
-        if not self._server.start.is_declared and self._pages.has_view(environ):
-            return False
         return self._server.owns(host, environ["PATH_INFO"])
 
 

@@ -128,9 +128,9 @@ def preload(role: str) -> None:
 
             load_handlers()
         if role != "identity":
-            from app.hub.assembly import deferred_views
+            from app.hub.assembly import all_views
 
-            deferred_views()
+            all_views()
 
 
 def application(

@@ -19,7 +19,6 @@ def create_app(
     clock: Clock | None = None,
     server: OperationServer | None = None,
     *,
-    defers_imports: bool = False,
     watches_tenants: bool = False,
 ) -> HubFlask:
     """Return the WSGI application of the hub.
@@ -28,16 +27,12 @@ def create_app(
         transport: transport to the identity service; None for `settings.api_url`.
         clock: the system clock by default.
         server: the identity service in this process; it is called without HTTP.
-        defers_imports: whether only the login page is imported now; `load`, or the first request for another page, imports the rest.
         watches_tenants: whether a thread polls the identity service for changed tenants; True in a serving process.
     """
     from app.hub.assembly import make_app
     from app.hub.web.services import make_services
 
-    app = make_app(make_services(settings, transport, clock, server, watches_tenants=watches_tenants))
-    if not defers_imports:
-        app.load()
-    return app
+    return make_app(make_services(settings, transport, clock, server, watches_tenants=watches_tenants))
 
 
 __all__ = ["create_app"]

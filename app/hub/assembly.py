@@ -1,20 +1,27 @@
-"""Assembles the hub's Flask application: services, template environment, pages, endpoints and error pages.
-
-The login page and its static files are registered at start; all other pages are imported after the first response, or by the first
-request for one of them (decision 0366).
-"""
+"""Assembles the hub's Flask application: services, template environment, pages, endpoints and error pages."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from functools import partial
 
 from flask import Blueprint
 
+from app.hub import oidc_client
 from app.hub import pages as page_modules
+from app.hub.endpoints import (
+    application_logos,
+    check_session,
+    crawlers,
+    device_qr,
+    federation,
+    jwt_sign_on,
+    legacy_addresses,
+    protocol,
+    theme_files,
+    web_sso,
+)
 from app.hub.exception_pages import ERROR_PAGES
-from app.hub.pages.sign_in.login import views  # noqa: F401 - declares the first page
 from app.hub.rendering import assets, environment
 from app.hub.web.application import HubFlask
 from app.hub.web.services import HubServices
@@ -22,32 +29,18 @@ from app.kit.package_files import STATIC
 
 
 def make_app(shared: HubServices) -> HubFlask:
-    """Return the Flask application; `load`, or the first request for a deferred page, imports most pages."""
+    """Return the Flask application."""
     development = shared.settings.development
-    app = HubFlask(shared, ERROR_PAGES, partial(deferred_views, development=development))
+    app = HubFlask(shared, ERROR_PAGES)
     app.config["WTF_I18N_ENABLED"] = False  # all texts are in the hub's own catalogues
     environment.install(app, development=development)
     assets.install(app, assets.Assets(STATIC, is_fresh=development))
-    app.add_views([page_modules.first_page])
+    app.add_views(all_views(development=development))
     return app
 
 
-def deferred_views(*, development: bool = False) -> list[Blueprint]:
-    """Import the deferred pages and endpoints; return their blueprints."""
-    from app.hub import oidc_client  # noqa: PLC0415 - no first page needs them
-    from app.hub.endpoints import (  # noqa: PLC0415
-        application_logos,
-        check_session,
-        crawlers,
-        device_qr,
-        federation,
-        jwt_sign_on,
-        legacy_addresses,
-        protocol,
-        theme_files,
-        web_sso,
-    )
-
+def all_views(*, development: bool = False) -> list[Blueprint]:
+    """Import every page; return the blueprints of pages and endpoints."""
     for module in pkgutil.walk_packages(page_modules.__path__, f"{page_modules.__name__}."):
         importlib.import_module(module.name)
     found = [

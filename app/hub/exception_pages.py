@@ -19,7 +19,8 @@ from app.contract.errors import (
     TooManyRequests,
     UnknownTenant,
 )
-from app.hub.account_pages import ReauthenticationRequired
+from app.hub import oidc_client
+from app.hub.account_pages import ReauthenticationRequired, landing_of
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.error_pages import ErrorPage, RequestError, UnknownTenantPage
 from app.hub.journey import InteractionGone, start_again
@@ -52,16 +53,12 @@ def interaction_gone(_: InteractionGone) -> Response:
 @ERROR_PAGES.answers(SignInRequired)
 def signed_out(_: SignInRequired) -> Response:
     """Begin a sign-in that continues at the account page."""
-    from app.hub import account_pages, oidc_client  # noqa: PLC0415 - no first page needs them
-
-    return oidc_client.start_login(account_pages.landing_of(current_visit()))
+    return oidc_client.start_login(landing_of(current_visit()))
 
 
 @ERROR_PAGES.answers(ReauthenticationRequired)
 def reauthentication_required(_: ReauthenticationRequired) -> Response:
     """Redirect to the page that reauthenticates, and continues at the account page."""
-    from app.hub.account_pages import landing_of  # noqa: PLC0415 - no first page needs it
-
     return redirect_to(f"/confirm?{urlencode({'next': landing_of(current_visit())})}")
 
 

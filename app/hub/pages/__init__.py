@@ -9,8 +9,6 @@ from app.hub.account_pages import LANDINGS, Landing
 
 View = TypeVar("View", bound=Callable[..., Any])
 
-first_page = Blueprint("first_page", __name__)
-"""The blueprint of the login page, the only one registered at start (decision 0366)."""
 pages = Blueprint("pages", __name__)
 
 

@@ -124,7 +124,7 @@ def cached_page(
 def is_answered_from_cache(app: HubFlask, environ: Mapping[str, Any]) -> bool:
     """Return whether a request gets a cached page without an API call: no session, no interaction to reopen, and a cached tenant."""
     page = _PAGES.get(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "GET" else None
-    if page is None or not (app.is_loaded or app.has_view(environ)):
+    if page is None:
         return False
     shared, sent = app.shared, environ.get("HTTP_COOKIE", "")
     tenant = shared.tenancy.fresh(environ.get("HTTP_HOST", "").lower())

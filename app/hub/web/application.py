@@ -9,9 +9,8 @@ application context work (Flask-Babel, Flask-WTF).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from threading import Lock
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -23,7 +22,7 @@ from app.hub.web import visit_opening
 from app.hub.web.errors import ErrorPages
 from app.hub.web.paths import normalize_path
 from app.hub.web.responses import finish, send
-from app.hub.web.routes import Routes, View
+from app.hub.web.routes import Routes
 from app.hub.web.services import HubServices
 from app.hub.web.visit import Visit, set_current_visit
 from app.kit.package_files import TEMPLATES
@@ -56,24 +55,16 @@ class HubFlask(Flask):
     Args:
         shared: the services of the process.
         error_pages: which page answers which exception.
-        deferred_views: imports and returns the blueprints other than the login page's; called by `load`, or by the first request
-        whose address has no view yet.
     """
 
     url_rule_class = HubRule
 
-    def __init__(
-        self, shared: HubServices, error_pages: ErrorPages, deferred_views: Callable[[], Iterable[Blueprint]] = tuple
-    ) -> None:
+    def __init__(self, shared: HubServices, error_pages: ErrorPages) -> None:
         super().__init__("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
         self.url_map.strict_slashes = False
         self.extensions["gatehouse"] = self.shared = shared
         self.error_pages = error_pages
-        self.is_loaded = False
-        """Whether all views are registered."""
-        self._deferred_views = deferred_views
         self._routes = Routes(self)
-        self._loading = Lock()
 
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request (PEP 3333)."""
@@ -87,24 +78,8 @@ class HubFlask(Flask):
 
     def _answer(self, visit: Visit) -> Response:
         visit_opening.complete_visit(visit)
-        response: Response = self._view(visit.environ)()
+        response: Response = self._routes.find(visit.environ)()
         return response
-
-    def _view(self, environ: WSGIEnvironment) -> View:
-        if not self.is_loaded and not self._routes.has(environ):
-            self.load()
-        return self._routes.find(environ)
-
-    def has_view(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has a view that is registered already."""
-        return self._routes.has(dict(environ))
-
-    def load(self) -> None:
-        """Register all views, unless they are registered; wait if another thread is doing it."""
-        with self._loading:
-            if not self.is_loaded:
-                self.add_views(self._deferred_views())
-                self.is_loaded = True
 
     def add_views(self, views: Iterable[Blueprint]) -> None:
         """Register blueprints. Raises RuntimeError for a Flask hook, which would not run."""

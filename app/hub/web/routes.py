@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from threading import Lock
 from typing import Any
 from wsgiref.types import WSGIEnvironment
 
 from flask import Blueprint, Flask
-from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 View = Callable[[], Any]
@@ -17,32 +15,22 @@ View = Callable[[], Any]
 
 
 class Routes:
-    """The addresses of an application. Views can be added while requests are answered."""
+    """The addresses of an application."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
-        self._lock = Lock()
         self._by_address: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
         """By method and path of an address without path parameters: the endpoint and the view's arguments."""
 
     def add(self, views: Iterable[Blueprint]) -> None:
         """Add views with their addresses."""
-        with self._lock:
-            for item in views:
-                self._app.register_blueprint(item)
-            self._by_address = {}
-            for rule in self._app.url_map.iter_rules():
-                if "<" not in rule.rule:
-                    view = rule.endpoint, dict(rule.defaults or {})
-                    for method in (rule.methods or set()) - {"OPTIONS"}:
-                        self._by_address.setdefault((method, rule.rule), view)
-
-    def has(self, environ: WSGIEnvironment) -> bool:
-        """Return whether a request has a view; False for OPTIONS, whose response needs the routes of all methods."""
-        try:
-            return environ["REQUEST_METHOD"] != "OPTIONS" and bool(self.find(environ))
-        except HTTPException:
-            return False
+        for item in views:
+            self._app.register_blueprint(item)
+        for rule in self._app.url_map.iter_rules():
+            if "<" not in rule.rule:
+                view = rule.endpoint, dict(rule.defaults or {})
+                for method in (rule.methods or set()) - {"OPTIONS"}:
+                    self._by_address.setdefault((method, rule.rule), view)
 
     def find(self, environ: WSGIEnvironment) -> View:
         """Return the view of a request.
@@ -56,9 +44,8 @@ class Routes:
         return self._matched(environ) if found is None else self._view(*found)
 
     def _matched(self, environ: WSGIEnvironment) -> View:
-        with self._lock:
-            adapter = self._app.url_map.bind_to_environ(environ)
-            rule, values = adapter.match(return_rule=True)
+        adapter = self._app.url_map.bind_to_environ(environ)
+        rule, values = adapter.match(return_rule=True)
         if environ["REQUEST_METHOD"] == "OPTIONS" and getattr(rule, "provide_automatic_options", False):
             return partial(_options, adapter.allowed_methods())
         return self._view(rule.endpoint, values)

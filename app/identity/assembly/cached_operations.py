@@ -23,7 +23,7 @@ class CachedOperations:
         A request with a query needs a slot like any other: parsing and filtering a long query takes milliseconds.
         """
         is_bare = not environ["QUERY_STRING"] and environ["PATH_INFO"].lower() in self._paths
-        if not self._server.start.is_loaded or not is_bare:
+        if not self._server.is_loaded or not is_bare:
             return False
         host = self._services.settings.without_mtls(environ.get("HTTP_HOST", "").lower())
         tenant = self._services.directory.fresh(host)

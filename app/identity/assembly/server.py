@@ -1,4 +1,4 @@
-"""Builds the server of all operations; defers the imports that a first page does not need (decision 0366)."""
+"""Builds the server of all operations; their handlers are imported after the first page (decision 0366)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.pages_api import tenant_view  # noqa: F401 - registers the handlers of the early operations
 from app.identity.platform.services import IdentityServices
-from app.kit.operations.deferred_start import DeferredStart
 from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.server import OperationServer
 
@@ -43,10 +42,10 @@ def load_handlers() -> None:
 
 
 def make_server(services: IdentityServices) -> OperationServer:
-    """Return the server of all operations; it imports the handlers that the first page does not need at the first request for one."""
+    """Return the server of all operations; `load`, or the first operation that is not early, imports the handlers."""
 
     def host_of(raw: RawRequest) -> Host:
         return tenant_resolution.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    start = DeferredStart(import_contract, load_handlers, EARLY)
-    return OperationServer(CATALOGUE, IdentityLifecycle(services), host_of, start)
+    import_contract()
+    return OperationServer(CATALOGUE, IdentityLifecycle(services), host_of, load_handlers, EARLY)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from http import HTTPStatus
+from threading import Lock
 from typing import Any, Final, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
@@ -24,7 +25,6 @@ from app.kit.caching.lru_cache import LruCache
 from app.kit.limits.queue_slot import SHED, LoadShed
 from app.kit.observability.instrumentation import REQUEST_ID, new_request_id
 from app.kit.observability.throttled_log import ThrottledLog
-from app.kit.operations.deferred_start import DeferredStart
 from app.kit.operations.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.operations.operation import AnyOperation, BaseHost, Catalogue
 from app.kit.operations.request_lifecycle import RequestLifecycle
@@ -82,31 +82,47 @@ class OperationResult:
 
 
 class OperationServer:
-    """The WSGI application that serves a catalogue; `start` has the imports that it puts off."""
+    """The WSGI application that serves a catalogue.
+
+    Args:
+        load_handlers: imports the modules that implement the operations; called before the first operation runs (decision 0366).
+        early: names of operations that run without that: their handlers are there, and need nothing of other modules.
+
+    Attributes:
+        is_loaded: whether every operation has its handler.
+    """
 
     def __init__(
         self,
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
         host_of: Callable[[RawRequest], BaseHost],
-        start: DeferredStart | None = None,
+        load_handlers: Callable[[], object] = lambda: None,
+        early: frozenset[str] = frozenset(),
     ) -> None:
         self.catalogue = catalogue
         self.lifecycle = lifecycle
-        self.start = start or DeferredStart()
+        self.is_loaded = False
+        self._loading = Lock()
+        self._load_handlers = load_handlers
+        self._early = early
         self._host_of = host_of
         self._unavailable = ThrottledLog(log)
         self.cached_responses: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
         self._nothing = Router(())
 
     def load(self) -> None:
-        """Load the handlers and the routes, so that no request waits for them. Raises LookupError for an operation without a handler."""
-        self.start.load(self.catalogue)
-        _ = self._routers
+        """Load the handlers, unless they are loaded; wait if another thread does. Raises LookupError for an operation without one."""
+        with self._loading:
+            if self.is_loaded:
+                return
+            self._load_handlers()
+            if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
+                raise LookupError(f"operations without a handler: {', '.join(missing)}")
+            self.is_loaded = True
 
     @cached_property
     def _routers(self) -> Mapping[BaseHost, Router]:
-        self.start.declare()
         return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
 
     def _router(self, host: BaseHost) -> Router:
@@ -167,7 +183,7 @@ class OperationServer:
         if raw.shed is not None:
             return self._refuse(raw.shed, operation, raw, None)
         try:
-            if not self.start.may_run(operation.name):
+            if not self.is_loaded and operation.name not in self._early:
                 self.load()
             filter_address(operation, raw)
             context = self.lifecycle.open(operation, raw)

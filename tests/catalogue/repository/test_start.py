@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[3]
-MAX_MODULES, MAX_IN_ALL = 1_000, 1_700
+MAX_MODULES, MAX_IN_ALL = 1_250, 1_700
 """Of modules with code, until the first page and with all handlers. Move what a plain start does not need into the function that
 uses it. A package that has a docstring alone costs 0.06 ms, and is what keeps folders small: it does not count.
 """
-MAX_MODELS, MAX_BUILT = 240, 60
-"""Model classes, of which each costs a third of a millisecond, and those among them whose validator is built."""
+MAX_MODELS, MAX_BUILT = 1_050, 60
+"""Model classes, of which each costs a third of a millisecond, and those among them whose validator is built: a start declares
+every operation, and builds no validator that the first page does not need (decision 0366).
+"""
 
 
 def shown_by(program: str, shown: str) -> Any:
@@ -118,21 +120,18 @@ def test_plain_start_loads_no_late_module(plain_start: Start) -> None:
 def test_first_page_waits_for_no_handler(plain_start: Start) -> None:
     assert "app.identity.pages_api.tenant_view" in plain_start.at_first_page
     for item in (
-        "app.hub.endpoints.protocol",
-        "app.hub.pages.registration.register",
         "app.identity.public_api.accounts",
         "app.identity.assembly.admission.caller_authentication",
-        "app.contract.saml.operations",
     ):
         assert item not in plain_start.at_first_page
     assert len(with_code(plain_start.at_first_page)) < MAX_MODULES
 
 
-def test_first_requests_wait_for_the_declarations(plain_start: Start) -> None:
+def test_first_requests_are_answered_as_later_ones(plain_start: Start) -> None:
     assert plain_start.answers == [404, "text/html", 404, "application/json", 400, 908]
 
 
-def test_plain_start_makes_few_models(plain_start: Start) -> None:
+def test_plain_start_builds_few_validators(plain_start: Start) -> None:
     assert plain_start.models < MAX_MODELS
     assert plain_start.built < MAX_BUILT
 

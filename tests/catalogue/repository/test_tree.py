@@ -119,7 +119,7 @@ def is_view(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     calls = [item.func for item in function.decorator_list if isinstance(item, ast.Call)]
     routes = [ast.unparse(call.value) for call in calls if isinstance(call, ast.Attribute)]
     names = [call.id for call in calls if isinstance(call, ast.Name)]
-    return not {"pages", "first_page", "account_page"}.isdisjoint([*routes, *names])
+    return not {"pages", "account_page"}.isdisjoint([*routes, *names])
 
 
 def test_no_text_of_a_section_stands_twice() -> None:

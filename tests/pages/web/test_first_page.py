@@ -1,4 +1,4 @@
-"""The first page of a process, which is answered before the other pages are loaded."""
+"""The first requests to a new hub, and what it refuses to start with."""
 
 import re
 
@@ -15,37 +15,20 @@ from tests.support.visitors.visitor import Visitor
 
 @pytest.fixture
 def new_hub(world: World, identity_app: OperationServer) -> HubFlask:
-    return create_app(world.services.settings, None, world.services.clock, identity_app, defers_imports=True)
+    return create_app(world.services.settings, None, world.services.clock, identity_app)
 
 
 def visitor_at(world: World, app: Flask) -> Visitor:
     return Visitor(PlainClient(app), world.services.settings.hub_url(world.name))
 
 
-def plain(html: str) -> str:
-    """Leave out the values of each visit."""
-    return re.sub(r"[\w-]{16,}", "", html)
-
-
-def test_first_page_is_that_of_the_loaded_hub(world: World, new_hub: HubFlask, hub_app: Flask) -> None:
-    first = visitor_at(world, new_hub).open("/login").answer
-    loaded = visitor_at(world, hub_app).open("/login").answer
-    assert first is not None
-    assert loaded is not None
-    assert not new_hub.is_loaded
-    assert plain(first.text) == plain(loaded.text)
-    assert {name for name, _ in first.headers} == {name for name, _ in loaded.headers}
-    assert "script-src" in first.headers["Content-Security-Policy"]
-
-
-def test_files_of_the_first_page_wait_for_no_other_page(world: World, new_hub: HubFlask) -> None:
+def test_files_of_the_first_page_are_served(world: World, new_hub: HubFlask) -> None:
     page = visitor_at(world, new_hub).open("/login")
     files = re.findall(r"/static/[\w.-]+", page.html)
     assert len(files) == 2
     for path in files:
         answer = PlainClient(new_hub).get(path, base_url=world.services.settings.hub_url(world.name))
         assert answer.status_code == 200
-    assert not new_hub.is_loaded
 
 
 def test_form_of_the_first_page_is_answered(world: World, new_hub: HubFlask) -> None:
@@ -55,7 +38,6 @@ def test_form_of_the_first_page_is_answered(world: World, new_hub: HubFlask) -> 
 
 
 def test_form_of_another_account_gets_its_page_at_first(world: World, new_hub: HubFlask, hub_app: Flask) -> None:
-    """The page is one of those that the first page does not wait for; a form does, since any of them may answer it."""
     ada, grace = world.person("ada@example.com"), world.person("grace@example.com")
     loaded = visitor_at(world, hub_app)
     page = loaded.open("/login")
@@ -65,24 +47,6 @@ def test_form_of_another_account_gets_its_page_at_first(world: World, new_hub: H
     first.client._cookies = loaded.client._cookies
     refused = first.send("POST", f"{first.home}/login", {**page.form("Sign in").fields, **typed})
     assert (refused.status, refused.heading) == (409, "You switched accounts")
-    assert new_hub.is_loaded
-
-
-@pytest.mark.parametrize("path", ["/login", "/login/choose", "/static/x.css", "/nowhere"])
-@pytest.mark.parametrize("method", ["OPTIONS", "HEAD", "PUT", "POST"])
-def test_first_request_of_any_method_is_answered_as_later(
-    world: World, new_hub: HubFlask, hub_app: Flask, method: str, path: str
-) -> None:
-    home = world.services.settings.hub_url(world.name)
-    first, later = (PlainClient(app).open(path, method=method, base_url=home) for app in (new_hub, hub_app))
-    assert (first.status_code, first.allow) == (later.status_code, later.allow)
-
-
-@pytest.mark.parametrize("address", ["/register", "/profile/edit", "/callback/profile", "/nowhere", "/robots.txt"])
-def test_other_addresses_load_all_pages(world: World, new_hub: HubFlask, hub_app: Flask, address: str) -> None:
-    ours, theirs = visitor_at(world, new_hub).open(address), visitor_at(world, hub_app).open(address)
-    assert new_hub.is_loaded
-    assert (ours.status, plain(ours.html)[:200]) == (theirs.status, plain(theirs.html)[:200])
 
 
 def test_broken_first_page_is_logged_and_shown(
@@ -97,10 +61,9 @@ def test_broken_first_page_is_logged_and_shown(
     assert [record.message for record in caplog.records if "a page broke" in record.message]
 
 
-def test_unknown_host_gets_its_page_before_the_others(world: World, new_hub: HubFlask) -> None:
+def test_unknown_host_gets_its_page_at_first(world: World, new_hub: HubFlask) -> None:
     page = Visitor(PlainClient(new_hub), world.services.settings.hub_url("absent")).open("/login")
     assert page.status == 404
-    assert not new_hub.is_loaded
 
 
 @pytest.mark.parametrize("hook", ["before_request", "after_request", "teardown_request", "before_app_request"])

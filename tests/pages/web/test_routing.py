@@ -358,7 +358,7 @@ def test_form_post_response_posts_the_code(world: World, visitor: Visitor) -> No
 def test_error_page_shows_reference_of_its_log_line(
     visitor: Visitor, hub_app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setitem(hub_app.view_functions, "first_page.show_login", lambda: 1 / 0)
+    monkeypatch.setitem(hub_app.view_functions, "pages.show_login", lambda: 1 / 0)
     with caplog.at_level(logging.ERROR):
         page = visitor.open("/login")
     assert page.status == 500
@@ -369,7 +369,7 @@ def test_error_page_shows_reference_of_its_log_line(
 def test_redirect_that_cannot_be_sent_gets_an_error_page(
     visitor: Visitor, hub_app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(hub_app.view_functions, "first_page.show_login", lambda: redirect("https://[bad/", 302))
+    monkeypatch.setitem(hub_app.view_functions, "pages.show_login", lambda: redirect("https://[bad/", 302))
     page = visitor.open("/login")
     assert (page.status, page.heading) == (500, "Something went wrong")
     assert page.answer is not None

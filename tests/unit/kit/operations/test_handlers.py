@@ -1,6 +1,5 @@
 """Handlers of operations: each operation has exactly one, servers share it, and it is loaded before its operation runs."""
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
@@ -10,7 +9,6 @@ import pytest
 
 from app.contract.auth import Host
 from app.kit.operations.client import Client, ServiceUnavailable, http_transport
-from app.kit.operations.deferred_start import DeferredStart
 from app.kit.operations.operation import Catalogue, Operation
 from app.kit.operations.server import OperationServer
 from app.kit.operations.wire import Wire
@@ -75,8 +73,7 @@ class Handlers:
 
     def server(self, early: str = "") -> OperationServer:
         catalogue = Catalogue([self.operation])
-        start = DeferredStart(load=self.load, early=frozenset({early}))
-        return OperationServer(catalogue, Lifecycle(0), lambda _raw: Host.API, start)
+        return OperationServer(catalogue, Lifecycle(0), lambda _raw: Host.API, self.load, frozenset({early}))
 
 
 def test_operation_without_handler_is_named_when_loading() -> None:
@@ -124,22 +121,6 @@ def test_request_after_failed_loading_loads_again() -> None:
     with pytest.raises(ServiceUnavailable):
         count(ours, handlers.operation)
     assert count(ours, handlers.operation) == 7
-
-
-def test_first_address_waits_for_the_rest_of_the_operations() -> None:
-    catalogue, declarations = Catalogue(), Counter[str]()
-
-    def declare() -> None:
-        declarations["runs"] += 1
-        operation = declared()
-        operation.implements(lambda _context, _req: CountedWords(number=3))
-        catalogue.add(operation)
-
-    ours = OperationServer(catalogue, Lifecycle(0), lambda _raw: Host.API, DeferredStart(declare))
-    assert (ours.start.is_declared, declarations["runs"]) == (False, 0)
-    assert ours.owns(Host.API, "/things")
-    assert count(ours, catalogue["things.count"]) == 3
-    assert (ours.start.is_declared, declarations["runs"]) == (True, 1)
 
 
 def test_second_handler_is_refused() -> None:

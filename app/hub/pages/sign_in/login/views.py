@@ -22,7 +22,7 @@ from app.hub.components.sign_in_refusals import (
     reason_for,
     wait_seconds,
 )
-from app.hub.pages import first_page, pages
+from app.hub.pages import pages
 from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
 from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
 from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, LoginPage
@@ -36,7 +36,7 @@ from app.kit.operations.errors import ApiError
 _CHOOSE: Final = "/login/choose"
 
 
-@first_page.get("/login")
+@pages.get("/login")
 def show_login() -> Response:
     """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
     journey.refuse_expired_interaction()
