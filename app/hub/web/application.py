@@ -9,20 +9,18 @@ application context work (Flask-Babel, Flask-WTF).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import cache, partial
+from collections.abc import Iterable
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask import Blueprint, Flask
-from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
 
 from app.hub.web import visit_opening
 from app.hub.web.errors import ErrorPages
 from app.hub.web.paths import normalize_path
 from app.hub.web.responses import finish, send
-from app.hub.web.routes import Routes
+from app.hub.web.routes import find_view
 from app.hub.web.services import HubServices
 from app.hub.web.visit import Visit, set_current_visit
 from app.kit.package_files import TEMPLATES
@@ -37,18 +35,6 @@ _HOOKS: Final = (
 )
 
 
-class HubRule(Rule):
-    """A rule that compiles its URL builder on first use: most of the 230 rules never build a URL."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        compiled = cache(partial(super()._compile_builder, append_unknown))
-
-        def build(rule: Rule, **values: Any) -> tuple[str, str]:
-            return compiled()(rule, **values)
-
-        return build
-
-
 class HubFlask(Flask):
     """The application of the hub.
 
@@ -57,14 +43,11 @@ class HubFlask(Flask):
         error_pages: which page answers which exception.
     """
 
-    url_rule_class = HubRule
-
     def __init__(self, shared: HubServices, error_pages: ErrorPages) -> None:
         super().__init__("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
         self.url_map.strict_slashes = False
         self.extensions["gatehouse"] = self.shared = shared
         self.error_pages = error_pages
-        self._routes = Routes(self)
 
     def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer a request (PEP 3333)."""
@@ -78,20 +61,17 @@ class HubFlask(Flask):
 
     def _answer(self, visit: Visit) -> Response:
         visit_opening.complete_visit(visit)
-        response: Response = self._routes.find(visit.environ)()
+        response: Response = find_view(self, visit.environ)()
         return response
 
     def add_views(self, views: Iterable[Blueprint]) -> None:
         """Register blueprints. Raises RuntimeError for a Flask hook, which would not run."""
-        self._routes.add(views)
+        for item in views:
+            self.register_blueprint(item)
         if hooks := [name for name in _HOOKS if _is_set(getattr(self, name))]:
             raise RuntimeError(
                 f"hooks of Flask that would not run, since there is no request context: {', '.join(hooks)}"
             )
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function unchanged; Flask would check at each request whether the view is a coroutine."""
-        return func
 
 
 def _is_set(hooks: Any) -> bool:
