@@ -10,7 +10,7 @@ from app.contract.messages.models import MailKind, SmsKind
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.changes import former_language
@@ -148,7 +148,7 @@ def _create_alert_link(context: Context, account: Account, to: str, *, mark: str
     Each change has its own link. The earliest link restores the state before all later changes and ends their links.
     """
     subject = " ".join(filter(None, (_normal_address(to), mark, iso(context.now), randomness.token(6))))
-    facts: TokenFacts = {"email": to}
+    facts: OneTimeTokenFacts = {"email": to}
     token = one_time_tokens.new_link(
         context, Purpose.ALARM, account.uid, subject=subject, minutes=ALERT_LINK_MINUTES, facts=facts
     )

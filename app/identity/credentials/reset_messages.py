@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials import channels
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
@@ -124,7 +124,7 @@ def create_token(
     reset_kind: ResetKind = PASSWORD,
 ) -> str:
     """Return the token of a link that the caller delivers itself."""
-    facts: TokenFacts = {"attempt": options.interaction_id, "email": recipient_email(account, email)}
+    facts: OneTimeTokenFacts = {"attempt": options.interaction_id, "email": recipient_email(account, email)}
     return one_time_tokens.new_link(
         context, reset_kind.purpose, account.uid, subject=MAIL, minutes=one_time_tokens.RESET_MINUTES, facts=facts
     )
@@ -135,7 +135,7 @@ def create_code(
 ) -> tuple[str, int]:
     """Return a code that the caller delivers itself, and its lifetime in minutes."""
     minutes = context.tenant.settings.reset_code_minutes
-    facts: TokenFacts = {"attempt": None, "email": recipient_email(account, email)} if subject == MAIL else {}
+    facts: OneTimeTokenFacts = {"attempt": None, "email": recipient_email(account, email)} if subject == MAIL else {}
     return one_time_tokens.new_code(
         context, reset_kind.purpose, account.uid, subject=subject, minutes=minutes, facts=facts
     ), minutes
@@ -147,7 +147,7 @@ def create_page_token(
     minutes: int = PAGE_MINUTES,
     *,
     reset_kind: ResetKind = PASSWORD,
-    **facts: Unpack[TokenFacts],
+    **facts: Unpack[OneTimeTokenFacts],
 ) -> str:
     """Return a token for our new-password page, after a right code or an expired password."""
     subject = str(facts.get("reason") or "page")
@@ -214,7 +214,7 @@ def _mail(
     kind: MailKind | None = None,
 ) -> str:
     purpose, kind = reset_kind.purpose, kind or reset_kind.mail
-    facts: TokenFacts = {"attempt": options.interaction_id, "email": email}
+    facts: OneTimeTokenFacts = {"attempt": options.interaction_id, "email": email}
     members: dict[str, str] = {}
     language = context.visit.language if context.visit else None
     content = messaging.carries(context, kind, account=account, template=options.template, language=language)

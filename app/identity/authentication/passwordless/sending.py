@@ -8,7 +8,7 @@ from typing import Final
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import OneTimeTokenFacts, Purpose
 from app.identity.credentials.reset_messages import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
@@ -39,9 +39,9 @@ class SendOptions:
     suppress_webhook: bool = False
 
     @property
-    def facts(self) -> TokenFacts:
+    def facts(self) -> OneTimeTokenFacts:
         """The facts that the one-time token stores."""
-        facts = TokenFacts()
+        facts = OneTimeTokenFacts()
         if self.interaction_id:
             facts["attempt"] = self.interaction_id
         if self.welcome_template:
@@ -115,7 +115,7 @@ def send_mail(
     if account is not None and not address:
         raise e.UnknownAccount
     uid, subject = (account.uid, MAIL) if account else (NO_ACCOUNT, unknown_subject(name))
-    facts: TokenFacts = {**options.facts, "email": address, **_device(device_hash)}
+    facts: OneTimeTokenFacts = {**options.facts, "email": address, **_device(device_hash)}
     message_facts = _create_tokens(context, kind, account, uid, subject, facts, options)
     mail_kind = kind.mail
     if account is None:
@@ -148,7 +148,7 @@ def send_sms(
     sending_context = context if account else context.without_sending()
     uid, subject = (account.uid, SMS) if account else (NO_ACCOUNT, unknown_subject(phone))
     kind = Purpose.SMART_LOGIN if device_hash else Purpose.SIGN_IN
-    facts: TokenFacts = {"phone": phone, **_device(device_hash)}
+    facts: OneTimeTokenFacts = {"phone": phone, **_device(device_hash)}
     return _send_code_sms(sending_context, SmsKind.SIGN_IN, kind, account, uid, subject, facts, options)
 
 
@@ -179,7 +179,7 @@ def create_link(
     """Return the token of a link that a server delivers itself."""
     address = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
     uid, subject = (account.uid, MAIL) if account else (NO_ACCOUNT, unknown_subject(name))
-    facts: TokenFacts = {**options.facts, "email": address, **_device(device_hash)}
+    facts: OneTimeTokenFacts = {**options.facts, "email": address, **_device(device_hash)}
     return one_time_tokens.new_link(
         context, kind.purpose, uid, subject=subject, minutes=link_minutes(context), facts=facts
     )
@@ -197,7 +197,7 @@ def create_code(
     """Return a code that a server delivers itself, and its lifetime in minutes."""
     uid, subject = (account.uid, channel) if account else (NO_ACCOUNT, unknown_subject(name))
     destination = recipient_email(account, None) if account and channel == MAIL else account.phone if account else name
-    address: TokenFacts = {"email": destination} if channel == MAIL else {"phone": destination}
+    address: OneTimeTokenFacts = {"email": destination} if channel == MAIL else {"phone": destination}
     return one_time_tokens.new_code(
         context, kind, uid, subject=subject, facts={**options.facts, **address, **_device(device_hash)}
     ), one_time_tokens.CODE_MINUTES
@@ -220,7 +220,7 @@ def describe_device(context: Context) -> str:
     return " · ".join(part for part in (client, context.address) if part)
 
 
-def _device(device_hash: str | None) -> TokenFacts:
+def _device(device_hash: str | None) -> OneTimeTokenFacts:
     return {"ticket": device_hash} if device_hash else {}
 
 
@@ -230,7 +230,7 @@ def _create_tokens(
     account: Account | None,
     uid: str,
     subject: str,
-    facts: TokenFacts,
+    facts: OneTimeTokenFacts,
     options: SendOptions,
 ) -> dict[str, str]:
     """Store the link and code of a mail, and return the template's members."""
@@ -258,7 +258,7 @@ def _send_code_sms(
     account: Account | None,
     uid: str,
     subject: str,
-    facts: TokenFacts,
+    facts: OneTimeTokenFacts,
     options: SmsOptions,
 ) -> str:
     code = one_time_tokens.new_code(context, purpose, uid, subject=subject, facts=facts)

@@ -11,7 +11,13 @@ from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as one_time_token_store
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import (
+    MAIL_CODE,
+    SMS_CODE,
+    OneTimeToken,
+    OneTimeTokenFacts,
+    Purpose,
+)
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -157,7 +163,7 @@ def redeem(
     account_store.lock(context, device.uid)  # lock the account first, as every request does, against deadlocks
     if not continuation_tokens.change_state(context, device, State.USED):
         raise e.UsedSmartLink
-    facts = cast("TokenFacts", device.facts)  # `begin` stores those of the message too
+    facts = cast("OneTimeTokenFacts", device.facts)  # `begin` stores those of the message too
     token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", facts, device.expires_at)
     return redemption.redeem(context, token, e.WrongClientGuid, suppress_webhook=suppress_webhook, template=template)
 

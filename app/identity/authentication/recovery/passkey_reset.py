@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
@@ -122,7 +122,7 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
     uid, subject = (account.uid, reset_messages.MAIL) if account else (NO_ACCOUNT, reset_messages.unknown_subject(name))
     sending_context = context if account else context.without_sending()
     email = name.strip() if account is None else _spelling(account, name)
-    facts: TokenFacts = {"attempt": options.interaction_id, "email": email}
+    facts: OneTimeTokenFacts = {"attempt": options.interaction_id, "email": email}
     try:
         token = one_time_tokens.new_link(
             context, KIND, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts

@@ -42,6 +42,7 @@ LIFETIME: Final = timedelta(minutes=10)
 MFA: Final = "mfa"  # RFC 8176
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
 SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
+_DEMANDED: Final = "demanded"
 SEND_ERRORS: Final = (
     e.NoSmsConfiguration,
     e.VoiceOtpOff,
@@ -107,7 +108,7 @@ class StoredSignIn:
 
     @classmethod
     def from_stored(cls, facts: Mapping[str, Any]) -> StoredSignIn:
-        demanded = facts.get("demanded")
+        demanded = facts.get(_DEMANDED)
         return cls(
             Authentication.from_stored(facts["way"]),
             facts.get("password_changed_at"),
@@ -115,7 +116,7 @@ class StoredSignIn:
         )
 
     def to_stored(self) -> dict[str, Any]:
-        demanded = {} if self.demanded is None else {"demanded": list(self.demanded)}
+        demanded = {} if self.demanded is None else {_DEMANDED: list(self.demanded)}
         return {"way": self.authentication.to_stored(), "password_changed_at": self.password_changed_at, **demanded}
 
 

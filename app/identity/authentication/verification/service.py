@@ -11,7 +11,7 @@ from app.contract.messages.models import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
@@ -298,7 +298,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     holders = pending_accounts.holders(context, subject)  # queried for every address, for equal timing
     if holders.is_contested:
         options = replace(options, url=None)  # only our page can tell the registrations apart
-    stored: TokenFacts = {"attempt": options.interaction_id, "welcome": options.welcome_template}
+    stored: OneTimeTokenFacts = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
     link_minutes = one_time_tokens.LINK_MINUTES if content != "otp" else None
     code_minutes = one_time_tokens.CODE_MINUTES  # always: the page that awaits the code has its id

@@ -20,7 +20,7 @@ from app.contract import errors as e
 from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import store
 from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, is_code
-from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, Purpose, StoredToken, TokenFacts
+from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, OneTimeTokenFacts, Purpose, StoredToken
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
@@ -63,7 +63,7 @@ class OneTimeToken:
     purpose: Purpose
     uid: str
     subject: str  # the address or number that it was sent to, or another text that the caller of `new_link` chose
-    facts: TokenFacts
+    facts: OneTimeTokenFacts
     expires_at: datetime
     token_id: str = ""
 
@@ -75,7 +75,7 @@ def new_link(
     *,
     subject: str,
     minutes: int = LINK_MINUTES,
-    facts: TokenFacts | None = None,
+    facts: OneTimeTokenFacts | None = None,
 ) -> str:
     """Return the token of a new link, as `issue` does."""
     return issue(context, purpose, uid, subject=subject, link_minutes=minutes, facts=facts).token
@@ -93,7 +93,7 @@ def new_code(
     *,
     subject: str,
     minutes: int = CODE_MINUTES,
-    facts: TokenFacts | None = None,
+    facts: OneTimeTokenFacts | None = None,
 ) -> str:
     """Return a new code, as `issue` does."""
     return issue(context, purpose, uid, subject=subject, code_minutes=minutes, facts=facts).code.text
@@ -107,7 +107,7 @@ def issue(
     subject: str,
     link_minutes: int | None = None,
     code_minutes: int | None = None,
-    facts: TokenFacts | None = None,
+    facts: OneTimeTokenFacts | None = None,
 ) -> IssuedLink:
     """Return a new link, a new code, or both for one message, each where its lifetime is given.
 
@@ -120,7 +120,7 @@ def issue(
     if code_minutes is not None:
         code = OneTimeCode(randomness.digits(DIGITS), randomness.guid())
         new.append(NewOneTimeToken(code.code_id, _code_hashes(context, code.code_id, code.text)[0], code_minutes))
-    store.add(context, new, purpose, uid, subject, facts=facts or TokenFacts())
+    store.add(context, new, purpose, uid, subject, facts=facts or OneTimeTokenFacts())
     return IssuedLink(token, code)
 
 
@@ -367,7 +367,7 @@ def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
 
 __all__ = [
     "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
-    "Purpose", "TokenFacts", "last_recipient", "check_code", "close", "close_addressed", "close_later",
+    "Purpose", "OneTimeTokenFacts", "last_recipient", "check_code", "close", "close_addressed", "close_later",
     "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
     "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
 ]  # fmt: skip

@@ -65,7 +65,7 @@ class Purpose(StrEnum):
     ONE_TOUCH = "one_touch"
 
 
-class TokenFacts(TypedDict, total=False):
+class OneTimeTokenFacts(TypedDict, total=False):
     """What a token stores for its redemption. Its purpose decides which of them it has."""
 
     email: str | None  # where the message went, as it is written to
@@ -90,7 +90,7 @@ class StoredToken:
     uid: str
     subject: str
     code_hash: str | None
-    facts: TokenFacts
+    facts: OneTimeTokenFacts
     state: str
     tries: int
     created_at: datetime
@@ -117,7 +117,7 @@ class NewOneTimeToken:
 
 
 def add(
-    context: Context, new: Sequence[NewOneTimeToken], purpose: str, uid: str, subject: str, *, facts: TokenFacts
+    context: Context, new: Sequence[NewOneTimeToken], purpose: str, uid: str, subject: str, *, facts: OneTimeTokenFacts
 ) -> None:
     """Store the link, the code or both of one message, which replaces the open one, in two statements."""
     account_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens

@@ -10,7 +10,7 @@ from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose, TokenFacts
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import confusables, identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -163,7 +163,7 @@ def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Accou
     return form, owner
 
 
-def _facts(new: NewEmail) -> TokenFacts:
+def _facts(new: NewEmail) -> OneTimeTokenFacts:
     """Return what the token of a new address stores."""
     return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
 
