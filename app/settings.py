@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from app.kit.package_files import data_dir as _default_data_dir
 from app.kit.settings.cpu_quota import usable_cpus
-from app.kit.settings.database_address import normalized
+from app.kit.settings.database_url import normalized
 from app.kit.settings.parsers import SettingsError as SettingsError
 from app.kit.settings.parsers import captcha_urls as _captcha_urls
 from app.kit.settings.parsers import count as _count

@@ -20,7 +20,7 @@ from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.contract.tenants.branding import Brand as TenantBrand
 from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples
-from app.identity.administration.configuration.file.reader import read_file
+from app.identity.administration.configuration.file.read_configuration import read_file
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
 from app.kit.package_files import HOME as ROOT

@@ -30,7 +30,7 @@ COMMAND_LINE = (
     "app/commands",
     "app/demo/start_page.py",
     "app/identity/administration/configuration",
-    "app/kit/settings/database_address.py",
+    "app/kit/settings/database_url.py",
     "app/kit/settings/parsers.py",
     "app/settings.py",
 )

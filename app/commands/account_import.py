@@ -11,7 +11,7 @@ from app.commands.errors import CommandError, open_services
 from app.commands.prompts import counted, tenant_work
 
 if TYPE_CHECKING:
-    from app.identity.administration.account_import.service import ImportedRecord, Report
+    from app.identity.administration.account_import.batch_import import ImportedRecord, Report
 
 _PROGRESS = 10_000
 RECOVERY_PATH = "/forgot-password"
@@ -66,12 +66,11 @@ def import_(
     are imported, 500 in a transaction. Repeating an import is safe: it creates what is missing, and updates an account only
     until its owner has signed in.
     """
-    from app.identity.administration.account_import import formats
-    from app.identity.administration.account_import import service as account_import
+    from app.identity.administration.account_import import batch_import, formats
     from app.identity.administration.account_import.import_record import MappedRecord, RecordRefused
     from app.identity.platform.store.database import StoreUnavailable
 
-    mapped, report = MappedRecord(_renames(roles), _renames(connections)), account_import.Report()
+    mapped, report = MappedRecord(_renames(roles), _renames(connections)), batch_import.Report()
     with open_services() as services:
         tenant_work(services, tenant).rollback()
         found = services.directory.by_name(tenant)
@@ -79,13 +78,13 @@ def import_(
             raise CommandError(f"Tenant {tenant!r} is suspended. Run 'gatehouse tenant resume {tenant}' first.")
         try:
             reads = formats.read(files, formats.Format(form), mapped, realm)
-            account_import.run(services, found, reads, _print, skip=skip, writes=not dry_run, report=report)
+            batch_import.run(services, found, reads, _print, skip=skip, writes=not dry_run, report=report)
         except RecordRefused as problem:
             raise CommandError(f"{problem}. {_stopped(report, dry_run=dry_run)}") from None
         except StoreUnavailable as problem:
             raise CommandError(f"{problem} {_stopped(report, dry_run=dry_run)}") from None
     click.echo(_summary(report, dry_run=dry_run, recovery=services.settings.hub_url(tenant) + RECOVERY_PATH))
-    if report.counts[account_import.ImportOutcome.REFUSED]:
+    if report.counts[batch_import.ImportOutcome.REFUSED]:
         raise SystemExit(1)
 
 

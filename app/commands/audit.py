@@ -29,7 +29,7 @@ def audit(tenant_name: str, email: str | None, reference: str | None, limit: int
 
     Times are in UTC. An attempt with an unknown email or username has no account: leave --email out to find it.
     """
-    from app.identity.directory.accounts import store as account_store
+    from app.identity.directory.accounts import account_store
     from app.identity.directory.accounts.identifiers import normalize
     from app.identity.platform.audit import latest
 

@@ -24,15 +24,17 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     Existing passwords, keys and secrets are never overwritten. Keys and secrets that FILE leaves out are generated and
     printed once. Running servers pick up the change within 5 seconds.
     """
-    from app.identity.administration.configuration import apply as configuration
+    from app.identity.administration.configuration import apply_configuration
     from app.identity.administration.configuration.file import theme
-    from app.identity.administration.configuration.file.document import ConfigurationError
-    from app.identity.administration.configuration.file.reader import read_file
+    from app.identity.administration.configuration.file.read_configuration import read_file
+    from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
     try:
         configuration_file = read_file(file)
         with open_services() as services:
-            done = (configuration.plan if dry_run else configuration.apply)(services, configuration_file, prune=prune)
+            done = (apply_configuration.plan if dry_run else apply_configuration.apply)(
+                services, configuration_file, prune=prune
+            )
             warnings = list(done.warnings)
             for tenant, brand in configuration_file.brands.items():
                 warnings += theme.warnings(tenant, brand, services.settings.theme_files)

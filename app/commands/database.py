@@ -74,10 +74,10 @@ def create(file: Path, pg_dump: str) -> None:
 
     On PostgreSQL, set GATEHOUSE_BACKUP_URL to the backup role from deploy/postgres-roles.sql.
     """
-    from app.identity.platform.store import backup as backups
+    from app.identity.platform.store import database_backup
 
     with _refusals_as_command_errors():
-        manifest = backups.create(_source(settings()), file, pg_dump)
+        manifest = database_backup.create(_source(settings()), file, pg_dump)
     click.echo(f"Backed up to {file}: schema {manifest.revision}, {manifest.total} rows in {len(manifest.rows)} tables")
 
 
@@ -90,10 +90,10 @@ def check(file: Path) -> None:
 
     On PostgreSQL, set GATEHOUSE_BACKUP_URL to the database that FILE was restored into.
     """
-    from app.identity.platform.store import backup as backups
+    from app.identity.platform.store import database_backup
 
     with _refusals_as_command_errors():
-        manifest = backups.verify(_source(settings()), file)
+        manifest = database_backup.verify(_source(settings()), file)
     click.echo(f"{file} is complete: schema {manifest.revision}, {manifest.total} rows in {len(manifest.rows)} tables")
 
 
@@ -109,7 +109,7 @@ def _source(loaded: Settings) -> str:
 
 @contextmanager
 def _refusals_as_command_errors() -> Iterator[None]:
-    from app.identity.platform.store.backup import BackupRefused
+    from app.identity.platform.store.database_backup import BackupRefused
 
     with as_command_errors():
         try:

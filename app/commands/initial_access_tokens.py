@@ -44,10 +44,10 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
 
     NAME names it in lists and in the audit log. Applications send the token as the bearer token of a registration.
     """
-    from app.identity.administration.applications import initial_access_tokens as initial_token_administration
+    from app.identity.administration.applications import initial_access_token_administration
 
     with _tenant(tenant_name) as (services, work):
-        made = initial_token_administration.create(services, work, name, max_uses=uses, days=days)
+        made = initial_access_token_administration.create(services, work, name, max_uses=uses, days=days)
         work.commit()
     click.echo("Save this now. It won't be shown again:", err=True)
     click.echo(made.token)
@@ -76,10 +76,10 @@ def list_tokens(tenant_name: str) -> None:
 @click.argument("name")
 def revoke(tenant_name: str, name: str) -> None:
     """Revoke token NAME of TENANT. Applications that registered with it stay."""
-    from app.identity.administration.applications import initial_access_tokens as initial_token_administration
+    from app.identity.administration.applications import initial_access_token_administration
 
     with _tenant(tenant_name) as (services, work):
-        is_in_file = initial_token_administration.revoke(services, work, name)
+        is_in_file = initial_access_token_administration.revoke(services, work, name)
         work.commit()
     click.echo(f"Revoked token {name} of {tenant_name}.")
     if is_in_file:
@@ -89,7 +89,7 @@ def revoke(tenant_name: str, name: str) -> None:
 @contextmanager
 def _tenant(name: str) -> Iterator[tuple[IdentityServices, UnitOfWork]]:
     """Yield the services and a unit of work of the tenant. Raises CommandError."""
-    from app.identity.administration.applications.initial_access_tokens import InitialAccessTokenRefused
+    from app.identity.administration.applications.initial_access_token_administration import InitialAccessTokenRefused
 
     with open_services() as services:
         work = tenant_work(services, name)

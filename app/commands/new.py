@@ -109,13 +109,13 @@ def _app_port() -> int:
 
 def _create(settings: Settings, starter: Starter, *, installs: bool) -> None:
     """Write the folder and apply its configuration; a refusal leaves neither. Raises CommandError."""
-    from app.identity.administration.configuration import apply as configuration
-    from app.identity.administration.configuration.file.reader import read
+    from app.identity.administration.configuration import apply_configuration
+    from app.identity.administration.configuration.file.read_configuration import read
     from app.identity.administration.configuration.plan import ChangeAction
 
     with open_services(settings) as services:
         file = read(starter.configuration.encode(), "gatehouse.yaml", starter.folder)
-        if configuration.plan(services, file).changes[0].action is not ChangeAction.CREATE:
+        if apply_configuration.plan(services, file).changes[0].action is not ChangeAction.CREATE:
             raise CommandError(
                 f"There's already a tenant {starter.name!r}. Choose another name, or remove it with "
                 f"'gatehouse tenant remove {starter.name}'."
@@ -124,7 +124,7 @@ def _create(settings: Settings, starter: Starter, *, installs: bool) -> None:
         try:
             if installs:
                 starter.install()
-            made = configuration.apply(services, file).made
+            made = apply_configuration.apply(services, file).made
             starter.write_secrets(next(item.value for item in made if item.key == "client_secret"))
         except BaseException:
             shutil.rmtree(starter.folder)

@@ -35,7 +35,7 @@ def confirm(question: str) -> None:
 def tenant_work(services: IdentityServices, name: str) -> UnitOfWork:
     """Return a unit of work of the tenant with this name. Raises CommandError if there is none."""
     from app.identity.directory.tenants import tenant_writes
-    from app.identity.directory.tenants.store import LOOKUP_TENANT
+    from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
     from app.identity.platform.store.unit_of_work import UnitOfWork
 
     work = UnitOfWork(services.database, LOOKUP_TENANT)

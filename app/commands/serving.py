@@ -287,7 +287,7 @@ def warn_of_identity(settings: Settings) -> None:
 def _refuse_api_host(settings: Settings, database: Database) -> None:
     """Raise SettingsError if the API host is the host of a tenant."""
     from app.identity.directory.tenants import tenant_writes
-    from app.identity.directory.tenants.store import LOOKUP_TENANT
+    from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
     from app.identity.platform.store.unit_of_work import UnitOfWork
 
     name, _, domain = settings.api_hostname.partition(".")

@@ -20,7 +20,7 @@ def tenant() -> None:
 def tenant_list() -> None:
     """List every tenant with its address."""
     from app.identity.directory.tenants import tenant_writes
-    from app.identity.directory.tenants.store import LOOKUP_TENANT
+    from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
     from app.identity.platform.store.unit_of_work import UnitOfWork
 
     with open_services() as services:

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from app.kit.text.languages import LANGUAGES
-from app.kit.web.web_addresses import is_web_address, origin, parse_address, split_address
+from app.kit.web.urls import is_web_url, origin, parse_url, split_url
 
 
 class ConfigurationModel(BaseModel):
@@ -27,14 +27,14 @@ def plain(address: str) -> str:
     """Return the address; refuse characters that browsers or headers could misread, and an unreadable host or port."""
     if any(ord(letter) <= 32 or letter in '\\"<>\x7f' for letter in address):
         raise ValueError("an address without spaces, quotes, backslashes or angle brackets")
-    if split_address(address) is None:
+    if split_url(address) is None:
         raise ValueError("an address with a valid host and port")
     return address
 
 
 def web_origin(address: str) -> str:
     """Check `scheme://host[:port]`, in any spelling of the host."""
-    parts = parse_address(plain(address))
+    parts = parse_url(plain(address))
     if parts is None or parts.path or any(mark in address for mark in "?#"):
         raise ValueError("an origin such as https://app.example.com, without a path or *")
     return address
@@ -45,14 +45,14 @@ def page_origin(address: str) -> str:
     return address if origin(plain(address)) == address else web_origin(address)
 
 
-def _web_address(address: str) -> str:
-    if not is_web_address(address):
+def _web_url(address: str) -> str:
+    if not is_web_url(address):
         raise ValueError("a web address such as https://www.example.com/page")
     return address
 
 
 def _picture(address: str) -> str:
-    is_https = address.startswith("https://") and is_web_address(address)
+    is_https = address.startswith("https://") and is_web_url(address)
     if not (is_https or _PICTURE.match(address)):
         raise ValueError("an https address, or an image as a data: URL")
     return address
@@ -108,7 +108,7 @@ def _different(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-WebAddress = Annotated[str, AfterValidator(_web_address), Field(max_length=2_000)]
+WebUrl = Annotated[str, AfterValidator(_web_url), Field(max_length=2_000)]
 Picture = Annotated[str, AfterValidator(_picture), Field(max_length=12_000)]
 OwnPicture = Annotated[str, AfterValidator(_own_picture), Field(max_length=12_000)]
 Network = Annotated[str, AfterValidator(_network)]

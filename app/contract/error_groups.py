@@ -1,42 +1,43 @@
 """Errors that operations share: groups that a declaration lists as `errors=(*SMS_CODE, …)`."""
 
-from app.contract import errors as e
+from app.contract import errors
 
-UID_ERRORS = (e.MalformedUid, e.UnknownUid)
+UID_ERRORS = (errors.MalformedUid, errors.UnknownUid)
 """An account is addressed by its id, in the path or in the query."""
-CAPTCHA = (e.WrongCaptcha, e.WrongSecondCaptcha)
-LOCKS = (e.AccountBlocked, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion)
-LOCK_ANSWERS = (e.UnknownSecurityQuestion, e.WrongQuestionOrAnswer, *CAPTCHA)
+CAPTCHA = (errors.WrongCaptcha, errors.WrongSecondCaptcha)
+LOCKS = (errors.AccountBlocked, errors.LockedForAWhile, errors.LockedForCaptcha, errors.LockedForSecurityQuestion)
+LOCK_ANSWERS = (errors.UnknownSecurityQuestion, errors.WrongQuestionOrAnswer, *CAPTCHA)
 """The request may answer the challenge of a lock."""
-LOCK_CHALLENGES = (*LOCKS, e.LockedDuringStep, *LOCK_ANSWERS, e.WrongSecurityAnswer)
-REQUIRED_ACTIONS = (e.PrivacyPolicyOutdated, e.ConsentNeeded, e.PinRequired)
+LOCK_CHALLENGES = (*LOCKS, errors.LockedDuringStep, *LOCK_ANSWERS, errors.WrongSecurityAnswer)
+REQUIRED_ACTIONS = (errors.PrivacyPolicyOutdated, errors.ConsentNeeded, errors.PinRequired)
 """The tenant requires something before a completed sign-in gets a session; `Data` of each error holds the token to continue."""
-SESSION_ERRORS = (*LOCKS, *REQUIRED_ACTIONS, e.LoginDisabled, e.LoginNotAllowed, e.TooManySessions)
+SESSION_ERRORS = (*LOCKS, *REQUIRED_ACTIONS, errors.LoginDisabled, errors.LoginNotAllowed, errors.TooManySessions)
 """The account may not get a session."""
-REAUTHENTICATION = (*LOCKS, e.NotAuthenticated, e.WrongCurrentPassword)
-LINK = (e.UnknownLink, e.UsedLink, e.ExpiredLink)
-EMAIL_CODE = (e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode)
-SMS_CODE = (e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
-SMS_SENDING = (e.NoSmsConfiguration, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached)
-EMAIL_SENDING = (e.MailLimitReached, e.VerificationUrlRefused)
-NEW_PASSWORD = (e.FieldsRefused, e.WeakPassword, e.PasswordNotAcceptable, e.NewPasswordBreached)
-IDENTIFIER_KINDS = (e.UsernameLoginOn, e.UsernameLoginOff, e.PhoneLoginOn, e.PhoneLoginOff)
+REAUTHENTICATION = (*LOCKS, errors.NotAuthenticated, errors.WrongCurrentPassword)
+LINK = (errors.UnknownLink, errors.UsedLink, errors.ExpiredLink)
+EMAIL_CODE = (errors.WrongMailCode, errors.UsedMailCode, errors.ExpiredMailCode, errors.ClosedMailCode)
+SMS_CODE = (errors.WrongSmsCode, errors.UsedSmsCode, errors.ExpiredSmsCode, errors.ClosedSmsCode)
+SMS_SENDING = (errors.NoSmsConfiguration, errors.VoiceOtpOff, errors.SmsLimitReached, errors.SharedSmsLimitReached)
+EMAIL_SENDING = (errors.MailLimitReached, errors.VerificationUrlRefused)
+NEW_PASSWORD = (errors.FieldsRefused, errors.WeakPassword, errors.PasswordNotAcceptable, errors.NewPasswordBreached)
+IDENTIFIER_KINDS = (errors.UsernameLoginOn, errors.UsernameLoginOff, errors.PhoneLoginOn, errors.PhoneLoginOff)
 """The tenant chooses which identifiers sign in."""
-CONTACT_TAKEN = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
+CONTACT_TAKEN = (errors.ClosedLink, errors.EmailRegistered, errors.PhoneTaken)
 """Another account has since verified the address or the number."""
-ACCOUNT_EMAIL = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
-EMAIL_DOMAINS = (e.EmailRefused, e.EmailDomainRefused)
+ACCOUNT_EMAIL = (errors.EmailMissing, errors.MalformedEmail, errors.EmailNotOnProfile)
+EMAIL_DOMAINS = (errors.EmailRefused, errors.EmailDomainRefused)
 ADDED_EMAIL = (
-    *EMAIL_DOMAINS, e.MalformedEmail, e.EmailTaken, e.EmailNotAddable, e.EmailUpdateRefused, e.EmailTypeMissing, e.EmailActionRefused,
-    e.EmailRegistered,
+    *EMAIL_DOMAINS, errors.MalformedEmail, errors.EmailTaken, errors.EmailNotAddable, errors.EmailUpdateRefused, errors.EmailTypeMissing,
+    errors.EmailActionRefused,
+    errors.EmailRegistered,
 )  # fmt: skip
-PASSKEY = (e.PasskeysOff, e.PasskeyRefused, e.PasskeyMisconfigured)
+PASSKEY = (errors.PasskeysOff, errors.PasskeyRefused, errors.PasskeyMisconfigured)
 SECURITY_ANSWERS = (
-    e.UnknownSecurityQuestion,
-    e.NoSecurityAnswers,
-    e.WrongSecurityAnswer,
-    e.WrongQuestionOrAnswer,
-    e.SecurityQuestionsOff,
+    errors.UnknownSecurityQuestion,
+    errors.NoSecurityAnswers,
+    errors.WrongSecurityAnswer,
+    errors.WrongQuestionOrAnswer,
+    errors.SecurityQuestionsOff,
 )
-RECORDS = (e.UnknownRecord, e.MalformedRecord, e.WrongRecordCode, e.RecordCodeMissing)
+RECORDS = (errors.UnknownRecord, errors.MalformedRecord, errors.WrongRecordCode, errors.RecordCodeMissing)
 """Choices of registration fields."""

@@ -30,7 +30,6 @@ from app.kit.operations.operation import (
 )
 from app.kit.operations.wire import Wire
 from app.kit.resources.checks import check
-from app.kit.resources.models import MAX_ON_A_PAGE
 from app.kit.resources.operations import BoundOperation, OperationDraft, drafts
 from app.kit.resources.resource import (
     Backing,
@@ -42,6 +41,7 @@ from app.kit.resources.resource import (
     Verb,
     VerbOptions,
 )
+from app.kit.resources.resource_models import MAX_ON_A_PAGE
 
 RESOURCES: list[Resource] = []
 BOUND: list[BoundOperation] = []

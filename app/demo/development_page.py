@@ -11,7 +11,7 @@ from flask import Flask, render_template
 from app.demo import page_style
 from app.demo.inbox import is_of_this_machine
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.settings import Settings

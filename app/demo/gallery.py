@@ -10,10 +10,10 @@ from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
-from app.identity.messaging.tenant_templates import store as template_store
+from app.identity.messaging.tenant_templates import template_store
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.text.languages import LANGUAGES, Language

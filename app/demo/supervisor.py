@@ -14,11 +14,11 @@ from pathlib import Path
 
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import TenantFile
-from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.apply_configuration import apply
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.assembly.services import assemble
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import migrate
 from app.identity.platform.store.unit_of_work import UnitOfWork

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
-from app.contract.accounts.pages.reauthentication import AccountView, OfAccount, RequiredReauthentication
+from app.contract.accounts.pages.reauthentication_pages import AccountView, OfAccount, RequiredReauthentication
 from app.hub.client.identity_client import SignInRequired
 from app.hub.web.services import api
 from app.hub.web.visit import Visit, current_visit

@@ -7,8 +7,7 @@ import pkgutil
 
 from flask import Blueprint
 
-from app.hub import oidc_client
-from app.hub import pages as page_modules
+from app.hub import oidc_client, pages
 from app.hub.endpoints import (
     application_logos,
     check_session,
@@ -16,7 +15,7 @@ from app.hub.endpoints import (
     device_qr,
     federation,
     jwt_sign_on,
-    legacy_addresses,
+    legacy_urls,
     protocol,
     theme_files,
     web_sso,
@@ -41,17 +40,17 @@ def make_app(shared: HubServices) -> HubFlask:
 
 def all_views(*, development: bool = False) -> list[Blueprint]:
     """Import every page; return the blueprints of pages and endpoints."""
-    for module in pkgutil.walk_packages(page_modules.__path__, f"{page_modules.__name__}."):
+    for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
         importlib.import_module(module.name)
     found = [
-        page_modules.pages,
+        pages.pages,
         crawlers.views,
         theme_files.views,
         application_logos.views,
         protocol.views,
         check_session.views,
         device_qr.views,
-        legacy_addresses.views,
+        legacy_urls.views,
         oidc_client.views,
         federation.views,
         jwt_sign_on.views,

@@ -26,7 +26,7 @@ from app.hub.components.error_pages import ErrorPage, RequestError, UnknownTenan
 from app.hub.journey import InteractionGone, start_again
 from app.hub.web.errors import ErrorPages
 from app.hub.web.responses import redirect_to
-from app.hub.web.visit import current_visit, retry_address
+from app.hub.web.visit import current_visit, retry_url
 from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.operations.client import ServiceUnavailable
 from app.kit.operations.errors import ApiError
@@ -130,7 +130,7 @@ def _error_page(status: int, wait_seconds: int = 0) -> Response:
     has_no_tenant = not visit.tenant.name
     home = visit.interaction.home if visit.interaction else ""
     is_too_many = status == HTTPStatus.TOO_MANY_REQUESTS
-    again = retry_address() if is_too_many or status == HTTPStatus.SERVICE_UNAVAILABLE else ""
+    again = retry_url() if is_too_many or status == HTTPStatus.SERVICE_UNAVAILABLE else ""
     return ErrorPage.of(
         status,
         reference=visit.reference,

@@ -12,7 +12,7 @@ from typing import Final
 from flask import Blueprint, Response, render_template
 from werkzeug.exceptions import NotFound
 
-from app.hub import pages as page_modules
+from app.hub import pages
 from app.hub.locale import LANGUAGES
 from app.hub.rendering.page import Page, all_pages
 from app.hub.tenants.branding import PageBranding
@@ -118,7 +118,7 @@ _INTERACTIONS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member
 @cache
 def _pages() -> dict[str, type[Page]]:
     """Return every page class by its name."""
-    for module in pkgutil.walk_packages(page_modules.__path__, f"{page_modules.__name__}."):
+    for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
         importlib.import_module(module.name)
     return {page.__name__: page for page in all_pages()}
 

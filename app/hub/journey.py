@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response
 
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.sign_in.pages import InteractionRequest, resume
+from app.contract.sign_in.sign_in_pages import InteractionRequest, resume
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import (
     ApproveProgramStep,
@@ -68,8 +68,8 @@ from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.interaction import HubInteraction, interaction_from_step
 from app.hub.web.responses import redirect, redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.short_links import link_address
-from app.hub.web.visit import Visit, current_visit, own_address, requested_interaction_id
+from app.hub.web.short_links import link_url
+from app.hub.web.visit import Visit, current_visit, own_url, requested_interaction_id
 from app.kit.operations.wire import Wire
 
 _COOKIE_TEST: Final = "cookies"
@@ -241,7 +241,7 @@ def _cookie_probe() -> Response | None:
         return None
     interaction_id = requested_interaction_id()
     parameters = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
-    path = own_address(visit.path)
+    path = own_url(visit.path)
     if visit.query.get(_COOKIE_TEST) == _COOKIE_TEST_VALUE:
         return CookiesBlockedPage(f"{path}?{urlencode(parameters)}" if parameters else path).render(403)
     if is_cross_origin_request(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
@@ -269,7 +269,7 @@ def _page(
         own = {name: text for name, text in (query(step) if query else {}).items() if text}
         interaction = {"attempt": response.interaction_id} if response.interaction_id else {}
         text = urlencode({**interaction, **own, **parameters})
-        return _to_address(response, f"{place}?{text}" if text else place)
+        return _to_url(response, f"{place}?{text}" if text else place)
 
     return kind, follow_to_page
 
@@ -284,10 +284,10 @@ def _to_profile(response: StepResponse, parameters: dict[str, str]) -> Response:
     step = cast("ProfileStep", response.step)
     is_changed = parameters.get("changed") == "password"
     query = "?landing=refused" if step.is_return_refused else "?changed=password" if is_changed else ""
-    return _to_address(response, f"{PROFILE}{query}")
+    return _to_url(response, f"{PROFILE}{query}")
 
 
-def _to_address(response: StepResponse, address: str) -> Response:
+def _to_url(response: StepResponse, address: str) -> Response:
     """Redirect to a page of the hub; if a session ended, after its front-channel logout frames."""
     if response.frames:
         return SignedOutPage(frames=tuple(response.frames), onward=address).render()
@@ -304,8 +304,8 @@ JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
     _page(ResetSentStep, "/forgot-password/sent"),
     _page(PinSentStep, "/forgot-pin/sent"),
     _page(SignInSentStep, "/sign-in/sent"),
-    _page(NewPasswordStep, lambda step: link_address("/reset-password", step.token)),
-    _page(NewPinStep, lambda step: link_address("/reset-pin", step.token)),
+    _page(NewPasswordStep, lambda step: link_url("/reset-password", step.token)),
+    _page(NewPinStep, lambda step: link_url("/reset-pin", step.token)),
     _page(SecondFactorStep, "/second-factor"),
     _page(PasskeyOfferStep, "/passkeys/offer"),
     _page(BackupCodesStep, "/backup-codes", lambda step: {"state": step.reason}),
@@ -334,6 +334,6 @@ JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
 """The page or the response of each step; only the sign-out page handles ConfirmSignOutStep."""
 _REFUSED: Final[Mapping[RefusedPart | None, Explanation]] = {
     RefusedPart.CLIENT: RequestError.UNKNOWN_APPLICATION,
-    RefusedPart.REDIRECT_URI: RequestError.WRONG_ADDRESS,
-    RefusedPart.POST_LOGOUT_REDIRECT_URI: RequestError.WRONG_ADDRESS,
+    RefusedPart.REDIRECT_URI: RequestError.WRONG_URL,
+    RefusedPart.POST_LOGOUT_REDIRECT_URI: RequestError.WRONG_URL,
 }

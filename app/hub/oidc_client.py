@@ -19,7 +19,7 @@ from joserfc.jwk import KeySet
 from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownAccount
-from app.contract.oauth.pages import authorization as contract
+from app.contract.oauth.pages import authorization_pages
 from app.hub.account_pages import DEFAULT, is_landing
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.encryption import derive_key
@@ -55,7 +55,7 @@ def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
     Any other address than that of an account page continues at /profile.
     """
     landing = landing if is_landing(landing) else DEFAULT
-    hub_client = api()(contract.hub_client, contract.HubClientRequest(name=CLIENT_NAME))
+    hub_client = api()(authorization_pages.hub_client, authorization_pages.HubClientRequest(name=CLIENT_NAME))
     pending = {"id": randomness.token(9), "verifier": randomness.token(48), "nonce": randomness.token(16)}
     with _client(hub_client) as client:
         address, _ = client.create_authorization_url(
@@ -81,7 +81,7 @@ def finish_login(name: str) -> Response:
     if not _NAME.fullmatch(name):
         raise NotFound
     try:
-        hub_client = api()(contract.hub_client, contract.HubClientRequest(name=name.lower()))
+        hub_client = api()(authorization_pages.hub_client, authorization_pages.HubClientRequest(name=name.lower()))
     except UnknownAccount:
         return ErrorPage.of(404, reference=current_visit().reference).render(404)
     try:
@@ -118,12 +118,12 @@ def _pending_login() -> tuple[dict[str, str], str]:
     return pending, landing
 
 
-def _check_issuer(hub_client: contract.HubClient) -> None:
+def _check_issuer(hub_client: authorization_pages.HubClient) -> None:
     if current_visit().query.get("iss") != hub_client.issuer:
         raise LoginFailed("the answer is another issuer's")
 
 
-def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
+def _exchange(hub_client: authorization_pages.HubClient, verifier: str) -> dict[str, Any]:
     """Return the token response. Raises LoginFailed, ServiceUnavailable."""
     from app.hub.client.transports import TRANSPORT_ERROR
     from app.kit.outbound.oauth_client import OAuthError
@@ -143,7 +143,7 @@ def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
     return response
 
 
-def _check_token(hub_client: contract.HubClient, token_response: dict[str, Any], nonce: str) -> None:
+def _check_token(hub_client: authorization_pages.HubClient, token_response: dict[str, Any], nonce: str) -> None:
     """Validate the id_token: signature, issuer, audience, times, nonce. Raises LoginFailed."""
     with _client(hub_client) as client:
         keys = client.request("GET", hub_client.jwks_uri, withhold_token=True).json()
@@ -162,7 +162,7 @@ def _check_token(hub_client: contract.HubClient, token_response: dict[str, Any],
         raise LoginFailed(f"the id_token is not good: {problem}") from problem
 
 
-def _client(hub_client: contract.HubClient) -> OAuth2Client:
+def _client(hub_client: authorization_pages.HubClient) -> OAuth2Client:
     from app.kit.outbound.oauth_client import OAuth2Client
 
     return OAuth2Client(

@@ -12,7 +12,7 @@ from app.hub.web.services import HubServices
 from app.hub.web.short_links import page_path
 from app.kit.limits.queue_slot import QueueSlot
 
-_GENERATES_PASSWORD: Final = frozenset({alert_link.ADDRESS})
+_GENERATES_PASSWORD: Final = frozenset({alert_link.PATH})
 """Forms that generate a new password; others hash if a secret is in their field names (decision 0152)."""
 _BULK_PATHS: Final = frozenset({"/register"})
 

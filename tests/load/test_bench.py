@@ -7,8 +7,8 @@ from http.client import HTTPMessage
 
 import pytest
 
-from tools.bench import measure as measuring
-from tools.bench.measure import Budget, Spent, measure
+from tools.bench import measurement
+from tools.bench.measurement import Budget, Spent, measure
 from tools.bench.servers import BenchServer, free_port
 from tools.bench.table import printed
 from tools.bench.visitor import BenchVisitor, MeasuredResponse, Unexpected, form_of, linked_from
@@ -64,7 +64,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BenchServer]:
 
 
 def test_cpu_time_excludes_the_client(bare: BenchServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "TURN_SECONDS", 0.2)
+    monkeypatch.setattr(measurement, "TURN_SECONDS", 0.2)
     visitor = BenchVisitor(bare.port, "bare.localhost")
 
     def three_times(_: int) -> None:

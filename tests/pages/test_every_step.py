@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from app.contract import errors as e
-from app.contract.oauth.pages import authorization
-from app.contract.recovery.pages import forgot
-from app.contract.registration.pages import register
-from app.contract.second_factors.pages import sign_in as factor_pages
-from app.contract.sign_in import pages as contract
+from app.contract import errors
+from app.contract.oauth.pages import authorization_pages
+from app.contract.recovery.recovery_pages import forgot
+from app.contract.registration.registration_pages import register
+from app.contract.second_factors.pages import second_factor_pages
+from app.contract.sign_in import sign_in_pages
 from app.contract.steps import ProfileStep, StepResponse
 from app.kit.operations.operation import AnyOperation
 from tests.support.oauth.world import World
-from tests.support.visitors.scripted_answers import Page, ScriptedHub, errors, page_of, steps
+from tests.support.visitors.scripted_answers import Page, ScriptedHub, errors_of, page_of, steps
 from tests.support.visitors.visitor import Visitor
 
 AUTHORIZE = (
@@ -23,8 +23,8 @@ AUTHORIZE = (
 )
 ADA = {"identifier": "ada@example.com", "password": "correct horse 7"}
 FORMS: dict[str, tuple[AnyOperation, dict[str, str]]] = {
-    "/login": (contract.sign_in, ADA),
-    "/second-factor": (factor_pages.verify_factor, {"kind": "totp", "code": "123456", "do": "prove"}),
+    "/login": (sign_in_pages.sign_in, ADA),
+    "/second-factor": (second_factor_pages.verify_factor, {"kind": "totp", "code": "123456", "do": "prove"}),
     "/register": (register, {"email": "ada@example.com", "password": "correct horse 7"}),
     "/forgot-password": (forgot, {"identifier": "ada@example.com"}),
 }
@@ -60,7 +60,7 @@ def test_every_step_of_a_form_leads_on(
 @pytest.mark.parametrize("path", FORMS)
 def test_every_refusal_of_a_form_has_a_page(scripted: ScriptedHub, pages: dict[str, Page], path: str) -> None:
     operation, typed = FORMS[path]
-    for name, error in errors(operation):
+    for name, error in errors_of(operation):
         answer = scripted.post(error, path, {**pages[path].fields, **typed}, headers=pages[path].headers)
         assert answer.status >= 400 or "Location" in answer.response.headers, name
         assert len(answer.calls) == 1, name
@@ -81,7 +81,7 @@ def test_every_step_of_an_authorization_leads_on(
 
 
 def test_every_refusal_of_an_authorization_has_a_page(scripted: ScriptedHub, pages: dict[str, Page]) -> None:
-    for name, error in errors(authorization.authorize):
+    for name, error in errors_of(authorization_pages.authorize):
         answer = scripted.get(error, AUTHORIZE, headers=pages["/login"].headers)
         assert answer.status >= 400 or "Location" in answer.response.headers, name
         assert len(answer.calls) == 1, name
@@ -89,10 +89,10 @@ def test_every_refusal_of_an_authorization_has_a_page(scripted: ScriptedHub, pag
 
 
 REFUSALS: dict[type[Exception], tuple[Any, int, str]] = {
-    e.AccountLeaving: (e.AccountLeaving(data={"keep": "a-token", "leaves_at": "2026-12-24"}), 403, "a-token"),
-    e.LockedForCaptcha: (e.LockedForCaptcha(data={"captcha": None}), 403, "Error: Sign in"),
-    e.LockedForSecurityQuestion: (e.LockedForSecurityQuestion(data={"question_id": "pet"}), 403, "locked"),
-    e.TooManyRequests: (e.TooManyRequests(retry_after_seconds=5), 429, "Too many"),
+    errors.AccountLeaving: (errors.AccountLeaving(data={"keep": "a-token", "leaves_at": "2026-12-24"}), 403, "a-token"),
+    errors.LockedForCaptcha: (errors.LockedForCaptcha(data={"captcha": None}), 403, "Error: Sign in"),
+    errors.LockedForSecurityQuestion: (errors.LockedForSecurityQuestion(data={"question_id": "pet"}), 403, "locked"),
+    errors.TooManyRequests: (errors.TooManyRequests(retry_after_seconds=5), 429, "Too many"),
 }
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.rows import ORDER
 from tools.bench.scene import Scene
 from tools.bench.servers import DidNotStart

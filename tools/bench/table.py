@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 
 HEAD = ("operation", "counted", "measured", "bar", "aim", "")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from app.contract.catalogue import load_catalogue
 from app.contract.resources import BOUND, RESOURCES
-from app.identity.administration.resources.registry import rules_of
+from app.identity.administration.resource_operations.resource_registry import rules_of
 from app.kit.operations.operation import AnyOperation, Operation
 from app.kit.package_files import HOME as ROOT
 from app.kit.resources.resource import Resource

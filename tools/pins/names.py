@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from tools.pins import interface as pinned_interface
-from tools.pins import strings as pinned_strings
+from tools.pins import interface, strings
 from tools.pins.strings import ROOT, Lines
 
 PINS = ROOT / "tests" / "catalogue" / "pinned_names.txt"
@@ -27,7 +26,7 @@ Pins = dict[str, Lines]
 
 def current() -> Pins:
     """Return what the code has."""
-    return {**pinned_strings.read(), **pinned_interface.read()}
+    return {**strings.read(), **interface.read()}
 
 
 def written(pins: Pins) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from app.contract.configuration_model import ConfigurationModel
-from app.contract.roles.operations import MAX_ACCOUNT_ROLES
+from app.contract.roles.role_operations import MAX_ACCOUNT_ROLES
 
 
 class AccountFile(ConfigurationModel):

@@ -14,7 +14,7 @@ AuthMethod = Literal[
     "client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt", "tls_client_auth",
     "self_signed_tls_client_auth", "none",
 ]  # fmt: skip
-"""The identity service has one entry for each in `client_authentication/registry.py`."""
+"""The identity service has one entry for each in `client_authentication/authentication_methods.py`."""
 AssertionAlg = Literal[SigningAlgorithm, "HS256"]
 
 SECRET_JWT: Final = "client_secret_jwt"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from app.contract.applications.addresses import AuthenticationClass, RequestUri, SecureAddress
+from app.contract.applications.application_urls import AuthenticationClass, RequestUri, SecureUrl
 from app.contract.applications.client_authentication import problem_of
 from app.contract.applications.key_sets import usable_keys
 from app.contract.applications.localized_texts import MAX_LANGUAGES, EachOnce, LanguageTag, LocalizedTextsFile
@@ -17,14 +17,14 @@ from app.contract.applications.security_profile import contradiction as security
 from app.contract.applications.settings import ApplicationSettings, TrustedIssuer
 from app.contract.applications.subject_types import sector_of
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.configuration_model import Picture, WebAddress, page_origin, plain
+from app.contract.configuration_model import Picture, WebUrl, page_origin, plain
 from app.contract.federation.connections import (
     ProviderAddress,
 )
 from app.contract.oauth.authorization_details import TypeName
 from app.contract.oauth.response_types import ID_TOKEN, IMPLICIT, ResponseType
 from app.contract.oauth.response_types import contradiction as response_contradiction
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 RESERVED_APPLICATIONS = frozenset(
     {
@@ -54,7 +54,7 @@ def redirect_uri(uri: str) -> str:
         raise ValueError(f"an address with its scheme, such as http://{uri[:200]}")
     if not parts.scheme or "#" in uri or "*" in uri:
         raise ValueError("a complete address with its scheme, without * or #")
-    if parts.scheme in ("http", "https") and not is_web_address(uri):
+    if parts.scheme in ("http", "https") and not is_web_url(uri):
         raise ValueError("an address with a host and without a password")
     if parts.scheme == "http" and not _LOCAL_HOST.match(parts.hostname or ""):
         raise ValueError("an https address (http works on localhost and 127.0.0.1 only)")
@@ -142,14 +142,14 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
     cors_origins: tuple[Origin, ...] = ()
     assertion_issuers: tuple[AssertionIssuerFile, ...] = Field(default=(), max_length=10)
     contacts: tuple[Annotated[str, Field(min_length=3, max_length=254)], ...] = Field(default=(), max_length=10)
-    initiate_login_uri: SecureAddress | None = None
+    initiate_login_uri: SecureUrl | None = None
     default_acr_values: tuple[AuthenticationClass, ...] = Field(default=(), max_length=10)
     software_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     software_version: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    client_uri: WebAddress | None = None
+    client_uri: WebUrl | None = None
     logo_uri: Picture | None = None
-    policy_uri: WebAddress | None = None
-    tos_uri: WebAddress | None = None
+    policy_uri: WebUrl | None = None
+    tos_uri: WebUrl | None = None
     localized: Annotated[Mapping[LanguageTag, LocalizedTextsFile], EachOnce, Field(max_length=MAX_LANGUAGES)] = Field(
         default_factory=dict
     )

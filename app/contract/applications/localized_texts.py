@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress
+from app.contract.configuration_model import ConfigurationModel, Picture, WebUrl
 from app.kit.text.languages import lookup
 
 MAX_LANGUAGES: Final = 20
@@ -57,10 +57,10 @@ class LocalizedTextsFile(LocalizedTexts):
     """What pages in one language show in place of the application's own value; an absent key leaves that one."""
 
     client_name: Annotated[str, Field(min_length=1, max_length=100)] | None = None
-    client_uri: WebAddress | None = None
+    client_uri: WebUrl | None = None
     logo_uri: Picture | None = None
-    policy_uri: WebAddress | None = None
-    tos_uri: WebAddress | None = None
+    policy_uri: WebUrl | None = None
+    tos_uri: WebUrl | None = None
 
 
 class LocalizedSettings(ConfigurationModel):

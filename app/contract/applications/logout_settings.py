@@ -7,18 +7,18 @@ from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.federation.connections import ProviderAddress
-from app.kit.web.web_addresses import origin
+from app.kit.web.urls import origin
 
 LogoutReason = Literal["rp_logout", "idp_logout", "password_change", "account_delete"]
 """What ended a session: a sign-out that an application asked for, one at the hosted pages, a new password, a deletion or block."""
-MAX_LOGOUT_ADDRESSES = 5
+MAX_LOGOUT_URLS = 5
 
 
 class LogoutSettings(ConfigurationModel):
     """OpenID Connect Back-Channel Logout 1.0 section 2.2, and Front-Channel Logout 1.0 section 2."""
 
     backchannel_logout_uri: str | None = None
-    backchannel_logout_uris: tuple[str, ...] = Field(default=(), max_length=MAX_LOGOUT_ADDRESSES)
+    backchannel_logout_uris: tuple[str, ...] = Field(default=(), max_length=MAX_LOGOUT_URLS)
     backchannel_logout_session_required: bool = False
     backchannel_logout_on: tuple[LogoutReason, ...] = ("rp_logout", "idp_logout", "password_change", "account_delete")
     logout_token_seconds: int = Field(default=3_600, ge=30, le=86_400)
@@ -26,7 +26,7 @@ class LogoutSettings(ConfigurationModel):
     frontchannel_logout_session_required: bool = False
 
     @property
-    def logout_addresses(self) -> tuple[str, ...]:
+    def logout_urls(self) -> tuple[str, ...]:
         """Where it receives logout tokens."""
         single = (self.backchannel_logout_uri,) if self.backchannel_logout_uri else ()
         return tuple(dict.fromkeys((*single, *self.backchannel_logout_uris)))
@@ -36,7 +36,7 @@ class LogoutFile(LogoutSettings):
     """The same, with checked addresses."""
 
     backchannel_logout_uri: ProviderAddress | None = None
-    backchannel_logout_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=MAX_LOGOUT_ADDRESSES)
+    backchannel_logout_uris: tuple[ProviderAddress, ...] = Field(default=(), max_length=MAX_LOGOUT_URLS)
     frontchannel_logout_uri: ProviderAddress | None = None
 
 

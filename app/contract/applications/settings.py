@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from app.contract.applications.addresses import Resource
+from app.contract.applications.application_urls import Resource
 from app.contract.applications.client_authentication import AuthenticationSettings
 from app.contract.applications.localized_texts import LocalizedSettings
 from app.contract.applications.logout_settings import LogoutSettings

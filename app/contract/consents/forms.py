@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from app.contract.configuration_model import ConfigurationModel, Tag, WebAddress
+from app.contract.configuration_model import ConfigurationModel, Tag, WebUrl
 
 REGISTER, FIRST_LOGIN, LOGIN = "Register", "FirstLogin", "Login"
 EVENTS = (REGISTER, FIRST_LOGIN, LOGIN)
@@ -22,7 +22,7 @@ class ConsentOption(ConfigurationModel):
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
     title: dict[Tag, Sentence] = Field(min_length=1)  # by language
     description: dict[Tag, Paragraph] = Field(default_factory=dict)
-    link: WebAddress | None = None  # the address of the full text
+    link: WebUrl | None = None  # the address of the full text
     mandatory: bool = False  # required, and cannot be withdrawn
 
 

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.tenants.key_formats import p256_private_key
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 ConnectionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,59}$")]
 ClaimedMember = Literal[
@@ -46,26 +46,26 @@ def is_local(address: str) -> bool:
     return _LOCAL.match(urlsplit(address).hostname or "") is not None
 
 
-def is_provider_address(address: str) -> bool:
+def is_provider_url(address: str) -> bool:
     """Return whether the address is allowed for a provider: https, or http on this machine."""
-    parts = urlsplit(address) if is_web_address(address) else None
+    parts = urlsplit(address) if is_web_url(address) else None
     return parts is not None and not parts.fragment and (parts.scheme == "https" or is_local(address))
 
 
-def _provider_address(address: str) -> str:
-    if not is_provider_address(address):
+def _provider_url(address: str) -> str:
+    if not is_provider_url(address):
         raise ValueError("an https address (http works on localhost only)")
     return address
 
 
 def _issuer(address: str) -> str:
-    if urlsplit(_provider_address(address)).query:
+    if urlsplit(_provider_url(address)).query:
         raise ValueError("an issuer such as https://id.example.com, without a query")
     return address
 
 
 Issuer = Annotated[str, AfterValidator(_issuer), Field(max_length=500)]
-ProviderAddress = Annotated[str, AfterValidator(_provider_address), Field(max_length=2_000)]
+ProviderAddress = Annotated[str, AfterValidator(_provider_url), Field(max_length=2_000)]
 
 
 class AppleSettings(ConfigurationModel):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.federation.connections import MEMBERS, ConnectionSettings, ProviderAddress
 from app.contract.resources import collection
 from app.kit.operations.wire import Wire
@@ -30,7 +30,7 @@ FIELDS = {"ID": "subject", "Email": "email", "EmailVerified": "email_verified"} 
 """The fields of the profile that `DataMap` may fill, and the claims of a connection."""
 Claim = Annotated[str, Field(min_length=1, max_length=200)]
 ProviderDomain = Annotated[
-    str | None, Distinct(e.ProviderDomainExists), Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
+    str | None, Distinct(errors.ProviderDomainExists), Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
 ]
 """The email domain whose accounts sign in at a provider: a look-up by domain finds one."""
 
@@ -67,6 +67,7 @@ PROVIDERS = collection(
     about="An OAuth provider is an identity provider of your own, by OAuth 2.0. Register `/socialauth/validate.sauth` of "
     "the tenant’s host there as redirect URI.",
     scope="provider",
-    unique=("provider_name",), exists=e.BadField, unknown=e.UnknownOAuthProvider, backing=InOwnStore(), content=StoredOAuthProvider,
+    unique=("provider_name",), exists=errors.BadField, unknown=errors.UnknownOAuthProvider, backing=InOwnStore(),
+    content=StoredOAuthProvider,
     ids=("provider_name",), max_items=30,
 )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import Annotated
 from app.contract.auth import ACCESS_TOKEN, API_KEY, CLIENT, STANDARD
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_profiles import OAUTH
-from app.contract.oauth import errors as oauth
-from app.contract.oauth.authorization import DeviceRequest, DeviceResponse
-from app.contract.oauth.metadata import IssuerRequest, UserinfoResponse
-from app.contract.oauth.tokens import GRANT_ERRORS, RevocationRequest, TokenRequest, TokenResponse
+from app.contract.oauth import oauth_errors
+from app.contract.oauth.authorization_operations import DeviceRequest, DeviceResponse
+from app.contract.oauth.oauth_metadata import IssuerRequest, UserinfoResponse
+from app.contract.oauth.oauth_token_operations import GRANT_ERRORS, RevocationRequest, TokenRequest, TokenResponse
 from app.kit.operations.wire import Document, Found, From
 
 Site = Annotated[str | None, From.PATH]
@@ -69,14 +69,14 @@ revoke = operation(
 )  # fmt: skip
 device = operation(
     "oauth_older.device", "POST /sso/oauth/{app}/device", DeviceRequest, DeviceResponse, auth=CLIENT & API_KEY, error_profile=OAUTH,
-    errors=(oauth.UnauthorizedClient, oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported),
+    errors=(oauth_errors.UnauthorizedClient, oauth_errors.InvalidScope, oauth_errors.InvalidTarget, oauth_errors.RequestNotSupported),
     summary="Start a device sign-in, older address",
     description="Returns a `device_code` and a `user_code`. New clients use `POST /api/oidc/device`.",
 )  # fmt: skip
 
 oidc_authorize = operation(
     "oauth_older.oidc_authorize", f"GET {_V2}/authorize", SiteRequest, Found, error_profile=OAUTH, answers=(),
-    errors=(oauth.UnknownApplication,),
+    errors=(oauth_errors.UnknownApplication,),
     summary="Redirect to an application’s authorization endpoint",
     description="Redirects the browser to the authorization endpoint of an application at the tenant’s host, with its query.",
 )  # fmt: skip
@@ -93,19 +93,19 @@ oidc_revoke = operation(
 )  # fmt: skip
 oidc_userinfo = operation(
     "oauth_older.userinfo", f"GET {_V2}/userinfo", SiteRequest, UserinfoResponse, auth=ACCESS_TOKEN, access=STANDARD, error_profile=OAUTH,
-    answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope, oauth.MalformedTokenRequest),
+    answers=("application/json", "application/jwt"), errors=(oauth_errors.InsufficientScope, oauth_errors.MalformedTokenRequest),
     summary="Get the claims of the user, older address",
     description="Returns the claims about the user that the scope of the access token allows. New clients use `GET "
     "/service/oidc/userinfo`.",
 )  # fmt: skip
 oidc_jwks = operation(
-    "oauth_older.jwks", f"GET {_V2}/jwks", SiteRequest, Document, error_profile=OAUTH, errors=(oauth.UnknownApplication,),
+    "oauth_older.jwks", f"GET {_V2}/jwks", SiteRequest, Document, error_profile=OAUTH, errors=(oauth_errors.UnknownApplication,),
     summary="Get the signing keys, older address",
     description="Returns the public keys that sign the tenant’s tokens. New clients use `GET /service/oidc/jwks`.",
 )  # fmt: skip
 oidc_discovery = operation(
     "oauth_older.discovery", f"GET {_V2}/.well-known/openid-configuration", SiteRequest, Document, error_profile=OAUTH,
-    errors=(oauth.UnknownApplication,),
+    errors=(oauth_errors.UnknownApplication,),
     summary="Get the OpenID configuration, older address",
     description="Returns the endpoints and algorithms for one application. New clients use `GET /.well-known/openid-configuration`.",
 )  # fmt: skip

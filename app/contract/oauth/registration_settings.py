@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.contract.applications.addresses import Resource
+from app.contract.applications.application_urls import Resource
 from app.contract.applications.redirect_schemes import RedirectScheme
 from app.contract.configuration_model import ConfigurationModel, Different, Moment
 from app.contract.federation.connections import Issuer, ProviderAddress

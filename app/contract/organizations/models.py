@@ -5,24 +5,24 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from app.contract import errors as e
-from app.contract.federation.connections import is_provider_address
+from app.contract import errors
+from app.contract.federation.connections import is_provider_url
 from app.contract.organizations.settings import SignInMethod
 from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Wire
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 Query = From.QUERY
 
 
 def _https(address: str) -> str:
-    if not (address.startswith("https://") and is_web_address(address)):
+    if not (address.startswith("https://") and is_web_url(address)):
         raise ValueError("an https address")
     return address
 
 
 def _of_provider(address: str) -> str:
-    if not is_provider_address(address):
+    if not is_provider_url(address):
         raise ValueError("an https address (http works on localhost only)")
     return address
 
@@ -49,7 +49,7 @@ class Status(Wire):
     def is_active(self) -> bool:
         """The requested state. Raises WrongStatus for anything but a boolean."""
         if not isinstance(self.active, bool):
-            raise e.WrongStatus
+            raise errors.WrongStatus
         return self.active
 
 

@@ -37,5 +37,5 @@ class JoinableOrganization(Wire):
     id: str
     name: str
     logo: str | None = None
-    is_asked: bool = False  # a request is open
+    is_requested: bool = False  # a request is open
     until: str | None = None  # when the visitor can ask again, after a declined request

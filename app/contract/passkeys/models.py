@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.contract import errors as e
+from app.contract import errors
 from app.kit.operations.wire import Lower, Wire
 
 Binary = Annotated[str, Field(max_length=2_000)]
@@ -71,7 +71,7 @@ class CredentialParameter(Lower):
         bare = {"id": self.id, "rawId": self.raw_id, "type": self.type, "response": self.response}
         missing = next((name for name, value in bare.items() if value is None), None)
         if missing is not None:
-            raise e.BadParameter.names("PasskeyCredential" if missing == "id" else missing)
+            raise errors.BadParameter.names("PasskeyCredential" if missing == "id" else missing)
         return PresentedCredential.model_validate({**bare, "authenticatorAttachment": self.authenticator_attachment})
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.resources import collection
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import CREATE, CREATED_AT, DELETE, FIXED, LIST, ONCE, READ_ONLY, Key
@@ -33,5 +33,5 @@ class AppSott(Wire):
 SOTTS = collection(
     "sotts", "/v2/manage/sott", AppSott, verbs=(LIST, CREATE, DELETE), noun="SOTT",
     about="An app that carries a secured one-time token (SOTT) can create accounts until the token expires or is deleted.",
-    scope="sott", unknown=e.BadField,
+    scope="sott", unknown=errors.BadField,
 )  # fmt: skip

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.error_groups import LOCK_ANSWERS, SESSION_ERRORS
 from app.contract.profile import Profile
 from app.contract.shared_responses import SmsSent
-from app.contract.sign_in.operations import Login
+from app.contract.sign_in.sign_in_operations import Login
 from app.kit.operations.wire import From, Lower, Wire
 
 Query = From.QUERY
@@ -93,8 +93,14 @@ class ChallengeToken(Lower):
     second_factor_authentication_token: Annotated[str, Query]
 
 
-DUO_REDIRECT = (e.DuoRedirectRefused, e.MalformedDuoRedirect)
+DUO_REDIRECT = (errors.DuoRedirectRefused, errors.MalformedDuoRedirect)
 """Errors of `duoredirecturi`."""
 
-TOKEN_ERRORS = (*SESSION_ERRORS, *LOCK_ANSWERS, e.UnknownFactorToken, e.ExpiredFactorToken, e.LockedDuringStep)
+TOKEN_ERRORS = (
+    *SESSION_ERRORS,
+    *LOCK_ANSWERS,
+    errors.UnknownFactorToken,
+    errors.ExpiredFactorToken,
+    errors.LockedDuringStep,
+)
 """Errors of a challenge's token, and of locks."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from app.contract.configuration_model import ConfigurationModel, WebAddress
+from app.contract.configuration_model import ConfigurationModel, WebUrl
 from app.contract.tenants.key_formats import apns_environment, pkcs12, service_account
 
 
@@ -25,7 +25,7 @@ class PushAndroid(ConfigurationModel):
 
     enabled: bool = False
     platform_arn: Arn = ""
-    store_url: WebAddress | None = None
+    store_url: WebUrl | None = None
 
 
 class PushIos(ConfigurationModel):
@@ -33,7 +33,7 @@ class PushIos(ConfigurationModel):
 
     enabled: bool = False
     platform_arn: Arn = ""
-    store_url: WebAddress | None = None
+    store_url: WebUrl | None = None
     bundle_id: str = Field(default="", max_length=200)
     environment: str = Field(default="production", max_length=30)  # `sandbox` or `development`: Apple's other service
 
@@ -80,7 +80,7 @@ class DuoSettings(ConfigurationModel):
 
     client_id: str = Field(default="", max_length=100)
     api_host: Annotated[str, Field(pattern=DUO_HOST)] = ""
-    redirect_uris: tuple[WebAddress, ...] = Field(default=(), max_length=50)  # beside `url_whitelist`
+    redirect_uris: tuple[WebUrl, ...] = Field(default=(), max_length=50)  # beside `url_whitelist`
 
 
 class PushFile(PushSettings):

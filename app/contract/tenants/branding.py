@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebAddress, plain
+from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
 """SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
@@ -27,9 +27,9 @@ def _link(name: str) -> str:
     return name
 
 
-def _file_address(address: str) -> str:
+def _file_url(address: str) -> str:
     is_path = address.startswith("/") and not address.startswith("//")
-    if not is_path and not (address.startswith("https://") and is_web_address(address)):
+    if not is_path and not (address.startswith("https://") and is_web_url(address)):
         raise ValueError("an https address, or a path of this host such as /theme/NAME")
     return plain(address)
 
@@ -37,7 +37,7 @@ def _file_address(address: str) -> str:
 def _font_file(address: str) -> str:
     if not address.partition("?")[0].endswith(".woff2"):
         raise ValueError("the address of a woff2 file")
-    return _file_address(address)
+    return _file_url(address)
 
 
 def _fonts(text: str) -> str:
@@ -61,7 +61,7 @@ def _dark_ground(colour: str) -> str:
 
 
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
-FileAddress = Annotated[str, AfterValidator(_file_address), Field(max_length=2_000)]
+FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
 
 
 class Brand(ConfigurationModel):
@@ -80,7 +80,7 @@ class Brand(ConfigurationModel):
         description="What wide screens show next to the form: a gate in your color at `dusk` or in `daylight` (bright colors are "
         "always in daylight), your own `picture`, or `none`.",
     )
-    picture: FileAddress | None = Field(
+    picture: FileUrl | None = Field(
         default=None, description="The picture for the scene `picture`. It fills half of a wide screen."
     )
     background: Annotated[Hex, AfterValidator(_light_ground)] | None = Field(
@@ -105,7 +105,7 @@ class Brand(ConfigurationModel):
     button_shape: ButtonShape = Field(
         default="rounded", description="The shape of buttons. `rounded` follows `radius_px`, like fields."
     )
-    links: dict[Annotated[str, AfterValidator(_link)], WebAddress] = Field(default_factory=dict)
+    links: dict[Annotated[str, AfterValidator(_link)], WebUrl] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _agrees(self) -> "Brand":

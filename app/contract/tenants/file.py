@@ -24,13 +24,13 @@ from app.contract.organizations.file import OrganizationFile, TenantRoleFile
 from app.contract.published.configuration_texts import describe
 from app.contract.registration.form import FormField, contradiction
 from app.contract.resources import file_resources
-from app.contract.roles.operations import MAX_NAME, MAX_PERMISSIONS, MAX_ROLES
+from app.contract.roles.role_operations import MAX_NAME, MAX_PERMISSIONS, MAX_ROLES
 from app.contract.second_factors.service_settings import DuoFile, PushFile
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
-from app.kit.resources.models import file_model
 from app.kit.resources.resource import Resource, folded_sentence
-from app.kit.web.web_addresses import parse_address
+from app.kit.resources.resource_models import file_model
+from app.kit.web.urls import parse_url
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
 LATER = frozenset({"webhooks"})
@@ -50,15 +50,15 @@ def _free_tenant(name: str) -> str:
     return name
 
 
-def allowed_address(entry: str) -> str:
+def allowed_url(entry: str) -> str:
     """Check an entry of the whitelist: scheme, host (a leading `*.` allows subdomains), port and path prefix."""
-    parts = parse_address(plain(entry).replace("://*.", "://", 1))
+    parts = parse_url(plain(entry).replace("://*.", "://", 1))
     if parts is None or parts.query or parts.fragment:
         raise ValueError("an address such as https://app.example.com or https://*.example.com/path")
     return entry
 
 
-AllowedAddress = Annotated[str, AfterValidator(allowed_address), Field(max_length=2_000)]
+AllowedUrl = Annotated[str, AfterValidator(allowed_url), Field(max_length=2_000)]
 
 
 class RoleFile(ConfigurationModel):
@@ -90,7 +90,7 @@ class TenantFile(ConfigurationModel):
         "replaces it.",
     )
     settings: TenantSettings | None = None
-    url_whitelist: tuple[AllowedAddress, ...] | None = None
+    url_whitelist: tuple[AllowedUrl, ...] | None = None
     registration_form: tuple[FormField, ...] | None = Field(
         default=None,
         max_length=60,

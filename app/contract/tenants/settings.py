@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
-from app.contract.applications.addresses import ScopeName
+from app.contract.applications.application_urls import ScopeName
 from app.contract.applications.security_profile import ReuseSeconds
 from app.contract.captcha.models import Provider
 from app.contract.configuration_model import (

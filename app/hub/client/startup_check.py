@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from app.contract.errors import HubRefused, UnknownTenant
-from app.contract.tenants import pages as contract
+from app.contract.tenants import tenant_pages
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.hub.encryption import derive_key
 from app.kit import randomness
@@ -49,7 +49,7 @@ def check_identity(settings: Settings) -> None:
 
 
 def _wrong_with(http: httpx.Client, settings: Settings) -> str:
-    path = contract.tenant.path
+    path = tenant_pages.tenant.path
     visit = VisitorClaims(host="").to_header()
     keys = [derive_key(secret, "hub calls") for secret in settings.secrets]
     now = int(SystemClock().now().timestamp())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
@@ -14,27 +14,27 @@ _LOCKED: Final = Notice(_l("Too many attempts"), _l("Changes are locked for now.
 
 
 CHANGE_REFUSALS: Final[dict[type[ApiError], Notice]] = {
-    e.LockedForAWhile: _LOCKED,
-    e.LockedForCaptcha: _LOCKED,
-    e.LockedForSecurityQuestion: _LOCKED,
-    e.AccountBlocked: _LOCKED,
-    e.MailLimitReached: Notice(
+    errors.LockedForAWhile: _LOCKED,
+    errors.LockedForCaptcha: _LOCKED,
+    errors.LockedForSecurityQuestion: _LOCKED,
+    errors.AccountBlocked: _LOCKED,
+    errors.MailLimitReached: Notice(
         _l("Too many emails"),
         _l("Check your spam folder, or try again in an hour."),
     ),
-    e.SmsLimitReached: ENOUGH_TEXTS,
-    e.SharedSmsLimitReached: ENOUGH_TEXTS,
-    e.NoSmsConfiguration: Notice(
+    errors.SmsLimitReached: ENOUGH_TEXTS,
+    errors.SharedSmsLimitReached: ENOUGH_TEXTS,
+    errors.NoSmsConfiguration: Notice(
         _l("We can’t send text messages right now"), _l("Nothing was changed. Try again later.")
     ),
-    e.EmailNotAddable: Notice(
+    errors.EmailNotAddable: Notice(
         _l("Verify your email first"),
         _l("Verify your current email before adding another one."),
     ),
-    e.EmailUpdateRefused: Notice(
+    errors.EmailUpdateRefused: Notice(
         _l("You’ve reached the email address limit"), _l("First, remove one you no longer use.")
     ),
-    e.LastEmail: Notice(_l("This is your only email address"), _l("Add another one before removing this one.")),
-    e.PrivacyPolicyOutdated: Notice(_l("Our privacy notice has changed"), _l("Sign in again to accept it.")),
+    errors.LastEmail: Notice(_l("This is your only email address"), _l("Add another one before removing this one.")),
+    errors.PrivacyPolicyOutdated: Notice(_l("Our privacy notice has changed"), _l("Sign in again to accept it.")),
     ApiError: Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help.")),
 }

@@ -49,7 +49,7 @@ class RequestError:
         _l("App not found"),
         _l("This link is for an app that isn’t registered here. Contact the app’s support team."),
     )
-    WRONG_ADDRESS: Final = Explanation(
+    WRONG_URL: Final = Explanation(
         _l("We can’t send you back"),
         _l("The app’s return address isn’t registered, so we stopped here to protect your account."),
     )
@@ -65,7 +65,7 @@ class RequestError:
 
 
 _UNKNOWN_CLIENT: Final = "invalid_client: acme has no active application with the client_id 489d342c."
-_UNREGISTERED_ADDRESS: Final = (
+_UNREGISTERED_URL: Final = (
     "invalid_request: The redirect_uri http://localhost:5001/callback is not registered for this application "
     "(desk, client_id 489d342c-1df6-4cde-a5a8-93fc4f8bc0a2). Add it to its redirect_uris, exactly as it is sent."
 )
@@ -120,7 +120,7 @@ class ErrorPage(Page):
             "503": cls.of(503, reference="7KQF-M2XD", again="/login"),
             "500 with a way back": cls.of(500, **back),
             "unknown application": cls(RequestError.UNKNOWN_APPLICATION, 400, "7KQF-M2XD", detail=_UNKNOWN_CLIENT),
-            "address not registered": cls(RequestError.WRONG_ADDRESS, 400, detail=_UNREGISTERED_ADDRESS, **back),
+            "address not registered": cls(RequestError.WRONG_URL, 400, detail=_UNREGISTERED_URL, **back),
             "incomplete request": cls(RequestError.BAD_REQUEST, 400, detail="invalid_request", **back),
             "no such provider": cls(RequestError.NO_PROVIDER, 403, "7KQF-M2XD", detail="1223", again="/login"),
             "sign-in did not finish": cls(RequestError.SIGN_IN_FAILED, 400, "7KQF-M2XD", again="/profile"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.hub.rendering.page import Page
-from app.kit.web.web_addresses import origin
+from app.kit.web.urls import origin
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
-from app.hub.web.short_links import PARAMETER, link_address
+from app.hub.web.short_links import PARAMETER, link_url
 from app.hub.web.visit import current_visit
 from app.kit.web.user_agents import is_automated
 
@@ -55,7 +55,7 @@ class LinkPage(Page):
     @property
     def action(self) -> str:
         """The form's action: the link's address, so that the language links work after a post."""
-        return link_address(self.path, self.token)
+        return link_url(self.path, self.token)
 
 
 def link_token() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.contract.sign_in.pages import InteractionRequest, resume
+from app.contract.sign_in.sign_in_pages import InteractionRequest, resume
 from app.contract.steps import PASSKEY_METHOD, PASSWORD_METHOD, AnyStep, LoginStep, RegisterStep
 from app.hub.tenants.branding import initials
 from app.hub.web.services import api

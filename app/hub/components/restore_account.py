@@ -9,8 +9,8 @@ from typing import Any
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.accounts.pages import deletion as contract
+from app.contract import errors
+from app.contract.accounts.pages import deletion_pages
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import format_day
@@ -22,8 +22,8 @@ class RestoreForm(HubForm):
 
     keep = HiddenField()
 
-    def to_request(self) -> contract.KeepRequest:
-        return contract.KeepRequest(token=(self.keep.data or "")[:500])
+    def to_request(self) -> deletion_pages.KeepRequest:
+        return deletion_pages.KeepRequest(token=(self.keep.data or "")[:500])
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class KeepAccountPage(Page):
         }
 
 
-def offer_restore(refusal: e.AccountLeaving) -> Response:
+def offer_restore(refusal: errors.AccountLeaving) -> Response:
     """Return the page for a correct sign-in to an account that is being deleted."""
     details = refusal.data or {}
     form = RestoreForm(formdata=None, data={"keep": str(details.get("keep", ""))})

@@ -15,7 +15,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
 from app.hub.web.cookies import set_cookie
 from app.hub.web.services import services
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 
 PASSWORD, PASSKEY = "password", "passkey"
 MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
@@ -24,7 +24,7 @@ WITH_PROVIDER: Final = "/sign-in/with"
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
 _BEGUN: Final = "~"
 """Separates the last completed method from the method that began since."""
-ADDRESSES: Final = {
+PATHS: Final = {
     PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device", PHONE: "/sign-in/phone",
 }  # fmt: skip
 
@@ -136,4 +136,4 @@ def _connection_method(connection: UpstreamConnection) -> SignInMethod:
 
 
 def _own_method(name: str) -> SignInMethod:
-    return SignInMethod(*_METHODS[name], interaction_address(ADDRESSES[name]), name)
+    return SignInMethod(*_METHODS[name], interaction_url(PATHS[name]), name)

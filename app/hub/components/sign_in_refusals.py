@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flask_babel import lazy_ngettext as _n
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import MAX_COUNTDOWN
@@ -187,20 +187,23 @@ _SEVERAL: Final = (
 
 
 REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
-    e.AccountBlocked: RefusalReason.BLOCKED,
-    e.LoginDisabled: RefusalReason.DISABLED,
-    e.LoginNotAllowed: RefusalReason.DISABLED,
-    e.EmailUnverified: RefusalReason.UNVERIFIED,
-    e.PhoneUnverified: RefusalReason.UNVERIFIED_PHONE,
-    e.LockedForAWhile: RefusalReason.SUSPENDED,
-    e.LockedForCaptcha: RefusalReason.CAPTCHA,
-    e.LockedForSecurityQuestion: RefusalReason.QUESTION,
-    e.TooManySessions: RefusalReason.SESSIONS,
-    e.PasswordBreached: RefusalReason.BREACHED,
-    e.PasswordResetMailed: RefusalReason.BREACHED,
-    e.TooManyRequests: RefusalReason.TOO_MANY,
-    e.RiskBlocked: RefusalReason.BLOCKED,
-    **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), RefusalReason.ELSEWHERE),
+    errors.AccountBlocked: RefusalReason.BLOCKED,
+    errors.LoginDisabled: RefusalReason.DISABLED,
+    errors.LoginNotAllowed: RefusalReason.DISABLED,
+    errors.EmailUnverified: RefusalReason.UNVERIFIED,
+    errors.PhoneUnverified: RefusalReason.UNVERIFIED_PHONE,
+    errors.LockedForAWhile: RefusalReason.SUSPENDED,
+    errors.LockedForCaptcha: RefusalReason.CAPTCHA,
+    errors.LockedForSecurityQuestion: RefusalReason.QUESTION,
+    errors.TooManySessions: RefusalReason.SESSIONS,
+    errors.PasswordBreached: RefusalReason.BREACHED,
+    errors.PasswordResetMailed: RefusalReason.BREACHED,
+    errors.TooManyRequests: RefusalReason.TOO_MANY,
+    errors.RiskBlocked: RefusalReason.BLOCKED,
+    **dict.fromkeys(
+        (errors.NewDevice, errors.NewBrowser, errors.NewCity, errors.NewCountry, errors.NewAddress),
+        RefusalReason.ELSEWHERE,
+    ),
 }
 """The reason of each refusal; all other errors map to WRONG, which reveals nothing."""
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from app.contract.accounts.pages import profile as account_pages
+from app.contract.accounts.pages import profile_pages
 from app.contract.page_models import NoParameters
-from app.contract.second_factors.pages import account as account_factor_pages
-from app.contract.sign_in import pages as sign_in_pages
+from app.contract.second_factors.pages import account_factor_pages
+from app.contract.sign_in import sign_in_pages
 from app.contract.steps import AccountStep, LoginStep, RegisterStep
 from app.hub.account_pages import read_account
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
 
-def read_profile(**more: bool) -> account_pages.ProfileResponse:
+def read_profile(**more: bool) -> profile_pages.ProfileResponse:
     """Return the profile of the signed-in account, `more` as in `ProfileRequest`. Raises SignInRequired."""
-    return read_account(account_pages.profile, account_pages.ProfileRequest(**more))
+    return read_account(profile_pages.profile, profile_pages.ProfileRequest(**more))
 
 
 def read_factors() -> account_factor_pages.FactorsView:

@@ -11,7 +11,7 @@ from werkzeug.urls import iri_to_uri
 
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
-from app.kit.web.web_addresses import origin
+from app.kit.web.urls import origin
 
 _WAIT_SECONDS: Final = 4
 """How long the frames may load before the browser goes on to the application."""

@@ -7,10 +7,10 @@ from typing import Final
 
 from flask import Blueprint, Response, abort
 
-from app.contract.applications import pages as contract
-from app.contract.applications.pages import COPIED_LOGOS
+from app.contract.applications import application_logo_pages
+from app.contract.applications.application_logo_pages import COPIED_LOGOS
 from app.contract.errors import BadParameter
-from app.contract.oauth.errors import UnknownApplication
+from app.contract.oauth.oauth_errors import UnknownApplication
 from app.hub.web.services import api
 
 views = Blueprint("application_logos", __name__)
@@ -23,7 +23,7 @@ _POLICY: Final = "default-src 'none'; frame-ancestors 'none'; sandbox"
 def application_logo(digest: str) -> Response:
     """The picture with this digest; 404 for every other."""
     try:
-        logo = api()(contract.read, contract.LogoAddress.model_construct(digest=digest[:65]))
+        logo = api()(application_logo_pages.read, application_logo_pages.LogoUrl.model_construct(digest=digest[:65]))
     except (BadParameter, UnknownApplication):
         abort(404)
     response = Response(b64decode(logo.content), content_type=logo.media_type)

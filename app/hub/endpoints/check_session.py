@@ -13,7 +13,7 @@ from typing import Final
 from flask import Blueprint, Response, current_app
 from werkzeug.exceptions import NotFound
 
-from app.contract.sessions.pages.sign_out import CHECK_SESSION_PATH
+from app.contract.sessions.pages.sign_out_pages import CHECK_SESSION_PATH
 from app.hub.rendering.assets import Assets
 from app.hub.web.visit import current_visit
 

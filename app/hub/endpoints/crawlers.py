@@ -25,7 +25,7 @@ def robots() -> Response:
 def favicon() -> Response:
     """Serve the tenant's icon or redirect to its own address, for responses that are not pages; pages embed the icon as a data: URL."""
     brand = current_visit().tenant.brand
-    if brand.icon_address and not brand.icon_address.startswith("data:"):
-        return Response(status=302, headers={"Location": brand.icon_address, "Cache-Control": _CACHE})
+    if brand.icon_url and not brand.icon_url.startswith("data:"):
+        return Response(status=302, headers={"Location": brand.icon_url, "Cache-Control": _CACHE})
     icon = brand.favicon
     return Response(icon, content_type="image/svg+xml", headers={"Cache-Control": _CACHE})

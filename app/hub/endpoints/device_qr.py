@@ -16,11 +16,11 @@ from app.hub.web.visit import current_visit
 
 views = Blueprint("device_qr", __name__)
 
-ADDRESS: Final = "/device/qr"
+PATH: Final = "/device/qr"
 _CODE: Final = re.compile(r"([BCDFGHJKLMNPQRSTVWXZ]{4})-?([BCDFGHJKLMNPQRSTVWXZ]{4})")
 
 
-@views.get(ADDRESS)
+@views.get(PATH)
 def device_qr() -> Response:
     """Return the QR code of `verification_uri_complete` as an SVG picture, which pages of any site may show."""
     visit = current_visit()

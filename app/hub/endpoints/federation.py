@@ -10,9 +10,8 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response
 
-from app.contract import errors as e
-from app.contract.federation import errors as refusals
-from app.contract.federation.pages import connections as contract
+from app.contract import errors
+from app.contract.federation.pages import connection_pages
 from app.contract.steps import CONNECTION_METHOD
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
@@ -35,12 +34,12 @@ _ANSWERED: Final = ("state", "code", "error", "iss")
 def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()
-    request_body = contract.ConnectionStart(
+    request_body = connection_pages.ConnectionStart(
         provider=current_visit().query.get("provider", "")[:100], interaction_id=requested_interaction_id() or None
     )
     try:
-        response = api()(contract.start, request_body)
-    except (refusals.UnknownConnection, refusals.ConnectionNotConfigured) as refusal:
+        response = api()(connection_pages.start, request_body)
+    except (errors.UnknownConnection, errors.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
     return begin_method(journey.follow(response), response, f"{CONNECTION_METHOD}{request_body.provider}")
 
@@ -49,7 +48,7 @@ def start() -> Response:
 def start_for_application() -> Response:
     """Redirect to a provider for an application that links directly to it, then back to the application."""
     provided = {name.lower(): value for name, value in current_visit().query.items()}
-    request_body = contract.ConnectionHandler(
+    request_body = connection_pages.ConnectionHandler(
         provider=provided.get("provider", "")[:100],
         api_key=provided.get("apikey"),
         callback=provided.get("callback", "")[:2_000] or None,
@@ -60,7 +59,7 @@ def start_for_application() -> Response:
         callback_guid=(provided.get("callbackguid") or provided.get("clientguid") or "")[:100] or None,
     )
     try:
-        return journey.follow(api()(contract.handle, request_body))
+        return journey.follow(api()(connection_pages.handle, request_body))
     except ApiError as refusal:
         return _no_provider(refusal)
 
@@ -74,8 +73,8 @@ def finish() -> Response:
     if any(len(visit.query.getlist(name)) > 1 for name in _ANSWERED):
         answer |= {"code": "", "error": ""}  # two readers could pick different values (RFC 6749 section 3.1)
     try:
-        return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))
-    except e.AccountLeaving as refusal:
+        return journey.follow(api()(connection_pages.finish, connection_pages.ConnectionCallback(**answer)))
+    except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:
         return render_after_refusal(reason_for(refusal), status=refusal.status)

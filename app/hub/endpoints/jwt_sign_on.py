@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response
 
-from app.contract import errors as e
-from app.contract.jwt import sign_on as contract
+from app.contract import errors
+from app.contract.jwt import jwt_sign_on_operations
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.components.restore_account import offer_restore
@@ -42,15 +42,15 @@ def authorize_older() -> Response:
 def _authorize(app: str) -> Response:
     visit = current_visit()
     provided = {name.lower(): value for name, value in visit.query.items()}
-    requested = contract.JwtAuthorize(
+    requested = jwt_sign_on_operations.JwtAuthorize(
         app=app[:100],
         client_id=(provided.get("client_id") or provided.get("apikey") or "")[:100],
         redirect_uri=(provided.get("redirect_uri") or provided.get("return_url") or "")[:2_000],
         nonce=provided.get("nonce", "")[:500] or None,
     )
     try:
-        return journey.follow(api()(contract.authorize, requested))
-    except (e.JwtAppNameMissing, e.JwtConfigurationInvalid) as refusal:
+        return journey.follow(api()(jwt_sign_on_operations.authorize, requested))
+    except (errors.JwtAppNameMissing, errors.JwtConfigurationInvalid) as refusal:
         page = ErrorPage(RequestError.UNKNOWN_APPLICATION, 400, visit.reference, detail=str(refusal.code))
         return page.render(400)
 
@@ -61,16 +61,16 @@ def access() -> Response:
     visit = current_visit()
     pairs = [(name[:200], text) for name, text in visit.query.items() if len(text) <= 8_000][:_MAX_PARAMETERS]
     scheme, _, bearer = visit.headers.get("Authorization", "").partition(" ")
-    received = contract.JwtAccess(
+    received = jwt_sign_on_operations.JwtAccess(
         parameters=pairs,
         bearer=bearer[:8_000] if scheme.lower() == "bearer" and bearer else None,
         return_url=visit.query.get("return_url", "")[:2_000] or None,
     )
     try:
-        return journey.follow(api()(contract.access, received))
-    except (e.JwtRefused, e.JwtWithoutSubject) as refusal:
+        return journey.follow(api()(jwt_sign_on_operations.access, received))
+    except (errors.JwtRefused, errors.JwtWithoutSubject) as refusal:
         return redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
-    except e.AccountLeaving as refusal:
+    except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:
         return render_after_refusal(reason_for(refusal), status=refusal.status)

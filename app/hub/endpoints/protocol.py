@@ -11,15 +11,15 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response
 
-from app.contract.oauth.pages import authorization as contract
+from app.contract.oauth.pages import authorization_pages
 from app.contract.page_models import MAX_TOKEN_LENGTH
-from app.contract.sessions.pages.sign_out import SignOutRequest
+from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.pages.sign_in.logout import sign_out
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.short_links import link_address
+from app.hub.web.short_links import link_url
 from app.hub.web.visit import current_visit
 
 views = Blueprint("protocol", __name__)
@@ -42,7 +42,10 @@ def authorize(protocol: str, app: str | None) -> Response:
     if invitation := dict(parameters).get(_INVITATION):
         return _to_invitation(invitation, parameters)
     return journey.follow(
-        api()(contract.authorize, contract.AuthorizeRequest(protocol=protocol, app=app, parameters=parameters))
+        api()(
+            authorization_pages.authorize,
+            authorization_pages.AuthorizeRequest(protocol=protocol, app=app, parameters=parameters),
+        )
     )
 
 
@@ -71,7 +74,7 @@ def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:
     rest = urlencode([pair for pair in parameters if pair[0] != _INVITATION], errors="replace")
     visit = current_visit()
     return_url = f"{visit.origin}{visit.path}?{rest}"
-    address = link_address("/invitation", token[:MAX_TOKEN_LENGTH])
+    address = link_url("/invitation", token[:MAX_TOKEN_LENGTH])
     return redirect_to(f"{address}?{urlencode({'return_url': return_url})}")
 
 

@@ -10,15 +10,15 @@ from typing import Any, Final
 
 from flask import Blueprint, Response, jsonify
 
-from app.contract import errors as e
-from app.contract.sessions.pages import web_sso as contract
+from app.contract import errors
+from app.contract.sessions.pages import web_sso_pages
 from app.hub.web.cookies import set_cookie, set_session
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
-from app.kit.web.web_addresses import origin as origin_of
-from app.kit.web.web_addresses import sent_origin
+from app.kit.web.urls import origin as origin_of
+from app.kit.web.urls import sent_origin
 
 views = Blueprint("web_sso", __name__)
 
@@ -44,7 +44,7 @@ def is_login() -> Response:
 @views.get("/ssologin/refresh")
 def refresh() -> Response:
     """Count the visit as a use of the session, and set its cookie again."""
-    found = _ask(contract.read, contract.SharedSessionRequest(origin=_origin(), refreshes=True))
+    found = _ask(web_sso_pages.read, web_sso_pages.SharedSessionRequest(origin=_origin(), refreshes=True))
     if isinstance(found, Response):
         return found
     response = _answer({"ok": found.is_authenticated, "isauthenticated": found.is_authenticated})
@@ -70,7 +70,7 @@ def set_safari_token() -> Response:
     """Set the session by a top-level navigation from a page of a site, then redirect to `callback`; otherwise as `set_token`."""
     provided = _query_parameters()
     callback = provided.get("callback", "")[:2_000]
-    begun = _ask(contract.begin, _by_token(_referring_origin(), callback=callback))
+    begun = _ask(web_sso_pages.begin, _by_token(_referring_origin(), callback=callback))
     if isinstance(begun, Response):
         return begun
     response = redirect_to(callback)
@@ -82,7 +82,7 @@ def set_safari_token() -> Response:
 @views.get("/ssologin/logout")
 def logout() -> Response:
     """End the session of this host."""
-    ended = _ask(contract.end, contract.SharedSignOut(origin=_origin()))
+    ended = _ask(web_sso_pages.end, web_sso_pages.SharedSignOut(origin=_origin()))
     if isinstance(ended, Response):
         return ended
     response = _answer({"ok": True})
@@ -92,7 +92,7 @@ def logout() -> Response:
 
 
 def _answer_session(*, with_token: bool) -> Response:
-    found = _ask(contract.read, contract.SharedSessionRequest(origin=_origin(), with_token=with_token))
+    found = _ask(web_sso_pages.read, web_sso_pages.SharedSessionRequest(origin=_origin(), with_token=with_token))
     if isinstance(found, Response):
         return found
     token = {"token": found.token} if with_token else {}
@@ -100,7 +100,7 @@ def _answer_session(*, with_token: bool) -> Response:
 
 
 def _begin(*, remember: bool) -> Response:
-    begun = _ask(contract.begin, _by_token(_origin(), remember=remember))
+    begun = _ask(web_sso_pages.begin, _by_token(_origin(), remember=remember))
     if isinstance(begun, Response):
         return begun
     response = _answer({"ok": begun.is_token_valid, "istokenvalid": begun.is_token_valid})
@@ -109,9 +109,9 @@ def _begin(*, remember: bool) -> Response:
     return response
 
 
-def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> contract.SessionByToken:
+def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> web_sso_pages.SessionByToken:
     provided = _query_parameters()
-    return contract.SessionByToken(
+    return web_sso_pages.SessionByToken(
         token=provided.get("token", "")[:8_000],
         api_key=provided.get("apikey", "")[:100],
         origin=origin,
@@ -124,7 +124,7 @@ def _ask(operation: Any, requested: Any) -> Any:
     """Call an operation; answer a refusal with a response that no other site may read."""
     try:
         return api()(operation, requested)
-    except (e.EndpointForbidden, e.UnknownKey) as refusal:
+    except (errors.EndpointForbidden, errors.UnknownKey) as refusal:
         return _refusal(refusal)
 
 

@@ -5,9 +5,9 @@ from typing import Final
 from flask_babel import lazy_ngettext as _n
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
@@ -19,7 +19,7 @@ class BackupCodeForm(FactorForm):
     backup_code = CodeField(_l("Backup code"), [InputRequired(_l("Enter the code."))])
     error_field = "backup_code"
     wrong = _l("Wrong code. Each backup code works once.")
-    wrong_errors = (e.WrongBackupCode, e.NoBackupCodes)
+    wrong_errors = (errors.WrongBackupCode, errors.NoBackupCodes)
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         typed = (self.backup_code.data or "")[:64]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
@@ -18,11 +18,11 @@ class DuoForm(FactorForm):
 
     notices = {
         **dict.fromkeys(
-            (e.DuoFailed, e.WrongDuoState),
+            (errors.DuoFailed, errors.WrongDuoState),
             Notice(_l("Duo didn’t approve the sign-in"), _l("Try Duo again, or try another way.")),
         ),
         **dict.fromkeys(
-            (e.DuoMisconfigured, e.DuoOff, e.DuoNotEnrolled),
+            (errors.DuoMisconfigured, errors.DuoOff, errors.DuoNotEnrolled),
             Notice(
                 _l("Duo isn’t responding"),
                 _l("Try again later, or try another way."),

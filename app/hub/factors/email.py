@@ -6,7 +6,7 @@ from flask_babel import lazy_pgettext
 
 from app.contract.error_groups import EMAIL_CODE
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 

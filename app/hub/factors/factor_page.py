@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from wtforms import HiddenField
 
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.components.qr_codes import QrCode, qr_code
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms.reauthentication import ReauthenticationForm

@@ -10,9 +10,9 @@ from flask import Response
 from flask_babel import gettext
 from wtforms import HiddenField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import NoParameters
-from app.contract.second_factors.pages import sign_in as contract
+from app.contract.second_factors.pages import second_factor_pages
 from app.contract.steps import BackupCodesStep, StepResponse
 from app.hub import journey
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -26,8 +26,8 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/backup-codes"
-FILE: Final = f"{ADDRESS}/file"
+PATH: Final = "/backup-codes"
+FILE: Final = f"{PATH}/file"
 SAVE, SKIP = "save", "skip"
 """Values of `do`: the codes are saved; the sign-in continues without them."""
 _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
@@ -116,7 +116,7 @@ class BackupCodesPage(Page):
     def samples(cls) -> Mapping[str, BackupCodesPage]:
         name, sheet = "ada@example.com", CodeSheet(_SAMPLE, "sample", "ada@example.com")
         with_password = GenerateForm(data={"account": name})
-        with_password.add_refusal(e.WrongCurrentPassword())
+        with_password.add_refusal(errors.WrongCurrentPassword())
         return {
             "with the password": cls(with_password),
             "before": cls(GenerateForm()),
@@ -157,13 +157,13 @@ def shows_new(response: StepResponse) -> bool:
 def show_new() -> Response | None:
     """Return the page with new codes; None if the identity service refuses to create them without a password."""
     try:
-        created = api()(contract.create_backup_codes, NoParameters())
+        created = api()(second_factor_pages.create_backup_codes, NoParameters())
     except ApiError:
         return None
     return page_with(created).render()
 
 
-def page_with(created: contract.NewBackupCodes) -> BackupCodesPage:
+def page_with(created: second_factor_pages.NewBackupCodes) -> BackupCodesPage:
     """Return the page that shows new codes."""
     sheet, is_sign_in = (
         CodeSheet(tuple(created.codes), created.batch, created.person),

@@ -6,9 +6,9 @@ from typing import Any, Final
 from wtforms import HiddenField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 
@@ -20,7 +20,7 @@ class PasskeyForm(FactorForm):
 
     credential = HiddenField(validators=[InputRequired(_l("Turn on JavaScript to use a passkey, or try another way."))])
     wrong = _l("That passkey didn’t work. Use a different one, or try another way.")
-    wrong_errors = (e.PasskeyRefused,)
+    wrong_errors = (errors.PasskeyRefused,)
     error_field = ""  # the error belongs to the form: the field is hidden
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:

@@ -10,7 +10,7 @@ from wtforms import BooleanField, HiddenField
 from wtforms.validators import InputRequired
 
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
 from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
@@ -21,17 +21,19 @@ class PushForm(FactorForm):
     """A form without fields: the other device answers."""
 
     notices = {
-        e.PushPending: Notice(_l("No answer yet"), _l("Approve the request on your device, then check again."), "note"),
-        e.PushDenied: Notice(_l("Request denied"), _l("Denied it by mistake? Send a new request.")),
-        e.PushFailed: Notice(
+        errors.PushPending: Notice(
+            _l("No answer yet"), _l("Approve the request on your device, then check again."), "note"
+        ),
+        errors.PushDenied: Notice(_l("Request denied"), _l("Denied it by mistake? Send a new request.")),
+        errors.PushFailed: Notice(
             _l("Wrong number"),
             _l("Send a new request, then choose the number shown on this page."),
         ),
-        e.WrongPushToken: Notice(_l("Request expired"), _l("Send a new request."), "note"),
-        e.TooManyRequests: Notice(
+        errors.WrongPushToken: Notice(_l("Request expired"), _l("Send a new request."), "note"),
+        errors.TooManyRequests: Notice(
             _l("We just sent a request"), _l("Wait a moment before sending another one."), "note"
         ),
-        **dict.fromkeys((e.PushMisconfigured, e.PushOff, e.PushNotEnrolled), _UNREACHABLE),
+        **dict.fromkeys((errors.PushMisconfigured, errors.PushOff, errors.PushNotEnrolled), _UNREACHABLE),
     }
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind, Question
-from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.hub.web.visit import current_visit
@@ -19,9 +19,9 @@ class FactorAnswersForm(FactorForm):
     """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
     wrong = _l("Wrong answer. Capitalization and spaces don’t matter.")
-    wrong_errors = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
+    wrong_errors = (errors.WrongSecurityAnswer, errors.WrongQuestionOrAnswer)
     error_field = "answers"
-    refusals = {e.TooFewAnswers: ("answers", _l("Not enough answers. Answer more questions."))}
+    refusals = {errors.TooFewAnswers: ("answers", _l("Not enough answers. Answer more questions."))}
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)

@@ -4,10 +4,10 @@ from typing import Final
 
 from wtforms import StringField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.error_groups import SMS_CODE
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 
@@ -19,9 +19,9 @@ class SmsForm(FactorCodeForm):
     wrong = _l("Wrong or expired code. Enter the latest one.")
     wrong_errors = SMS_CODE
     refusals = {
-        e.MalformedPhone: ("target", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
-        e.PhoneRegistered: ("target", _l("You already sign in with this number. Use another one.")),
-        e.NoPhoneRegistered: ("target", _l("Enter your phone number with + and the country code.")),
+        errors.MalformedPhone: ("target", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        errors.PhoneRegistered: ("target", _l("You already sign in with this number. Use another one.")),
+        errors.NoPhoneRegistered: ("target", _l("Enter your phone number with + and the country code.")),
     }
 
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.sign_in import FactorPrompt
+from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 
@@ -13,7 +13,7 @@ class TotpForm(FactorCodeForm):
     """The code of the app."""
 
     wrong = _l("Wrong code. Enter the one your app shows now.")
-    wrong_errors = (e.WrongTotpCode,)
+    wrong_errors = (errors.WrongTotpCode,)
 
 
 _SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"

@@ -1,7 +1,7 @@
 """The captcha of forms: a question in the visitor's language and a proof of work for browsers with scripts; or the widget
 of the tenant's provider, with the question as its accessible alternative.
 
-To use it, declare `captcha = CaptchaField()`, send `form.captcha.answer` with the request, call `ask` with the challenge
+To use it, declare `captcha = CaptchaField()`, send `form.captcha.answer` with the request, call `prompt` with the challenge
 of a refusal, and render it with the macro `captcha` of `macros/forms.html`; the page runs the script `work` or `widget`.
 """
 
@@ -52,7 +52,7 @@ _WIDGET_ALONE: Final = "widget"
 
 
 class CaptchaField(StringField):
-    """A challenge and its answer. Renders nothing before `ask`, or before a posted form contains a challenge."""
+    """A challenge and its answer. Renders nothing before `prompt`, or before a posted form contains a challenge."""
 
     is_replaced_by_script = True
     """The provider's widget or the browser's proof of work may hide the question; its error is then in the summary."""
@@ -70,7 +70,7 @@ class CaptchaField(StringField):
             self._set(_read(provided["challenge"], provided["asked"]), current_visit().tenant.captcha)
         self.work, self.proof, self.randstr = provided["work"], provided["proof"], provided["randstr"]
 
-    def ask(self, challenge: CaptchaChallenge | None, widget: WidgetView | None = None) -> None:
+    def prompt(self, challenge: CaptchaChallenge | None, widget: WidgetView | None = None) -> None:
         """Show a new challenge or the tenant's widget; the previous answer is dropped."""
         self.was_answered = bool(self.data)
         self._set(challenge, widget or current_visit().tenant.captcha)

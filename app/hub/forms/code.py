@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from flask_babel import lazy_ngettext as _n
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import SentTo
 from app.hub.forms.code_field import CodeField
 from app.hub.forms.webmail import Webmail, webmail_of
@@ -142,7 +142,7 @@ def redisplayed(form: HubForm) -> CodeForm:
 
 def code_notice_for(form: HubForm, refusal: ApiError) -> CodePageNotice:
     """Return the notice of a refusal; those that could reveal the account, such as a lock, are WRONG."""
-    if isinstance(refusal, e.TooManyRequests):
+    if isinstance(refusal, errors.TooManyRequests):
         waits = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return CodePageNotice.TOO_SOON if waits and not isinstance(form, CodeForm) else CodePageNotice.TOO_MANY
     return shown_for(refusal, _REASONS) or CodePageNotice.WRONG
@@ -179,10 +179,10 @@ _NOTICES: Final = {
     ),
 }
 _REASONS: Final[dict[type[ApiError], CodePageNotice]] = {
-    e.EmailUnverified: CodePageNotice.UNOPENED,
-    e.MailLimitReached: CodePageNotice.ENOUGH,
-    e.SmsLimitReached: CodePageNotice.ENOUGH,
-    e.SharedSmsLimitReached: CodePageNotice.ENOUGH,
-    e.NoSmsConfiguration: CodePageNotice.NO_TEXTS,
-    e.PhoneTaken: CodePageNotice.TAKEN,
+    errors.EmailUnverified: CodePageNotice.UNOPENED,
+    errors.MailLimitReached: CodePageNotice.ENOUGH,
+    errors.SmsLimitReached: CodePageNotice.ENOUGH,
+    errors.SharedSmsLimitReached: CodePageNotice.ENOUGH,
+    errors.NoSmsConfiguration: CodePageNotice.NO_TEXTS,
+    errors.PhoneTaken: CodePageNotice.TAKEN,
 }

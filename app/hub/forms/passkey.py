@@ -10,9 +10,9 @@ from flask import Response
 from pydantic import ValidationError
 from wtforms import HiddenField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.passkeys.models import PresentedCredential
-from app.contract.passkeys.pages import PasskeyOptions
+from app.contract.passkeys.passkey_pages import PasskeyOptions
 from app.hub.client.identity_client import SignInRequired
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
@@ -31,9 +31,9 @@ SCRIPTLESS: Final = Notice(
 FAILED: Final = Notice(_l("That passkey didn’t work"), _l("Try again, or continue with your password."))
 _OFF: Final = Notice(_l("Passkeys aren’t available right now"), _l("Continue with your password."))
 PASSKEY_REFUSALS: Final[dict[type[ApiError], Notice]] = {
-    e.PasskeyRefused: FAILED,
-    e.PasskeysOff: _OFF,
-    e.PasskeyMisconfigured: _OFF,
+    errors.PasskeyRefused: FAILED,
+    errors.PasskeysOff: _OFF,
+    errors.PasskeyMisconfigured: _OFF,
 }
 
 
@@ -66,12 +66,12 @@ def passkey_digest(credential_id: str) -> str:
     return randomness.digest(credential_id)[:16]
 
 
-def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Response:
+def options_response(form: HubForm, fetch: Callable[[], PasskeyOptions]) -> Response:
     """Return the options as JSON; an empty object for an invalid CSRF token or a refusal."""
     if not form.validate():
         return _json({}, 403)
     try:
-        return _json(ask().options, 200)
+        return _json(fetch().options, 200)
     except SignInRequired:
         return _json({}, 401)
     except ApiError as refusal:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flask_babel import lazy_ngettext as _n
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.locale import lazy_gettext as _l
@@ -68,7 +68,7 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
 
 def problem_of(refusal: ApiError) -> Any | None:
     """Return the error text for the new password; None if the refusal is about something else."""
-    if isinstance(refusal, e.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
+    if isinstance(refusal, errors.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
         return _l("Your password can’t contain your name or email.")
     return shown_for(refusal, _FIELD_ERRORS)
 
@@ -77,11 +77,11 @@ def sample_refusals() -> dict[str, ApiError]:
     """Return sample refusals of a new password."""
     lacks = (PASSWORD_RULE_MESSAGES[PasswordRule.LEAST].format(number=10), PASSWORD_RULE_MESSAGES[PasswordRule.NUMBER])
     return {
-        "too weak": e.FieldsRefused(problems=[("Password", sentence) for sentence in lacks]),
-        "common": e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON]),
-        "with a name": e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]),
-        "used before": e.PasswordNotAcceptable(),
-        "breached": e.NewPasswordBreached(),
+        "too weak": errors.FieldsRefused(problems=[("Password", sentence) for sentence in lacks]),
+        "common": errors.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON]),
+        "with a name": errors.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]),
+        "used before": errors.PasswordNotAcceptable(),
+        "breached": errors.NewPasswordBreached(),
     }
 
 
@@ -103,11 +103,11 @@ def _applicable(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordR
 
 
 def _broken(rules: list[Rule], refusal: ApiError | None) -> Iterator[PasswordRule]:
-    if isinstance(refusal, e.NewPasswordBreached):
+    if isinstance(refusal, errors.NewPasswordBreached):
         yield PasswordRule.STOLEN
-    if isinstance(refusal, e.PasswordNotAcceptable):
+    if isinstance(refusal, errors.PasswordNotAcceptable):
         yield PasswordRule.EARLIER
-    if isinstance(refusal, e.FieldsRefused | e.WeakPassword):
+    if isinstance(refusal, errors.FieldsRefused | errors.WeakPassword):
         texts = {refusal.description, *(sentence for _, sentence in refusal.problems)}
         numbers = {rule.kind: rule.number for rule in rules}
         yield from (
@@ -135,8 +135,8 @@ _TEXTS: Final = {
     PasswordRule.STOLEN: _l("Not in a known data breach"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.FieldsRefused: _l("Choose a password that meets all requirements."),
-    e.WeakPassword: _l("This password is too common. Choose another one."),
-    e.PasswordNotAcceptable: _l("You’ve used this password before. Choose another one."),
-    e.NewPasswordBreached: _l("This password was found in a data breach. Choose another one."),
+    errors.FieldsRefused: _l("Choose a password that meets all requirements."),
+    errors.WeakPassword: _l("This password is too common. Choose another one."),
+    errors.PasswordNotAcceptable: _l("You’ve used this password before. Choose another one."),
+    errors.NewPasswordBreached: _l("This password was found in a data breach. Choose another one."),
 }

@@ -7,7 +7,7 @@ from typing import Any
 from wtforms import Field, PasswordField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.pins.settings import Pins
 from app.hub.forms.reauthentication import ReauthenticationForm
 from app.hub.locale import lazy_gettext as _l
@@ -37,7 +37,7 @@ class PinForm(ReauthenticationForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the refusal to its field; return whether it belongs to one."""
-        if isinstance(refusal, e.BadParameter):
+        if isinstance(refusal, errors.BadParameter):
             rules, digits = current_visit().tenant.pin, sum(item.isdigit() for item in self.pin.data or "")
             is_long_enough = rules.min_length <= digits <= rules.max_length
             self.add_error("pin", _easy_pin(rules) if is_long_enough else _pin_length(rules))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from app.contract import errors as e
-from app.contract.accounts.pages.profile import ProfileEdit
+from app.contract import errors
+from app.contract.accounts.pages.profile_pages import ProfileEdit
 from app.contract.registration.form import CUSTOM, FormField, Option
 from app.hub.forms.registration_fields import to_wire_value, widget
 from app.hub.forms.tenant_forms import tenant_form
@@ -20,8 +20,8 @@ class FieldsForm(HubForm):
 
     form_fields: ClassVar[tuple[FormField, ...]] = ()
     refusals = {
-        e.MalformedDate: ("birth_date", _l("Enter a valid date.")),
-        e.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
+        errors.MalformedDate: ("birth_date", _l("Enter a valid date.")),
+        errors.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
     }
 
     @classmethod

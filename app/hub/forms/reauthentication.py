@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 from wtforms import Field, HiddenField, PasswordField
 from wtforms.validators import ValidationError
 
-from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView, RequiredReauthentication
+from app.contract import errors
+from app.contract.accounts.pages.reauthentication_pages import AccountView, RequiredReauthentication
 from app.contract.visitor_claims import MAX_PASSWORD_CHARACTERS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm, too_long
@@ -50,7 +50,7 @@ class ReauthenticationForm(HubForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Ask for the password where it is missing; the first time this is no error."""
-        if isinstance(refusal, e.WrongCurrentPassword):
+        if isinstance(refusal, errors.WrongCurrentPassword):
             self.is_first_prompt = not self.requires_password
             self.require_password()
             if not self.is_first_prompt:

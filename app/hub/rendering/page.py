@@ -22,7 +22,7 @@ from app.hub.web.errors import shown_for
 from app.hub.web.security_headers import content_security_policy
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.errors import ApiError
-from app.kit.web.web_addresses import file_source
+from app.kit.web.urls import file_source
 
 HTML: Final = "text/html; charset=utf-8"
 

@@ -28,7 +28,7 @@ class PageBranding:
     """Address of the tenant's logo; empty for the default logo."""
     logo_dark: str = ""
     """Address of the logo in dark mode; empty for `logo` in both."""
-    icon_address: str = ""
+    icon_url: str = ""
     """Address of the tenant's own favicon; empty for the default icon in its colour."""
     scene: str = "dusk"
     """The scene beside the form: dusk, daylight, picture or none. Bright colours have no dusk."""
@@ -66,7 +66,7 @@ class PageBranding:
     @property
     def pictures(self) -> tuple[str, ...]:
         """Addresses of all pictures."""
-        return tuple(filter(None, (self.logo, self.logo_dark, self.icon_address, self.picture, self.organization_logo)))
+        return tuple(filter(None, (self.logo, self.logo_dark, self.icon_url, self.picture, self.organization_logo)))
 
     @property
     def favicon(self) -> str:
@@ -80,7 +80,7 @@ class PageBranding:
     @property
     def icon(self) -> str:
         """The favicon's address; the computed one is a data: address, which saves a request."""
-        return self.icon_address or _quoted(self.favicon)
+        return self.icon_url or _quoted(self.favicon)
 
     @property
     def has_scene(self) -> bool:

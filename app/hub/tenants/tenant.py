@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 from app.contract.consents.forms import ConsentForm
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
-from app.contract.tenants import pages as contract
+from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.captcha_widget import WidgetView
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
-from app.kit.web.web_addresses import is_web_address, web_address
+from app.kit.web.urls import is_web_url, web_url
 
 
 class UpstreamConnection(NamedTuple):
@@ -99,7 +99,7 @@ NO_TENANT: Final = HubTenant(name="", brand=PageBranding(name="Gatehouse"))
 """Used while no tenant is known: an unknown host, or an unavailable identity service."""
 
 
-def tenant_from_view(view: contract.TenantView) -> HubTenant:
+def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     """Return the tenant of a view. A colour, logo or link that is invalid is replaced by the default."""
     kinds = tuple(IdentifierKind(kind) for kind in view.identifiers if kind in set(IdentifierKind))
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
@@ -140,7 +140,7 @@ def tenant_from_view(view: contract.TenantView) -> HubTenant:
     )
 
 
-def _brand(view: contract.TenantView) -> PageBranding:
+def _brand(view: tenant_pages.TenantView) -> PageBranding:
     provided = view.brand
     picture = _file(provided.picture)
     return PageBranding(
@@ -148,7 +148,7 @@ def _brand(view: contract.TenantView) -> PageBranding:
         colour=valid_colour(provided.color, DEFAULT_COLOUR),
         logo=_picture(provided.logo),
         logo_dark=_picture(provided.logo_dark),
-        icon_address=_picture(provided.favicon),
+        icon_url=_picture(provided.favicon),
         scene=provided.scene if provided.scene != "picture" or picture else "dusk",
         picture=picture,
         background=_ground(provided.background),
@@ -160,9 +160,7 @@ def _brand(view: contract.TenantView) -> PageBranding:
         sentence=_with_fallback(provided.sentence, view.default_locale),
         signature=(("", provided.signature),) if provided.signature else (),
         links=tuple(
-            (kind, provided.links[kind])
-            for kind in ("privacy", "terms", "help")
-            if web_address(provided.links.get(kind))
+            (kind, provided.links[kind]) for kind in ("privacy", "terms", "help") if web_url(provided.links.get(kind))
         ),
     )
 
@@ -177,7 +175,7 @@ def _file(address: str | None) -> str:
     if not address or any(letter in address for letter in '"\\<>\n'):
         return ""
     is_here = address.startswith("/") and not address.startswith("//")
-    return address if is_here or (address.startswith("https://") and is_web_address(address)) else ""
+    return address if is_here or (address.startswith("https://") and is_web_url(address)) else ""
 
 
 def _fonts(names: str | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.contract.errors import UnknownTenant
-from app.contract.tenants import pages as contract
+from app.contract.tenants import tenant_pages
 from app.hub.tenants.tenant import NO_TENANT, HubTenant, tenant_from_view
 from app.kit.caching.lru_cache import LruCache
 from app.kit.clock import monotonic, sleep
@@ -33,7 +33,7 @@ MAX_STALE_SECONDS: Final = 3600.0
 """Maximum age while the service does not answer; pages answer 503 after that."""
 IDLE_SECONDS: Final = 600.0
 """The hub polls for hosts with a visit within these seconds: people leave a form open for minutes."""
-MAX_CACHED: Final = contract.MAX_HOSTS
+MAX_CACHED: Final = tenant_pages.MAX_HOSTS
 MAX_UNKNOWN: Final = 500
 MAX_HOST_LENGTH: Final = 260
 """A name of 254 characters, and a port."""
@@ -53,7 +53,7 @@ class TenantCache:
 
     Args:
         client: returns the client for calls that the hub makes for no visit.
-        is_watched: whether a thread calls `ask` every two seconds, from the first cached tenant until the cache is dropped.
+        is_watched: whether a thread calls `poll` every two seconds, from the first cached tenant until the cache is dropped.
     """
 
     def __init__(self, client: Callable[[], Client], *, is_watched: bool = False) -> None:
@@ -82,7 +82,7 @@ class TenantCache:
     def fresh(self, host: str) -> HubTenant | None:
         """Return the cached tenant of a host unless it changed or is too old; None otherwise. Makes no call."""
         cached, now = self._by_host.get(host), monotonic()
-        # The age is a guard for a process whose thread did not run (suspended, out of threads): `ask` keeps it below the limit.
+        # The age is a guard for a process whose thread did not run (suspended, out of threads): `poll` keeps it below the limit.
         if cached is None or now - cached.as_of >= MAX_AGE_SECONDS:
             return None
         cached.used_at = now
@@ -99,26 +99,28 @@ class TenantCache:
         if version and cached is not None and cached.tenant.version != version:
             self._expire(host, cached)
 
-    def ask(self) -> None:
+    def poll(self) -> None:
         """Poll which tenants of hosts with recent visits changed; expire those, and drop removed ones.
 
         Raises:
             ApiError, ServiceUnavailable: there is no answer; the next round polls again.
         """
-        asked_at = monotonic()
+        requested_at = monotonic()
         with self._lock:
             recently_used = {
-                host: element for host, element in self._by_host.items() if asked_at - element.used_at < IDLE_SECONDS
+                host: element
+                for host, element in self._by_host.items()
+                if requested_at - element.used_at < IDLE_SECONDS
             }
         if not recently_used:
             return
         versions = {host: element.tenant.version for host, element in recently_used.items()}
         with time_budget.at_most(ASK_SECONDS):
-            changed = self._client()(contract.changed_tenants, contract.HeldTenants(versions=versions)).versions
+            changed = self._client()(tenant_pages.changed_tenants, tenant_pages.HeldTenants(versions=versions)).versions
         for host, item in recently_used.items():
             version = changed.get(host)
             if version is None:
-                item.as_of = max(item.as_of, asked_at)
+                item.as_of = max(item.as_of, requested_at)
             elif version:
                 self._expire(host, item)
             else:
@@ -142,9 +144,9 @@ class TenantCache:
             self._being_read.discard(host)
 
     def _call(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> HubTenant:
-        known, asked_at = cached.tenant if cached is not None else NO_TENANT, monotonic()
+        known, requested_at = cached.tenant if cached is not None else NO_TENANT, monotonic()
         try:
-            response = client()(contract.tenant, contract.TenantRequest(version=known.version or None))
+            response = client()(tenant_pages.tenant, tenant_pages.TenantRequest(version=known.version or None))
         except UnknownTenant:
             self._drop(host, cached)
             raise
@@ -155,7 +157,7 @@ class TenantCache:
             self._failures.write("tenant", "the identity service does not answer; pages use cached tenants")
             return known
         tenant = tenant_from_view(response.tenant) if response.tenant is not None else known
-        self._store(host, tenant, asked_at - READ_AGE_SECONDS)
+        self._store(host, tenant, requested_at - READ_AGE_SECONDS)
         return tenant
 
     def _store(self, host: str, tenant: HubTenant, as_of: float) -> None:
@@ -197,9 +199,9 @@ class TenantCache:
         except RuntimeError:  # the process has no more threads; visits ask meanwhile
             self._watcher = None
 
-    def _ask_safely(self) -> None:
+    def _poll_safely(self) -> None:
         try:
-            self.ask()
+            self.poll()
         except Exception as problem:  # noqa: BLE001 - whatever it is, the next round asks again
             self._failures.write("round", "the hub does not learn which tenants changed", problem=str(problem))
 
@@ -219,5 +221,5 @@ def _refresh_periodically(cache: weakref.ref[TenantCache]) -> None:
 def _refresh_once(cache: weakref.ref[TenantCache]) -> bool:
     stored = cache()
     if stored is not None:
-        stored._ask_safely()
+        stored._poll_safely()
     return stored is not None

@@ -11,12 +11,12 @@ from werkzeug.sansio.http import parse_cookie
 from werkzeug.wrappers import Response
 
 from app.contract.sessions.models import OtherSessions, Session
-from app.contract.sessions.pages.sign_out import CHECK_SESSION_PATH
+from app.contract.sessions.pages.sign_out_pages import CHECK_SESSION_PATH
 from app.hub.web.interaction import COOKIE_LIFETIME_SECONDS, HubInteraction
 from app.hub.web.services import services
 from app.hub.web.visit import current_visit, requested_interaction_id
 from app.kit import randomness
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 _STATE_LIFETIME_SECONDS: Final = 365 * 86_400
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._~:-]*")
@@ -140,7 +140,7 @@ def last_application() -> RelyingPartyLink | None:
     """Return the application that this browser signed in to last at this tenant; None if unknown or without a home page."""
     value = current_visit().cookies.get(services().last_application_cookie, "")
     content: Any = services().cookie_cipher.decrypt(value, _application_context()) if value else None
-    if not isinstance(content, list) or not is_web_address(str(content[-1])):
+    if not isinstance(content, list) or not is_web_url(str(content[-1])):
         return None
     return RelyingPartyLink(*content)
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
-from app.contract.applications.pages import COPIED_LOGOS
+from app.contract.applications.application_logo_pages import COPIED_LOGOS
 from app.contract.organizations.settings import MethodLimit
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import StepResponse
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
 from app.kit.text.languages import tags_in
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 MAX_OPEN: Final = 5
 """Maximum number of interaction cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction
@@ -155,7 +155,7 @@ def interaction_from_step(response: StepResponse, binding: str, now: int, lifeti
 
 def _short(address: str | None) -> str:
     """Return a web address that fits the cookie; empty for a longer one, which only the consent page shows, and for data:."""
-    is_known = bool(address) and (is_web_address(str(address)) or str(address).startswith(COPIED_LOGOS))
+    is_known = bool(address) and (is_web_url(str(address)) or str(address).startswith(COPIED_LOGOS))
     return str(address) if is_known and len(str(address)) <= MAX_ADDRESS_LENGTH else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from app.kit.web.web_addresses import is_source
+from app.kit.web.urls import is_source
 
 
 def content_security_policy(

@@ -27,7 +27,7 @@ def page_path(path: str) -> str:
     return found[0] if found else path.lower()
 
 
-def link_address(page: str, token: str) -> str:
+def link_url(page: str, token: str) -> str:
     """Return the short address of a link; without a token the page's own."""
     return f"{SHORT_PATHS[page]}/{quote(token, safe='', errors='replace')}" if token else page
 

@@ -257,23 +257,23 @@ def requested_interaction_id() -> str:
     return visit.query.get("attempt") or visit.form.get("attempt", "")
 
 
-def interaction_address(path: str) -> str:
+def interaction_url(path: str) -> str:
     """Return the address of a page, within the interaction of the visit if there is one."""
     interaction = current_visit().interaction
     return f"{path}?attempt={interaction.id}" if interaction else path
 
 
-def retry_address() -> str:
+def retry_url() -> str:
     """Return the address of "try again": this address after a GET, the form's page after a POST."""
     visit = current_visit()
     if is_short_link(visit.environ):
-        return interaction_address(given_path(visit.environ))
-    path = own_address(visit.path)
+        return interaction_url(given_path(visit.environ))
+    path = own_url(visit.path)
     if visit.is_post:
-        return interaction_address(path)
+        return interaction_url(path)
     return f"{path}?{visit.query_text}" if visit.query_text else path
 
 
-def own_address(path: str) -> str:
+def own_url(path: str) -> str:
     """Return the path as an address of this host: browsers read `//` and `/\\` at its beginning as another host."""
     return "/" + path.lstrip("/\\")

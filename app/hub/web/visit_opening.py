@@ -9,7 +9,7 @@ from wsgiref.types import WSGIEnvironment
 
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
 
-from app.contract.sign_in import pages as contract
+from app.contract.sign_in import sign_in_pages
 from app.hub.locale import LANGUAGES, lookup
 from app.hub.web.cookies import OTHERS_SEPARATOR, cookies_of
 from app.hub.web.interaction import interaction_from_step
@@ -101,7 +101,7 @@ def _reopen(visit: Visit, interaction_id: str) -> None:
         return
     visit.choose_language()
     try:
-        response = api()(contract.reopen, contract.InteractionRequest(interaction_id=interaction_id))
+        response = api()(sign_in_pages.reopen, sign_in_pages.InteractionRequest(interaction_id=interaction_id))
     except ServiceNotAnswering as problem:
         if problem.status == ServiceUnavailable.code:
             raise

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM, SigningSettings
-from app.identity.credentials.tokens import store as token_store
+from app.identity.credentials.tokens import token_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.services import IdentityServices

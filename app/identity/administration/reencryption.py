@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.identity.authentication.registration import choice_lists
-from app.identity.credentials import store as credential_store
+from app.identity.credentials import credential_store
 from app.identity.directory.accounts import pin_hash, provider_tokens
-from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import client_secrets, tenant_secrets
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
-from app.identity.platform.resources import store as resource_store
+from app.identity.platform.resource_storage import resource_store
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -34,7 +34,7 @@ def _of_tenant(services: IdentityServices, tenant: tenant_writes.TenantRow) -> i
         count += credential_store.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
         count += resource_store.reencrypt(work, services.encryption)
         count += provider_tokens.reencrypt(work, services.encryption)
-        count += connection_store.reencrypt(work, services.encryption)
+        count += organization_connection_store.reencrypt(work, services.encryption)
         count += client_secrets.reencrypt(work, services.encryption)
         work.commit()
         return count

@@ -17,11 +17,11 @@ from app.contract.tenants.file import BESIDE_SETTINGS, TenantFile
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.directory.tenants.tenant_writes import TenantRow
-from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.kit.resources.resource import InSettings, Resource
-from app.kit.resources.values import put_at, value_at
+from app.kit.resources.resource_values import put_at, value_at
 
 _GONE = TenantRow(LOOKUP_TENANT, "", "", b"", 0, {}, {}, None, is_active=False)
 

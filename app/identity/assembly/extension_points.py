@@ -1,12 +1,12 @@
 """Connects packages with those above them that they call."""
 
 from app.identity.authentication.sign_in.sessions import session_ends
-from app.identity.directory.accounts import store as account_store
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.accounts import account_store
+from app.identity.directory.organizations.memberships import membership_store
 from app.identity.protocols.oauth.logout import backchannel_logout
 
 
 def connect() -> None:
     """Connect each extension point with the functions that it calls; idempotent, called by servers, commands and workers."""
-    account_store.organizations_of_profile.connect(member_store.profile_entries)
+    account_store.organizations_of_profile.connect(membership_store.profile_entries)
     session_ends.listeners.connect(backchannel_logout.notify_applications)

@@ -63,6 +63,6 @@ def checks(settings: Settings) -> dict[str, Check]:
         return SharedStore(settings.redis_url)
 
     def redis() -> None:
-        shared().ask(shared().redis.ping)
+        shared().call(shared().redis.ping)
 
     return {"database": store, "redis": redis} if settings.redis_url else {"database": store}

@@ -9,7 +9,7 @@ from typing import Final
 from app.contract.auth import Host
 from app.contract.catalogue import CATALOGUE
 from app.contract.resources import import_contract
-from app.contract.tenants import pages as tenant_pages
+from app.contract.tenants import tenant_pages
 from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.pages_api import tenant_view  # noqa: F401 - registers the handlers of the early operations
@@ -24,8 +24,8 @@ EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants
 def load_handlers() -> None:
     """Import every module that implements operations or admits callers, and connect the extension points between packages."""
     from app.identity import pages_api, protocols, public_api  # noqa: PLC0415 - decision 0366
-    from app.identity.administration.resources import (  # noqa: PLC0415 - decision 0366
-        handlers as resource_handlers,  # noqa: F401 - registers those of declared resources
+    from app.identity.administration.resource_operations import (  # noqa: PLC0415 - decision 0366
+        resource_handlers,  # noqa: F401 - registers those of declared resources
     )
     from app.identity.assembly import (  # noqa: PLC0415 - decision 0366
         extension_points,

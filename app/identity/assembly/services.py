@@ -20,7 +20,7 @@ from app.kit.clock import Clock, SystemClock
 from app.kit.limits.nonces import Nonces
 from app.kit.limits.rate_limits import RateLimits
 from app.kit.operations.call_signing import WINDOW_SECONDS
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 from app.settings import Settings
 
 if TYPE_CHECKING:

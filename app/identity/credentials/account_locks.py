@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.contract import errors as e
-from app.contract.captcha import models as contract
-from app.identity.credentials.captcha import service as captcha
-from app.identity.directory.accounts import service as accounts
+from app.contract import errors
+from app.contract.captcha import models
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, LockKind
@@ -34,11 +34,11 @@ def current_error(context: Context, account: Account) -> ApiError | None:
 def error_of(context: Context, lock: AccountLock, *, question_id: str | None = None) -> ApiError:
     """Return the error of a lock with its challenge; `question_id` as for `with_challenge`."""
     if lock.kind is LockKind.BLOCK:
-        return e.AccountBlocked()
+        return errors.AccountBlocked()
     if lock.kind is LockKind.SUSPENSION:
         until = lock.until or context.now + timedelta(seconds=context.tenant.settings.lockout.suspend_seconds)
-        return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
-    error = e.LockedForCaptcha() if lock.kind is LockKind.CAPTCHA else e.LockedForSecurityQuestion()
+        return errors.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
+    error = errors.LockedForCaptcha() if lock.kind is LockKind.CAPTCHA else errors.LockedForSecurityQuestion()
     return with_challenge(context, lock, error, question_id=question_id)
 
 
@@ -48,8 +48,8 @@ def with_challenge(context: Context, lock: AccountLock, error: ApiError, *, ques
     Args:
         question_id: the security question to ask, where the client shall learn it.
     """
-    new_captcha = captcha.challenge(context) if lock.kind is LockKind.CAPTCHA else None
-    if data := contract.LockChallenge(captcha=new_captcha, question_id=question_id).to_data():
+    new_captcha = captcha_verification.challenge(context) if lock.kind is LockKind.CAPTCHA else None
+    if data := models.LockChallenge(captcha=new_captcha, question_id=question_id).to_data():
         error.data = {**(error.data or {}), **data}
     return error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.credentials import account_locks
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
@@ -16,7 +16,7 @@ def count_attempt(context: Context, account: Account) -> Attempt:
     with context.work.separate_transaction() as transaction:
         attempt = login_records.count_attempt(transaction, account, context.tenant.settings, context.now)
     if attempt is None:
-        raise account_locks.current_error(context, account) or e.LockedDuringStep()
+        raise account_locks.current_error(context, account) or errors.LockedDuringStep()
     return attempt
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.credentials import account_locks, attempt_limit
 from app.identity.credentials.passwords import verify_password
 from app.identity.directory.accounts.account import Account
@@ -26,7 +26,7 @@ def verify(
         account_locks.refuse_locked(context, account)
     try:
         attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
-    except e.LockedDuringStep:  # it was deleted meanwhile, or a concurrent right attempt took the lock away
+    except errors.LockedDuringStep:  # it was deleted meanwhile, or a concurrent right attempt took the lock away
         raise wrong from None
     verified = verify_password.verify(context, account, shown)
     if verified is None:

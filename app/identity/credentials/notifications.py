@@ -9,15 +9,15 @@ from app.contract.error_groups import SMS_SENDING
 from app.contract.messages.models import MailKind, SmsKind
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.changes import former_language
-from app.identity.directory.tenants.addresses import allowed_addresses
-from app.identity.messaging import service as messaging
+from app.identity.directory.tenants.urls import allowed_urls
+from app.identity.messaging import messaging
+from app.identity.messaging.messaging import PlainSmsOptions
 from app.identity.messaging.send_limits import CountedAs
-from app.identity.messaging.service import PlainSmsOptions
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
@@ -152,7 +152,7 @@ def _create_alert_link(context: Context, account: Account, to: str, *, mark: str
     token = one_time_tokens.new_link(
         context, Purpose.ALARM, account.uid, subject=subject, minutes=ALERT_LINK_MINUTES, facts=facts
     )
-    return allowed_addresses.own_link(context, "/not-me", token), token
+    return allowed_urls.own_link(context, "/not-me", token), token
 
 
 def close_alert_links(context: Context, uid: str, to: str) -> None:

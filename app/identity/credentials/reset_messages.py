@@ -6,16 +6,16 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final, Unpack
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials import channels
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.tenants.addresses import allowed_addresses
-from app.identity.messaging import service as messaging
-from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
+from app.identity.directory.tenants.urls import allowed_urls
+from app.identity.messaging import messaging
+from app.identity.messaging.messaging import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
@@ -55,9 +55,9 @@ class ResetOptions:
     needs_token: bool = False  # the caller gets the link's token, whatever the mail contains
 
 
-def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.ResetUrlRefused) -> None:
+def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = errors.ResetUrlRefused) -> None:
     """Raise ResetUrlRefused, or another error, for a page outside the tenant's allowed addresses."""
-    if url and not allowed_addresses.is_allowed_in_mail(context, url):
+    if url and not allowed_urls.is_allowed_in_mail(context, url):
         raise refusal
 
 
@@ -91,7 +91,7 @@ def send(
     """
     address = recipient_email(account, email)
     if not address:
-        raise e.UnknownAccount
+        raise errors.UnknownAccount
     return _mail(context, account.uid, MAIL, address, options, account, reset_kind, kind)
 
 
@@ -110,7 +110,7 @@ def send_separately(context: Context, account: Account, options: ResetOptions) -
                 account,
                 options,
             )
-    except (e.MailLimitReached, e.UnknownAccount):
+    except (errors.MailLimitReached, errors.UnknownAccount):
         return False
     return True
 
@@ -240,6 +240,6 @@ def _mail(
 
 
 def _link(context: Context, token: str, options: ResetOptions, reset_kind: ResetKind) -> str:
-    return allowed_addresses.mailed_link(
+    return allowed_urls.mailed_link(
         context, reset_kind.page, token, options.url, vtype=reset_kind.vtype, interaction_id=options.interaction_id
     )

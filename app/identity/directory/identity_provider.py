@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
 from app.contract.federation.connections import MEMBERS
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 MAX_SUBJECT_LENGTH: Final = 255
 _MAX_EMAIL_LENGTH: Final = 320

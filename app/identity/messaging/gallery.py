@@ -10,9 +10,9 @@ from app.contract.messages.models import MailKind, MailTemplate, SmsKind, TextMe
 from app.identity.messaging import gsm7, rendering, text_message
 from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
-from app.identity.messaging.tenant_templates import selection as template_selection
+from app.identity.messaging.tenant_templates import template_selection
 from app.identity.messaging.tenant_templates.placeholders import SECTIONS, RenderError
-from app.identity.messaging.tenant_templates.rendering import TenantEmailTemplate, TenantSmsTemplate
+from app.identity.messaging.tenant_templates.template_rendering import TenantEmailTemplate, TenantSmsTemplate
 from app.kit.text.languages import LANGUAGES, Language
 
 HOST = "acme.example.com"

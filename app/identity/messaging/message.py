@@ -49,7 +49,7 @@ class MessageFacts:
     browser: str = ""  # of the request, if known
     system: str = ""  # of the request
     place: str = ""  # of the request: its city
-    asked_at: datetime | None = None  # the request
+    requested_at: datetime | None = None  # the request
 
 
 @dataclass(frozen=True, slots=True)

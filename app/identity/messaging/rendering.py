@@ -137,7 +137,7 @@ def format_day(instant: datetime, tag: str) -> str:
 
 def origin_sentence(facts: MessageFacts, tag: str, *, is_change: bool = False) -> str:
     """Return the sentence about the application, browser, place and time of the request; empty if the browser is unknown."""
-    if not facts.browser or facts.asked_at is None:
+    if not facts.browser or facts.requested_at is None:
         return ""
     gettext = catalogue(tag).gettext
     if is_change and facts.place:
@@ -156,7 +156,7 @@ def origin_sentence(facts: MessageFacts, tag: str, *, is_change: bool = False) -
     if facts.system:
         browser = gettext("%(browser)s on %(system)s") % {"browser": facts.browser, "system": facts.system}
     names = {"application": facts.application, "browser": browser, "place": facts.place}
-    names["time"] = _format_moment(facts.asked_at.replace(second=0, microsecond=0), tag)
+    names["time"] = _format_moment(facts.requested_at.replace(second=0, microsecond=0), tag)
     return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
 
 
@@ -166,7 +166,7 @@ def sign_in_lines(facts: MessageFacts, tag: str) -> list[str]:
     browser, _, system = client.partition(", ")
     if system:
         client = catalogue(tag).gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
-    return [client, *rest, *([_format_moment(facts.asked_at, tag)] if facts.asked_at else [])]
+    return [client, *rest, *([_format_moment(facts.requested_at, tag)] if facts.requested_at else [])]
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ _PLAIN: Final = MessageFacts(
     browser="Chrome",
     system="Linux",
     place="Berlin",
-    asked_at=datetime(2026, 11, 22, 15, 40, tzinfo=UTC),
+    requested_at=datetime(2026, 11, 22, 15, 40, tzinfo=UTC),
 )
 
 

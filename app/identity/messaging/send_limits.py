@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import AuthScheme
 from app.contract.messages.models import MailKind, SendLimit, SmsKind
 from app.identity.directory.accounts import identifiers
@@ -133,12 +133,12 @@ def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
     keys = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])
     if not all(_spend(context, f"mail {kind}", rate, key) for key in keys):
-        raise e.MailLimitReached
+        raise errors.MailLimitReached
     if kind in _SECURITY_ALERTS and to.is_verified:
         return
     group = "asked by anybody" if kind in _UNAUTHENTICATED and context.holder is None else "of every other kind"
     if not _spend(context, f"mails {group}", _rate(sending.mails_in_all), to.sum_key):
-        raise e.MailLimitReached
+        raise errors.MailLimitReached
 
 
 def spend_resend(context: Context, key: str) -> None:
@@ -146,7 +146,7 @@ def spend_resend(context: Context, key: str) -> None:
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(MailKind.VERIFICATION, sending.mails))
     if not _spend(context, "mail again", replace(rate, amount=rate.amount and max(1, rate.amount - 1)), key):
-        raise e.MailLimitReached
+        raise errors.MailLimitReached
 
 
 def spend_sms(context: Context, kind: SmsKind, to: str, uid: str | None = None) -> None:
@@ -156,19 +156,19 @@ def spend_sms(context: Context, kind: SmsKind, to: str, uid: str | None = None) 
     network address, except from callers with a secret, which act for many visitors.
     """
     if not context.services.settings.sms_target:
-        raise e.NoSmsConfiguration
+        raise errors.NoSmsConfiguration
     kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as in `spend_mail`
     sending = context.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
     keys = [identifiers.normalize_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
     if not all(_spend(context, f"sms {kind}", rate, key) for key in keys):
-        raise e.SmsLimitReached
+        raise errors.SmsLimitReached
     if not context.schemes & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN} and not _spend(
         context, "sms asked for", _rate(sending.sms_per_address), context.network
     ):
-        raise e.SmsLimitReached
+        raise errors.SmsLimitReached
     if not _spend(context, "sms of the tenant", Rate(sending.sms_per_day, _DAY), "all"):
-        raise e.SharedSmsLimitReached
+        raise errors.SharedSmsLimitReached
 
 
 def _rate(limit: SendLimit) -> Rate:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from app.contract.applications import pages as contract
-from app.contract.oauth.errors import UnknownApplication
+from app.contract.applications import application_logo_pages
+from app.contract.oauth.oauth_errors import UnknownApplication
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 
 
-@contract.read.implements
-def read_logo(context: Context, req: contract.LogoAddress) -> contract.LogoView:
+@application_logo_pages.read.implements
+def read_logo(context: Context, req: application_logo_pages.LogoUrl) -> application_logo_pages.LogoView:
     logo = registered_applications.logo(context.work, req.digest)
     if logo is None:
         raise UnknownApplication
-    return contract.LogoView(media_type=logo.media_type, content=b64encode(logo.content).decode())
+    return application_logo_pages.LogoView(media_type=logo.media_type, content=b64encode(logo.content).decode())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.authentication.sign_in import required_actions
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -17,7 +17,7 @@ def require_account(context: Context) -> tuple[BrowserSession, Account]:
     """
     session, account = require_session(context)
     if required_actions.blocks_account_pages(context, session, account):
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     return session, account
 
 
@@ -25,5 +25,5 @@ def require_session(context: Context) -> tuple[BrowserSession, Account]:
     """Return the session and account of a signed-in user, even with unmet requirements; raises NotAuthenticated."""
     signed_in = sessions.signed_in(context)
     if signed_in is None or not signed_in.account.is_active or signed_in.account.is_deleted:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     return signed_in.session, signed_in.account

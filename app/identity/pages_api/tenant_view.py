@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.contract.captcha.models import CaptchaWidget
-from app.contract.tenants import pages as tenant_pages
-from app.contract.tenants.pages import BrandView
+from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import Captcha
+from app.contract.tenants.tenant_pages import BrandView
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import PHONE
 from app.identity.directory.tenants import registration_form
-from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform.context import Context
 
 

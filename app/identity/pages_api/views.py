@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.contract.accounts.models import PersonView
-from app.contract.sessions.pages import sign_out as sign_out_pages
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.contract.sessions.pages import sign_out_pages
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.kit.clock import iso
 from app.kit.web.user_agents import parse_user_agent
 

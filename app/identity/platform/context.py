@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.visitor_claims import VisitorClaims
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.outbox.outbox import NullOutbox, Outbox
@@ -113,7 +113,7 @@ class Context:
     @cached_attribute
     def audit(self) -> AuditLog:
         """The audit entries of the request."""
-        return AuditLog(self.services.clock, self.address, self.raw.request_id)
+        return AuditLog(self.services.clock, self.ip_address, self.raw.request_id)
 
     @cached_attribute
     def outbox(self) -> Outbox:
@@ -150,14 +150,14 @@ class Context:
         return TenantHashing(self.services.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)
 
     @property
-    def address(self) -> str:
+    def ip_address(self) -> str:
         """The visitor's IP address: the one the hub sent, otherwise the caller's own."""
         return self.visit.address if self.visit else self.raw.address
 
     @property
     def network(self) -> str:
         """The key of per-visitor limits: an IPv6 /64 counts as one, because one household or server has 2^64 addresses."""
-        return network_of(self.address)
+        return network_of(self.ip_address)
 
     @property
     def agent(self) -> str:
@@ -168,7 +168,7 @@ class Context:
     def token_holder(self) -> TokenHolder:
         """The account and grant of the access token; raises NotAuthenticated without an access token."""
         if self.holder is None:
-            raise e.NotAuthenticated
+            raise errors.NotAuthenticated
         return self.holder
 
     @property
@@ -179,7 +179,7 @@ class Context:
     @property
     def issuer(self) -> str:
         """The OpenID issuer: the tenant's address at the host of the request, the tenant's own host for calls to the API host."""
-        return self._address_of_request or self.own_addresses[0]
+        return self._url_of_request or self.own_urls[0]
 
     @property
     def called_at(self) -> str:
@@ -190,26 +190,26 @@ class Context:
     @property
     def pages_url(self) -> str:
         """The address for links in mails and for callbacks: that of the request, else the first custom domain, else the own host."""
-        return self._address_of_request or self.own_addresses[:2][-1]
+        return self._url_of_request or self.own_urls[:2][-1]
 
     @property
-    def own_addresses(self) -> tuple[str, ...]:
+    def own_urls(self) -> tuple[str, ...]:
         """Every address of the tenant: that of its own host, then those of its custom domains."""
         return self.services.settings.addresses(self.tenant.name, self.tenant.custom_hosts)
 
     @property
-    def _address_of_request(self) -> str:
+    def _url_of_request(self) -> str:
         """The tenant's address at the host of the request; empty for the API host, and outside of requests."""
         host = self.visit.host if self.visit else self.raw.host
         address = f"{self.services.settings.public_scheme}://{host.lower()}"
-        return address if address in self.own_addresses else ""
+        return address if address in self.own_urls else ""
 
     def spend(self, limit: str, rate: Rate, *subjects: str, count: int = 1) -> None:
         """Take `count` from a rate limit of this tenant, all or none; raises TooManyRequests with Retry-After."""
         try:
             self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects, count=count)
         except OverLimit as exceeded:
-            raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
+            raise errors.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 
     def count(self, limit: str, per_minute: int) -> None:
         """Count a request of the caller's network; raises TooManyRequests for more than `per_minute`. 0 is no limit."""
@@ -230,7 +230,7 @@ class Context:
                 the right attempts of all, and the time of the processors.
         """
         for limit, per_minute in self.remembered.pop(_ATTEMPTS, ()):
-            with suppress(e.TooManyRequests, SharedStoreUnavailable):
+            with suppress(errors.TooManyRequests, SharedStoreUnavailable):
                 if uid is not None:
                     self.spend("right_attempt", Rate(per_minute, 60), limit, self.network, uid)
                 self.give_back(limit, per_minute)
@@ -246,7 +246,7 @@ class Context:
         try:
             self.services.limits.demand(limit, rate, self.tenant.tenant_id, *subjects)
         except OverLimit as exceeded:
-            raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
+            raise errors.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 
     def without_sending(self) -> Context:
         """Return a copy whose outbox sends nothing but takes as long, so that the response time does not tell whether mail was sent."""

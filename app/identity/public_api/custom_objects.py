@@ -6,47 +6,53 @@ from typing import Any
 
 from sqlalchemy.engine import Row
 
-from app.contract import errors as e
-from app.contract.custom_objects import operations as contract
+from app.contract import errors
+from app.contract.custom_objects import custom_object_operations
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Deleted
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.custom_objects import service as custom_objects
+from app.identity.directory.custom_objects import custom_objects
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
 
-@contract.add.implements
-def add(context: Context, req: contract.CreateOwnRecord) -> contract.Record:
+@custom_object_operations.add.implements
+def add(context: Context, req: custom_object_operations.CreateOwnRecord) -> custom_object_operations.Record:
     try:
         return _add(context, req)
-    except e.UnknownUid:  # the account was deleted concurrently
-        raise e.NotAuthenticated from None
+    except errors.UnknownUid:  # the account was deleted concurrently
+        raise errors.NotAuthenticated from None
 
 
-@contract.managed_add.implements
-def managed_add(context: Context, req: contract.CreateCustomRecord) -> contract.Record:
+@custom_object_operations.managed_add.implements
+def managed_add(context: Context, req: custom_object_operations.CreateCustomRecord) -> custom_object_operations.Record:
     return _add(context, req)
 
 
-def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateCustomRecord) -> contract.Record:
+def _add(
+    context: Context, req: custom_object_operations.CreateOwnRecord | custom_object_operations.CreateCustomRecord
+) -> custom_object_operations.Record:
     account, kind = _account(context, req), custom_objects.find_object(context, req)
     return _view(
         custom_objects.add(context, account, kind, _content(context, req), suppress_webhook=req.suppress_webhook)
     )
 
 
-def read_all(context: Context, req: contract.ListOwnRecords | contract.ListCustomRecords) -> contract.Records:
+def read_all(
+    context: Context, req: custom_object_operations.ListOwnRecords | custom_object_operations.ListCustomRecords
+) -> custom_object_operations.Records:
     rows = custom_objects.read_all(context, _account(context, req), custom_objects.find_object(context, req))
-    return contract.Records(data=[_view(row) for row in rows], count=len(rows))
+    return custom_object_operations.Records(data=[_view(row) for row in rows], count=len(rows))
 
 
-contract.read_all.implements(read_all)
-contract.managed_read_all.implements(read_all)
+custom_object_operations.read_all.implements(read_all)
+custom_object_operations.managed_read_all.implements(read_all)
 
 
-def read(context: Context, req: contract.ReadOwnRecord | contract.ReadCustomRecord) -> contract.Record:
+def read(
+    context: Context, req: custom_object_operations.ReadOwnRecord | custom_object_operations.ReadCustomRecord
+) -> custom_object_operations.Record:
     return _view(
         custom_objects.read(
             context, _account(context, req), custom_objects.find_object(context, req), req.object_record_id
@@ -54,11 +60,13 @@ def read(context: Context, req: contract.ReadOwnRecord | contract.ReadCustomReco
     )
 
 
-contract.read.implements(read)
-contract.managed_read.implements(read)
+custom_object_operations.read.implements(read)
+custom_object_operations.managed_read.implements(read)
 
 
-def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateCustomRecord) -> contract.Record:
+def change(
+    context: Context, req: custom_object_operations.UpdateOwnRecord | custom_object_operations.UpdateCustomRecord
+) -> custom_object_operations.Record:
     account, kind, content = _account(context, req), custom_objects.find_object(context, req), _content(context, req)
     changed = custom_objects.change(
         context,
@@ -72,34 +80,36 @@ def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateCust
     return _view(changed)
 
 
-contract.change.implements(change)
-contract.managed_change.implements(change)
+custom_object_operations.change.implements(change)
+custom_object_operations.managed_change.implements(change)
 
 
-def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteCustomRecord) -> Deleted:
+def remove(
+    context: Context, req: custom_object_operations.DeleteOwnRecord | custom_object_operations.DeleteCustomRecord
+) -> Deleted:
     account, kind = _account(context, req), custom_objects.find_object(context, req)
     custom_objects.remove(context, account, kind, req.object_record_id, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 
-contract.remove.implements(remove)
-contract.managed_remove.implements(remove)
+custom_object_operations.remove.implements(remove)
+custom_object_operations.managed_remove.implements(remove)
 
 
-def _account(context: Context, req: contract.NamedObject) -> Account:
+def _account(context: Context, req: custom_object_operations.NamedObject) -> Account:
     """Return the account by id for a server of the tenant, otherwise by access token."""
     return accounts.require(context, req.uid) if isinstance(req, Uid) else accounts.current(context)
 
 
-def _content(context: Context, req: contract.RecordContent) -> dict[str, Any]:
+def _content(context: Context, req: custom_object_operations.RecordContent) -> dict[str, Any]:
     """Return the record without the access token, if the body contained it."""
     if isinstance(req, Uid) or context.raw.header_token() or context.raw.first("access_token"):
         return req.record
     return {name: value for name, value in req.record.items() if name.lower() != "access_token"}
 
 
-def _view(row: Row[Any]) -> contract.Record:
-    return contract.Record(
+def _view(row: Row[Any]) -> custom_object_operations.Record:
+    return custom_object_operations.Record(
         id=row.record_id,
         uid=row.uid,
         date_created=iso(row.created_at) or "",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.contract.messages.models import MailKind
-from app.contract.tenants import operations as tenants
+from app.contract.tenants import tenant_operations
 from app.identity.directory.tenants import appinfo
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 
 _LISTED_MAILS = {
@@ -20,11 +20,11 @@ _LISTED_MAILS = {
 }
 
 
-@tenants.appinfo.implements
-def read_appinfo(context: Context, req: tenants.ReadAppinfo) -> tenants.Appinfo:
+@tenant_operations.appinfo.implements
+def read_appinfo(context: Context, req: tenant_operations.ReadAppinfo) -> tenant_operations.Appinfo:
     """Return the configuration. The default template decides whether a mail has a link or a code; the built-in ones have both."""
     codes = {name for name, kind in _LISTED_MAILS.items() if _has_only_code(context, kind)}
-    return tenants.Appinfo.model_validate(appinfo.build(context, codes))
+    return tenant_operations.Appinfo.model_validate(appinfo.build(context, codes))
 
 
 def _has_only_code(context: Context, kind: MailKind) -> bool:

@@ -7,121 +7,123 @@ from typing import Any
 
 from sqlalchemy.engine import Row
 
-from app.contract.roles import operations as contract
+from app.contract.roles import role_operations
 from app.contract.shared_responses import Deleted
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.roles import powers as role_powers
-from app.identity.directory.roles import service as roles
-from app.identity.directory.roles import store as tenant_role_store
-from app.identity.directory.roles.service import NewRole
+from app.identity.directory.roles import role_powers, tenant_role_store, tenant_roles
+from app.identity.directory.roles.tenant_roles import NewRole
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.kit.clock import iso
 
 
-@contract.of_account.implements
-def of_account(context: Context, req: contract.ReadAccountRoles) -> contract.AccountRoles:
-    return contract.AccountRoles(roles=accounts.require(context, req.uid).roles or [])
+@role_operations.of_account.implements
+def of_account(context: Context, req: role_operations.ReadAccountRoles) -> role_operations.AccountRoles:
+    return role_operations.AccountRoles(roles=accounts.require(context, req.uid).roles or [])
 
 
-@contract.assign.implements
-def assign(context: Context, req: contract.ChangeAccountRoles) -> contract.AccountRoles:
-    return contract.AccountRoles(roles=roles.assign(context, accounts.require(context, req.uid), req.roles))
+@role_operations.assign.implements
+def assign(context: Context, req: role_operations.ChangeAccountRoles) -> role_operations.AccountRoles:
+    return role_operations.AccountRoles(
+        roles=tenant_roles.assign(context, accounts.require(context, req.uid), req.roles)
+    )
 
 
-@contract.unassign.implements
-def unassign(context: Context, req: contract.ChangeAccountRoles) -> Deleted:
+@role_operations.unassign.implements
+def unassign(context: Context, req: role_operations.ChangeAccountRoles) -> Deleted:
     account = accounts.require(context, req.uid)
     require_powers(context, role_powers.of_roles(context, req.roles))
-    roles.unassign(context, account, req.roles)
+    tenant_roles.unassign(context, account, req.roles)
     return Deleted()
 
 
-@contract.contexts.implements
-def contexts(context: Context, req: contract.ReadRoleContexts) -> contract.RoleContexts:
+@role_operations.contexts.implements
+def contexts(context: Context, req: role_operations.ReadRoleContexts) -> role_operations.RoleContexts:
     account = accounts.require(context, req.uid)
     return _contexts(tenant_role_store.contexts_of(context.work, account.uid))
 
 
-@contract.change_contexts.implements
-def change_contexts(context: Context, req: contract.ChangeRoleContexts) -> contract.RoleContexts:
-    return _contexts(roles.change_contexts(context, accounts.require(context, req.uid), req.role_context))
+@role_operations.change_contexts.implements
+def change_contexts(context: Context, req: role_operations.ChangeRoleContexts) -> role_operations.RoleContexts:
+    return _contexts(tenant_roles.change_contexts(context, accounts.require(context, req.uid), req.role_context))
 
 
-@contract.remove_context.implements
-def remove_context(context: Context, req: contract.RemoveRoleContext) -> Deleted:
+@role_operations.remove_context.implements
+def remove_context(context: Context, req: role_operations.RemoveRoleContext) -> Deleted:
     account = accounts.require(context, req.uid)
     require_powers(context, role_powers.of_context(context, account.uid, req.context))
-    roles.remove_context(context, account, req.context)
+    tenant_roles.remove_context(context, account, req.context)
     return Deleted()
 
 
-@contract.remove_context_roles.implements
-def remove_context_roles(context: Context, req: contract.RemoveContextRoles) -> Deleted:
+@role_operations.remove_context_roles.implements
+def remove_context_roles(context: Context, req: role_operations.RemoveContextRoles) -> Deleted:
     account = accounts.require(context, req.uid)
     require_powers(context, role_powers.of_roles(context, req.roles))
-    roles.remove_context_roles(context, account, req.context, req.roles)
+    tenant_roles.remove_context_roles(context, account, req.context, req.roles)
     return Deleted()
 
 
-@contract.remove_context_permissions.implements
-def remove_context_permissions(context: Context, req: contract.RemoveContextPermissions) -> Deleted:
+@role_operations.remove_context_permissions.implements
+def remove_context_permissions(context: Context, req: role_operations.RemoveContextPermissions) -> Deleted:
     account = accounts.require(context, req.uid)
     require_powers(context, role_powers.of_permissions(req.additional_permissions))
-    roles.remove_context_permissions(context, account, req.context, req.additional_permissions)
+    tenant_roles.remove_context_permissions(context, account, req.context, req.additional_permissions)
     return Deleted()
 
 
-@contract.context_accounts.implements
-def context_accounts(context: Context, req: contract.ReadContextAccounts) -> contract.ContextAccounts:
-    found, cursor = roles.accounts_in(context, req.context, req.cursor)
-    return contract.ContextAccounts(data=[_context_account(row, account) for row, account in found], next_cursor=cursor)
+@role_operations.context_accounts.implements
+def context_accounts(context: Context, req: role_operations.ReadContextAccounts) -> role_operations.ContextAccounts:
+    found, cursor = tenant_roles.accounts_in(context, req.context, req.cursor)
+    return role_operations.ContextAccounts(
+        data=[_context_account(row, account) for row, account in found], next_cursor=cursor
+    )
 
 
-@contract.read_all.implements
-def read_all(context: Context, req: contract.ListRoles) -> contract.RoleList:
+@role_operations.read_all.implements
+def read_all(context: Context, req: role_operations.ListRoles) -> role_operations.RoleList:
     rows = tenant_role_store.all_roles(context.work)
-    return contract.RoleList(data=[_role(row.name, row.permissions) for row in rows], count=len(rows))
+    return role_operations.RoleList(data=[_role(row.name, row.permissions) for row in rows], count=len(rows))
 
 
-@contract.create.implements
-def create(context: Context, req: contract.CreateRoles) -> contract.RoleList:
+@role_operations.create.implements
+def create(context: Context, req: role_operations.CreateRoles) -> role_operations.RoleList:
     new = [
         NewRole(role.name, tuple(name for name, is_granted in role.permissions.items() if is_granted))
         for role in req.roles
     ]
     require_powers(context, role_powers.of_permissions([name for role in new for name in role.permissions]))
-    created = sorted(roles.create(context, new), key=lambda role: role.name)
-    return contract.RoleList(data=[_role(role.name, role.permissions) for role in created], count=len(created))
+    created = sorted(tenant_roles.create(context, new), key=lambda role: role.name)
+    return role_operations.RoleList(data=[_role(role.name, role.permissions) for role in created], count=len(created))
 
 
-@contract.delete.implements
-def delete(context: Context, req: contract.RoleName) -> Deleted:
+@role_operations.delete.implements
+def delete(context: Context, req: role_operations.RoleName) -> Deleted:
     require_powers(context, role_powers.of_roles(context, [req.role]))
-    roles.delete(context, req.role)
+    tenant_roles.delete(context, req.role)
     return Deleted()
 
 
-@contract.add_permissions.implements
-def add_permissions(context: Context, req: contract.RolePermissions) -> contract.AccountRole:
-    return _role(req.role, roles.add_permissions(context, req.role, req.permissions))
+@role_operations.add_permissions.implements
+def add_permissions(context: Context, req: role_operations.RolePermissions) -> role_operations.AccountRole:
+    return _role(req.role, tenant_roles.add_permissions(context, req.role, req.permissions))
 
 
-@contract.remove_permissions.implements
-def remove_permissions(context: Context, req: contract.RolePermissions) -> contract.AccountRole:
+@role_operations.remove_permissions.implements
+def remove_permissions(context: Context, req: role_operations.RolePermissions) -> role_operations.AccountRole:
     require_powers(context, role_powers.of_roles(context, [req.role]))
-    return _role(req.role, roles.remove_permissions(context, req.role, req.permissions))
+    return _role(req.role, tenant_roles.remove_permissions(context, req.role, req.permissions))
 
 
-def _role(name: str, permissions: Iterable[str]) -> contract.AccountRole:
-    return contract.AccountRole(name=name, permissions=dict.fromkeys(sorted(permissions), True))
+def _role(name: str, permissions: Iterable[str]) -> role_operations.AccountRole:
+    return role_operations.AccountRole(name=name, permissions=dict.fromkeys(sorted(permissions), True))
 
 
-def _contexts(rows: Sequence[Row[Any]]) -> contract.RoleContexts:
-    return contract.RoleContexts(
+def _contexts(rows: Sequence[Row[Any]]) -> role_operations.RoleContexts:
+    return role_operations.RoleContexts(
         data=[
-            contract.RoleContext(
+            role_operations.RoleContext(
                 context=row.context,
                 roles=row.roles,
                 additional_permissions=row.additional_permissions,
@@ -132,12 +134,12 @@ def _contexts(rows: Sequence[Row[Any]]) -> contract.RoleContexts:
     )
 
 
-def _context_account(row: Row[Any], account: Account) -> contract.ContextAccount:
+def _context_account(row: Row[Any], account: Account) -> role_operations.ContextAccount:
     profile = accounts.profile_of(account)
-    content = contract.ContextContent(
+    content = role_operations.ContextContent(
         roles=row.roles, additional_permissions=row.additional_permissions, expiration=iso(row.ends_at)
     )
-    return contract.ContextAccount(
+    return role_operations.ContextAccount(
         role_context=content,
         uid=account.uid,
         last_login_date=profile["LastLoginDate"],

@@ -2,83 +2,83 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.sessions import operations as contract
-from app.contract.sessions.operations import Token
+from app.contract import errors
+from app.contract.sessions import session_operations
+from app.contract.sessions.session_operations import Token
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted
 from app.identity.authentication.federation import token_handoff
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
+from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
 from app.kit.clock import iso
 
 
-@contract.info.implements
-def info(context: Context, req: AccessTokenQuery) -> contract.TokenFacts:
+@session_operations.info.implements
+def info(context: Context, req: AccessTokenQuery) -> session_operations.TokenFacts:
     claims = context.token_holder.claims
-    return contract.TokenFacts(
+    return session_operations.TokenFacts(
         provider=claims.provider or "Email",
         access_token=context.token_holder.token,
         isrememberme=bool(claims.remember_me),
-        act=contract.Actor(sub=context.token_holder.actor) if context.token_holder.actor else None,
+        act=session_operations.Actor(sub=context.token_holder.actor) if context.token_holder.actor else None,
     )
 
 
-@contract.validate.implements
+@session_operations.validate.implements
 def validate(context: Context, req: AccessTokenQuery) -> Token:
     return _token(context.token_holder)
 
 
-@contract.invalidate.implements
-def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
+@session_operations.invalidate.implements
+def invalidate(context: Context, req: session_operations.RevokeOwnToken) -> Posted:
     _revoke(context, context.token_holder.token_hash, req.prevent_refresh)
     context.audit.record("token.ended", uid=context.token_holder.uid)
     return Posted()
 
 
-@contract.slide.implements
+@session_operations.slide.implements
 def slide(context: Context, req: AccessTokenQuery) -> Token:
     return Token(
         access_token=context.token_holder.token, expires_in=iso(tokens.slide(context, context.token_holder)) or ""
     )
 
 
-@contract.exchange.implements
-def exchange_request_token(context: Context, req: contract.RequestToken) -> Token:
+@session_operations.exchange.implements
+def exchange_request_token(context: Context, req: session_operations.RequestToken) -> Token:
     if not req.token:
-        raise e.BadParameter.names("token")
+        raise errors.BadParameter.names("token")
     return _token_pair(token_handoff.exchange(context, req.token))
 
 
-@contract.impersonate.implements
-def impersonate(context: Context, req: contract.Impersonate) -> Token:
+@session_operations.impersonate.implements
+def impersonate(context: Context, req: session_operations.Impersonate) -> Token:
     """Issue tokens that name the actor (RFC 8693 section 4.1); the audit log names it too."""
     account = accounts.require(context, req.uid)
     if not account.is_active or account.is_deleted:
-        raise e.AccountBlocked
+        raise errors.AccountBlocked
     if account.login_disabled:
-        raise e.LoginDisabled
+        raise errors.LoginDisabled
     actor = str(context.machine["sub"]) if context.machine is not None else f"{context.tenant.name}@server"
-    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, act={"sub": actor})
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.ip_address, act={"sub": actor})
     issued = tokens.issue(context, TokenGrant(uid=account.uid, claims=claims))
     context.audit.record("token.impersonated", uid=account.uid, act=actor)
     return _token_pair(issued)
 
 
-@contract.refresh.implements
-def refresh(context: Context, req: contract.RefreshToken) -> Token:
+@session_operations.refresh.implements
+def refresh(context: Context, req: session_operations.RefreshToken) -> Token:
     try:
         reuse_seconds = context.tenant.settings.refresh_token_reuse_seconds or 0
         spent = tokens.rotate(context, req.refresh_token, client_id=None, reuse_seconds=reuse_seconds)
     except tokens.RefreshRefused:
-        raise e.WrongRefreshToken from None
+        raise errors.WrongRefreshToken from None
     account = accounts.by_uid(context, spent.uid) if spent.uid else None
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
-        raise e.WrongRefreshToken
+        raise errors.WrongRefreshToken
     access, refreshing = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(
         uid=account.uid,
@@ -94,14 +94,14 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
     return _token_pair(issued)
 
 
-@contract.revoke_refresh.implements
-def revoke_refresh(context: Context, req: contract.RefreshToken) -> Deleted:
+@session_operations.revoke_refresh.implements
+def revoke_refresh(context: Context, req: session_operations.RefreshToken) -> Deleted:
     if not tokens.revoke_refresh(context, req.refresh_token):
-        raise e.WrongRefreshToken
+        raise errors.WrongRefreshToken
     return Deleted()
 
 
-@contract.revoke_refresh_of_account.implements
+@session_operations.revoke_refresh_of_account.implements
 def revoke_refresh_of_account(context: Context, req: Uid) -> Deleted:
     account = accounts.require(context, req.uid)
     tokens.revoke_refresh_of_account(context, account.uid)
@@ -109,40 +109,40 @@ def revoke_refresh_of_account(context: Context, req: Uid) -> Deleted:
     return Deleted()
 
 
-@contract.validate_shown.implements
-def validate_shown(context: Context, req: contract.PresentedTokenQuery) -> Token:
+@session_operations.validate_shown.implements
+def validate_shown(context: Context, req: session_operations.PresentedTokenQuery) -> Token:
     holder = _require_token(context, req.access_token)
     if holder.expires_at <= context.now:
-        raise e.ExpiredAccessToken
+        raise errors.ExpiredAccessToken
     return _token(holder)
 
 
-@contract.invalidate_shown.implements
-def invalidate_shown(context: Context, req: contract.RevokePresentedToken) -> contract.TokenRevoked:
+@session_operations.invalidate_shown.implements
+def invalidate_shown(context: Context, req: session_operations.RevokePresentedToken) -> session_operations.TokenRevoked:
     """Accepts a token's text, or its handle in the list of active sessions."""
     if not req.access_token:
-        raise e.MissingAccessToken
+        raise errors.MissingAccessToken
     holder = tokens.find(context, req.access_token)
     if not _revoke(context, holder.token_hash if holder else req.access_token, req.prevent_refresh):
-        raise e.InvalidAccessToken
+        raise errors.InvalidAccessToken
     context.audit.record("token.ended", uid=holder.uid if holder else None)
-    return contract.TokenRevoked()
+    return session_operations.TokenRevoked()
 
 
-@contract.refresh_shown.implements
-def refresh_shown(context: Context, req: contract.ExtendPresentedToken) -> Token:
+@session_operations.refresh_shown.implements
+def refresh_shown(context: Context, req: session_operations.ExtendPresentedToken) -> Token:
     holder = _require_token(context, req.access_token)
     if holder.expires_at <= context.now:
-        raise e.InvalidAccessToken
+        raise errors.InvalidAccessToken
     return Token(access_token=holder.token, expires_in=iso(tokens.prolong(context, holder, req.expires_in)) or "")
 
 
 def _require_token(context: Context, access_token: str | None) -> TokenHolder:
     if not access_token:
-        raise e.MissingAccessToken
+        raise errors.MissingAccessToken
     holder = tokens.find(context, access_token)
     if holder is None:
-        raise e.InvalidAccessToken
+        raise errors.InvalidAccessToken
     return holder
 
 

@@ -51,7 +51,7 @@ class Nonces:
     @staticmethod
     def begin(shared: SharedStore, now: int) -> None:
         """Record in Redis the time since which it stores nonces, before the first call needs it. Raises SharedStoreUnavailable."""
-        shared.ask(partial(shared.redis.set, _SINCE, now + 1, nx=True))
+        shared.call(partial(shared.redis.set, _SINCE, now + 1, nx=True))
 
     def take(self, nonce: str, at: int, now: int) -> bool:
         """Claim the nonce; return False if it was claimed before. `at` is the signature's time; both are Unix seconds.
@@ -70,7 +70,7 @@ class Nonces:
             pipeline.set(_SINCE, now + 1, nx=True)  # the next second: in this one, others may have been used
             pipeline.get(_SINCE)
             pipeline.set(f"gatehouse:nonce:{nonce}", b"", nx=True, ex=lifetime)
-            _, since, is_new = self._shared.ask(pipeline.execute)
+            _, since, is_new = self._shared.call(pipeline.execute)
         if self._refuses_forgotten and at < int(since or now + 1):
             raise SharedStoreUnavailable("Redis has come back without its nonces, so this call may be a replay.")
         return bool(is_new)

@@ -86,15 +86,15 @@ class _SharedCounts:
 
     def spend(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
         """Count the events, as `WindowCounts.spend` does."""
-        return self._ask(partial(self._windows.hit, cost=count), key, most, seconds)
+        return self._call(partial(self._windows.hit, cost=count), key, most, seconds)
 
     def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
         """Ask as `WindowCounts.demand` does."""
-        return self._ask(self._windows.test, key, most, seconds)
+        return self._call(self._windows.test, key, most, seconds)
 
     def give_back(self, key: tuple[str, ...], most: int, seconds: int) -> None:
         """Take back one event, as `WindowCounts.give_back` does."""
-        self._ask(self._take_back, key, most, seconds)
+        self._call(self._take_back, key, most, seconds)
 
     def _take_back(self, item: RateLimitItemPerSecond, *who: str) -> bool:
         storage: Any = self._windows.storage
@@ -103,11 +103,11 @@ class _SharedCounts:
         storage.storage.eval(_TAKE_BACK, len(windows), *map(storage.prefixed_key, windows))
         return True
 
-    def _ask(self, question: Callable[..., bool], who: tuple[str, ...], most: int, seconds: int) -> float | None:
+    def _call(self, question: Callable[..., bool], who: tuple[str, ...], most: int, seconds: int) -> float | None:
         item = _item(most, seconds)
-        if self._shared.ask(partial(question, item, *who)):
+        if self._shared.call(partial(question, item, *who)):
             return None
-        stats = self._shared.ask(partial(self._windows.get_window_stats, item, *who))
+        stats = self._shared.call(partial(self._windows.get_window_stats, item, *who))
         now = SystemClock().now().timestamp()  # the library counts from the epoch, by the machine's clock
         return stats.reset_time - now
 

@@ -52,7 +52,7 @@ class SharedStore:
 
         return Redis(connection_pool=self.pool)
 
-    def ask(self, question: Callable[[], Answer]) -> Answer:
+    def call(self, question: Callable[[], Answer]) -> Answer:
         """Return the result of a Redis command.
 
         Raises:

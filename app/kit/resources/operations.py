@@ -9,7 +9,7 @@ from app.kit.operations import partial_update
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import AnyOperation
 from app.kit.operations.wire import Nothing, Wire, shape_of
-from app.kit.resources import models
+from app.kit.resources import resource_models
 from app.kit.resources.checks import check
 from app.kit.resources.resource import (
     CREATE,
@@ -139,7 +139,7 @@ def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
     name = f"{resource.area}.{action.name}"
     return OperationDraft(
         resource, address, None, action, name, action.address, (),
-        (models.action_request(resource, address, action), action.answer or models.answer(resource, address)),
+        (resource_models.action_request(resource, address, action), action.answer or resource_models.answer(resource, address)),
         errors, action.summary, action.description, scope,
     )  # fmt: skip
 
@@ -147,21 +147,23 @@ def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
 def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
     """Return the request and the response of an operation."""
     verb = does.verb
-    item = models.answer(resource, address)
+    item = resource_models.answer(resource, address)
     if resource.is_singleton:
-        return (Nothing if verb is READ else models.create_request(resource, address)), item
-    listed = models.list_answer(resource, address)
+        return (Nothing if verb is READ else resource_models.create_request(resource, address)), item
+    listed = resource_models.list_answer(resource, address)
     if verb is LIST:
-        return models.list_request(resource, address), listed
+        return resource_models.list_request(resource, address), listed
     if verb is READ:
-        return models.item_request(resource, address, needs_id=False), listed if is_list(resource, verb) else item
+        return resource_models.item_request(resource, address, needs_id=False), listed if is_list(
+            resource, verb
+        ) else item
     if verb is DELETE:
-        return models.item_request(resource, address, needs_id=True), address.deleted
+        return resource_models.item_request(resource, address, needs_id=True), address.deleted
     if verb is REPLACE:
-        return models.replace_request(resource, address), listed
+        return resource_models.replace_request(resource, address), listed
     if verb is CREATE:
-        return models.create_request(resource, address), item
-    return models.update_request(resource, address, id_in_body=does.id_in_body), item
+        return resource_models.create_request(resource, address), item
+    return resource_models.update_request(resource, address, id_in_body=does.id_in_body), item
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:

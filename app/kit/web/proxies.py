@@ -16,7 +16,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit.caching.bounded_cache import bounded_cache
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 FORWARDED = ("HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_X_FORWARDED_")
@@ -62,14 +62,14 @@ class Proxies:
 
     def trusts(self, peer: str) -> bool:
         """Return whether the peer of a connection is a trusted proxy; the peer of a socket file is empty."""
-        return self.includes(read_address(peer)) if peer else self.trusts_unix
+        return self.includes(read_ip(peer)) if peer else self.trusts_unix
 
-    def includes(self, address: Address | None) -> bool:
+    def includes(self, address: IpAddress | None) -> bool:
         """Return whether `address` is in one of the networks."""
         return address is not None and any(address in network for network in self.networks)
 
 
-def read_address(text: str) -> Address | None:
+def read_ip(text: str) -> IpAddress | None:
     """Return the address of one hop of X-Forwarded-For, with or without a port; None for anything else."""
     text = text.strip()
     if text.startswith("["):
@@ -85,14 +85,14 @@ def read_address(text: str) -> Address | None:
 
 def is_refused(address: str, allowed: Sequence[str], denied: Sequence[str]) -> bool:
     """Return whether lists of networks refuse an address. A list refuses an unreadable address, too."""
-    if denied and (read_address(address) is None or is_listed(address, denied)):
+    if denied and (read_ip(address) is None or is_listed(address, denied)):
         return True
     return bool(allowed) and not is_listed(address, allowed)
 
 
 def is_listed(address: str, networks: Iterable[str]) -> bool:
     """Return whether the address is in one of the networks. Raises ValueError for a malformed network."""
-    parsed = read_address(address)
+    parsed = read_ip(address)
     listed = _networks(tuple(networks))
     return parsed is not None and any(parsed in network for network in listed)
 
@@ -105,7 +105,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
 @bounded_cache(max_entries=4096, length=64)
 def network_of(text: str) -> str:
     """Return the network of one subscriber: the /64 of an IPv6 address, an IPv4 address itself; any other text unchanged."""
-    address = read_address(text)
+    address = read_ip(text)
     if isinstance(address, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
     return str(address) if address else text
@@ -172,7 +172,7 @@ class ForwardedHeaders:
         """Walk from the nearest hop outwards to the first that is no trusted proxy; return the number of steps."""
         steps = 0
         for hop in reversed(hops):
-            address = read_address(hop)
+            address = read_ip(hop)
             if address is None:
                 break  # the hop that wrote this is the last known address
             steps += 1
@@ -218,7 +218,7 @@ def is_host(text: str) -> bool:
     found = HOST.fullmatch(text) if len(text) <= HOST_CHARACTERS else None
     if found is None or int(found[1] or 0) > 65535:
         return False
-    return not text.startswith("[") or read_address(text) is not None
+    return not text.startswith("[") or read_ip(text) is not None
 
 
 def hostname_of(host: str) -> str:

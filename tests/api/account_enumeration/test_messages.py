@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from app.contract import errors as e
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
+from app.contract import errors
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, Purpose
 from app.kit.operations.errors import ApiError
 from tests.support.accounts.account_states import OPEN_LIMITS
 from tests.support.accounts.mailbox import mails_to, sent_messages
@@ -102,9 +102,9 @@ def test_guesses_per_email_are_limited_across_accounts(new_tenant_server: NewTen
     acme = new_tenant_server(lockout={"type": "none"})
     uids = [str(acme.create()["Uid"]) for _ in range(4)]
     kinds = (Purpose.EMAIL, Purpose.ADD_EMAIL)
-    errors = [guess(acme, kinds[number % 2], uids[number % 4], ADA) for number in range(16)]
-    assert errors == [e.WrongMailCode] * 15 + [e.TooManyRequests]
-    assert guess(acme, Purpose.EMAIL, uids[0], EVE) is e.WrongMailCode
+    refusals = [guess(acme, kinds[number % 2], uids[number % 4], ADA) for number in range(16)]
+    assert refusals == [errors.WrongMailCode] * 15 + [errors.TooManyRequests]
+    assert guess(acme, Purpose.EMAIL, uids[0], EVE) is errors.WrongMailCode
 
 
 def test_right_code_after_limit_is_refused_and_link_works(new_tenant_server: NewTenantServer) -> None:
@@ -115,7 +115,7 @@ def test_right_code_after_limit_is_refused_and_link_works(new_tenant_server: New
     with call_of(acme.services, acme.name) as call:
         link, code = one_time_tokens.issue(call, Purpose.EMAIL, uid, subject=ADA, link_minutes=9, code_minutes=9)
         call.work.commit()
-        with pytest.raises(e.TooManyRequests):
+        with pytest.raises(errors.TooManyRequests):
             one_time_tokens.spend_code(call, Purpose.EMAIL, uid, code.text, subject=ADA, errors=MAIL_CODE)
         assert one_time_tokens.spend_link(call, Purpose.EMAIL, link).uid == uid
         call.work.rollback()

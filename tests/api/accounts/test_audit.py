@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.tenants.callers import call_of

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.directory.accounts.assigned_roles import account_roles
 from app.identity.directory.accounts.tables import accounts
-from app.identity.directory.roles.store import role_contexts, roles
+from app.identity.directory.roles.tenant_role_store import role_contexts, roles
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.operation_cases.cases import AccountHolder, account_holder, events

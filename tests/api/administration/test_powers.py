@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from app.contract.resources import RESOURCES
-from app.identity.administration.resources.registry import rules_of
+from app.identity.administration.resource_operations.resource_registry import rules_of
 from app.kit.resources.operations import BoundOperation
 from app.kit.resources.resource import CREATE, DELETE, READ, UPDATE, Resource, Verb
 from tests.support.operations.powers import POWERFUL, WITHOUT, Body, Make, Powerful, body_of, write, writes

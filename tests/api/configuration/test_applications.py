@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.applications.settings import ApplicationSettings
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.audit import latest

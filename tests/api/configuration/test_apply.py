@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.reencryption import reencrypt
 from app.identity.assembly.services import assemble
 from app.identity.assembly.table_modules import metadata

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.services import IdentityServices

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.directory.tenants import tenant_writes
-from app.identity.messaging.tenant_templates import store as template_store
+from app.identity.messaging.tenant_templates import template_store
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -40,7 +40,7 @@ def ours(own_services: IdentityServices) -> IdentityServices:
 
 
 def applied(services: IdentityServices, text: str, *, prune: bool = False) -> ChangePlan:
-    return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
+    return apply_configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
 def lines(plan: ChangePlan) -> list[tuple[str, str, str]]:
@@ -61,7 +61,7 @@ def stored(services: IdentityServices) -> tuple[int, list[Any]]:
 
 
 def test_templates_are_planned_and_stored(ours: IdentityServices) -> None:
-    planned = configuration.plan(ours, read((HEAD + MAILS).encode(), "f.yaml", Path()))
+    planned = apply_configuration.plan(ours, read((HEAD + MAILS).encode(), "f.yaml", Path()))
     assert stored(ours) == (0, [])
     plan = applied(ours, HEAD + MAILS)
     expected = [

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangeAction, ChangePlan
 from tests.support.organizations.management import PATH, ROLES, Business
 from tests.support.tenants.tenant_server import NewTenantServer, answered
@@ -44,11 +44,11 @@ def configured(business: Business, **tenant: Any) -> Any:
 
 
 def applied(business: Business, **tenant: Any) -> ChangePlan:
-    return configuration.apply(business.tenant.services, configured(business, **tenant))
+    return apply_configuration.apply(business.tenant.services, configured(business, **tenant))
 
 
 def planned(business: Business, **tenant: Any) -> ChangePlan:
-    return configuration.plan(business.tenant.services, configured(business, **tenant))
+    return apply_configuration.plan(business.tenant.services, configured(business, **tenant))
 
 
 def exported(business: Business) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def test_absent_keys_and_other_organizations_stay(business: Business) -> None:
 
 def test_prune_removes_no_organization(business: Business) -> None:
     applied(business, **FILE)
-    configuration.apply(business.tenant.services, configured(business, organizations=[]), prune=True)
+    apply_configuration.apply(business.tenant.services, configured(business, organizations=[]), prune=True)
     assert set(listed(business)) == {"acme-ltd"}
 
 

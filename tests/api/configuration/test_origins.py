@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.value_origins import differences, marks, merged, unnamed
 from app.identity.directory.tenants import tenant_writes
-from app.identity.messaging.tenant_templates.store import template_table
+from app.identity.messaging.tenant_templates.template_store import template_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
@@ -60,12 +60,12 @@ class Managed:
         return answered(ask(self.server, self.token, method, path, body))
 
     def apply(self, text: str = FILE, **how: bool) -> ChangePlan:
-        done = configuration.apply(self.server.services, self._read(text), **how)
+        done = apply_configuration.apply(self.server.services, self._read(text), **how)
         self.server.services.directory.clear_cache()
         return done
 
     def plan(self, text: str = FILE, **how: bool) -> ChangePlan:
-        return configuration.plan(self.server.services, self._read(text), **how)
+        return apply_configuration.plan(self.server.services, self._read(text), **how)
 
     def _read(self, text: str) -> Any:
         return read(text.format(name=self.server.name).encode(), "f.yaml", Path())

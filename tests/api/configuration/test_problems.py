@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from app.identity.administration.configuration import planner
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.sections.section import Run
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.tenants.configuration_files import applied, planned, rows

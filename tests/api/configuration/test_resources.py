@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import pytest
 import yaml
 
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import TenantRow
@@ -28,7 +28,7 @@ SHOP: dict[str, Any] = {"store": "shop", "domain": "shop.example", "multipass_se
 def applied(services: IdentityServices, *, is_dry: bool = False, prune: bool = False, **tenant: Any) -> ChangePlan:
     text = yaml.safe_dump({"tenants": [{"name": "acme", **tenant}]})
     file = read(text.encode(), "f.yaml", Path())
-    return (configuration.plan if is_dry else configuration.apply)(services, file, prune=prune)
+    return (apply_configuration.plan if is_dry else apply_configuration.apply)(services, file, prune=prune)
 
 
 def refusal(services: IdentityServices, **tenant: Any) -> str:

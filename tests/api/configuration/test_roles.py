@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read_file
+from app.identity.administration.configuration.file.read_configuration import read_file
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.platform.services import IdentityServices
 from tests.support.tenants.configuration_files import applied, lines, planned, rows
@@ -152,5 +152,5 @@ def test_file_role_that_looks_like_stored_role_is_refused(ours: IdentityServices
 
 
 def test_demo_file_gives_ada_both_roles(ours: IdentityServices) -> None:
-    configuration.apply(ours, read_file(Path(__file__).resolve().parents[3] / "examples" / "demo.yaml"))
+    apply_configuration.apply(ours, read_file(Path(__file__).resolve().parents[3] / "examples" / "demo.yaml"))
     assert assigned(ours) == [("ada@example.com", "customer"), ("ada@example.com", "shop manager")]

@@ -14,19 +14,19 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.contract.resources import RESOURCES, file_resources
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.resources.registry import store_of
+from app.identity.administration.resource_operations.resource_registry import store_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.tables import applications
-from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import CREATE, CREATED_AT, LIST, MODIFIED_AT, READ, REPLACE, SECRET, UPDATE, Resource
-from app.kit.resources.values import secret_name
+from app.kit.resources.resource_values import secret_name
 from tests.support.operations.resource_samples import SAMPLES, Body
 from tests.support.operations.resources import Manager, scopes_of
 from tests.support.tenants.machines import ROBOT, ask, machine
@@ -83,7 +83,7 @@ class Tenants:
     def apply(self, tenant: Body) -> ChangePlan:
         """Apply a file with this tenant."""
         text = yaml.safe_dump({"tenants": [tenant]}, allow_unicode=True)
-        done = configuration.apply(self.services, read(text.encode(), "f.yaml", Path()))
+        done = apply_configuration.apply(self.services, read(text.encode(), "f.yaml", Path()))
         self.services.directory.clear_cache()
         return done
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.encryption import Encryption
@@ -31,7 +31,7 @@ SECRETS = "secrets: {access_key_id: AKIDACME, secret_access_key: hidden-key}"
 
 
 def applied(services: IdentityServices, text: str, tmp_path: object) -> str:
-    done = configuration.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
+    done = apply_configuration.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
     services.directory.clear_cache()
     return "\n".join(str(change) for change in done.changes)
 

@@ -9,8 +9,8 @@ from werkzeug.test import TestResponse
 
 from app.contract.catalogue import CATALOGUE, load_catalogue
 from app.contract.error_groups import REQUIRED_ACTIONS
-from app.contract.sign_in.operations import Login
-from app.identity.credentials.tokens import store as token_store
+from app.contract.sign_in.sign_in_operations import Login
+from app.identity.credentials.tokens import token_store
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from tests.support.accounts.consents import chosen, consent_answers, required_forms

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import AuthScheme
 from app.contract.catalogue import CATALOGUE, load_catalogue
 from tests.support.accounts.registering import ADA, register
@@ -77,7 +77,7 @@ def test_every_token_operation_declares_policy_error() -> None:
         operation.documentation.row
         for operation in CATALOGUE
         if AuthScheme.ACCESS_TOKEN in operation.admission.auth.schemes()
-        and e.PrivacyPolicyOutdated not in operation.every_error
+        and errors.PrivacyPolicyOutdated not in operation.every_error
     }
     assert exempt == EXEMPT
 

@@ -11,9 +11,8 @@ from joserfc import jws
 
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.settings import TenantSettings
-from app.identity.protocols.oauth.claims import account as account_claims
-from app.identity.protocols.oauth.claims import organizations as organization_claims
-from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth.claims import account_claims, organization_claims
+from app.identity.protocols.oauth.tokens import authorization_codes
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, claims_in
 from tests.support.services.identity_service import before_the_store
 from tests.support.sources import text
@@ -92,7 +91,7 @@ def test_scopes_have_the_claims_of_their_table() -> None:
 def test_lifetimes_are_those_of_the_code() -> None:
     application, tenant = ApplicationSettings(name="desk"), TenantSettings()
     stated = dict(re.findall(r"^\| ([a-zA-Z ]+?) \|[^|]*\| ([^|]+?) \|", PAGE, re.MULTILINE))
-    assert stated["Authorization code"] == f"{codes.LIFETIME.seconds} seconds"
+    assert stated["Authorization code"] == f"{authorization_codes.LIFETIME.seconds} seconds"
     assert stated["ID token"] == f"{application.id_token_seconds // 3600} hour"
     assert stated["Logout token"] == f"{application.logout_token_seconds // 3600} hour"
     assert stated["Access token"] == f"{tenant.access_token_minutes} minutes"

@@ -14,13 +14,12 @@ from werkzeug.serving import make_server
 from werkzeug.test import Client
 
 from app.factories import create_both
-from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.file.reader import read
-from app.identity.authentication.federation import offered_connections
-from app.identity.authentication.federation import service as connections
+from app.identity.administration.configuration.apply_configuration import apply
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.platform.services import IdentityServices
 from app.settings import Settings
-from tests.support.accounts.identities import doing
+from tests.support.accounts.social_accounts import doing
 from tests.support.services.identity_service import SECRET, make_services
 from tests.support.services.servers import free_port
 from tests.support.tenants.tenant_server import TenantServer
@@ -77,7 +76,7 @@ def test_account_of_one_tenant_signs_in_at_another(installed: TwoTenantInstallat
     assert tenant is not None
     acme = TenantServer(services, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
     with doing(acme) as call:
-        address = connections.begin(
+        address = federated_sign_in.begin(
             call, offered_connections.find(call, "company"), "attempt-1", hint="ada@example.com"
         )
     browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application
@@ -85,6 +84,6 @@ def test_account_of_one_tenant_signs_in_at_another(installed: TwoTenantInstallat
     back = page.press("Sign in", password="correct horse 7")
     assert back.address.startswith(f"http://acme.localhost:{port}/socialauth/validate.sauth?")
     with doing(acme) as call:
-        claimed, connection = connections.finish(call, back.query["state"], back.query)
+        claimed, connection = federated_sign_in.finish(call, back.query["state"], back.query)
     assert (claimed.email, claimed.email_verified, connection.trusts_email) == ("ada@example.com", True, True)
     assert claimed.profile["FirstName"] == "Ada"

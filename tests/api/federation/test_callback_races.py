@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from app.identity.authentication.federation.service import UnknownState
+from app.identity.authentication.federation.federated_sign_in import UnknownState
 from app.identity.platform.services import IdentityServices
 from tests.support.accounts.connecting import finished, led
 from tests.support.fakes.identity_provider import provider

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from joserfc.jwk import OctKey
 
-from app.identity.authentication.federation.service import ConnectionBroken
+from app.identity.authentication.federation.federated_sign_in import ConnectionBroken
 from tests.support.accounts.connecting import finished, led
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, key
 from tests.support.services.identity_service import on_one_database

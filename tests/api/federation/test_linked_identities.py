@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 
 from app.identity.authentication.federation import token_handoff
-from app.identity.authentication.verification import phones
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.verification import phone_verification
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.kit import randomness
-from tests.support.accounts import identities as by
-from tests.support.accounts.identities import ADA, ONE_STORE, SOCIAL, VICTIM, account_of, doing, identities
+from tests.support.accounts import social_accounts
 from tests.support.accounts.mailbox import mails_to, token_in
 from tests.support.accounts.registering import UNLIMITED, register
+from tests.support.accounts.social_accounts import ADA, ONE_STORE, SOCIAL, VICTIM, account_of, doing, identities
 from tests.support.operation_cases.cases import account_holder, events
 from tests.support.races import RACERS, at_once
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
@@ -33,7 +32,7 @@ def test_profile_lists_identity_beside_own_data(new_tenant_server: NewTenantServ
     who = account_holder(new_tenant_server, **SOCIAL)
     before = answered(who.own("U15"))
     assert before["Identities"] is None
-    by.linked_to(who.tenant, who.uid, ADA)
+    social_accounts.linked_to(who.tenant, who.uid, ADA)
     profile = answered(who.own("U15"))
     (entry,) = profile["Identities"]
     assert {name: entry[name] for name in ("ID", "Provider", "FirstName", "FullName", "ImageUrl", "Email")} == {
@@ -52,7 +51,7 @@ def test_profile_lists_identity_beside_own_data(new_tenant_server: NewTenantServ
 @ONE_STORE
 def test_identity_shows_latest_data_of_provider(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
-    by.linked_to(who.tenant, who.uid, ADA)
+    social_accounts.linked_to(who.tenant, who.uid, ADA)
     since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
     who.advance_clock(minutes=1)
     with doing(who.tenant) as call:
@@ -67,7 +66,10 @@ def test_identity_shows_latest_data_of_provider(new_tenant_server: NewTenantServ
 @ONE_STORE
 def test_provider_of_profile_is_sign_in_method_of_account(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
-    alone, mailed = (by.without_password(tenant, by.new_identity("github"), email=email) for email in ("", VICTIM))
+    alone, mailed = (
+        social_accounts.without_password(tenant, social_accounts.new_identity("github"), email=email)
+        for email in ("", VICTIM)
+    )
     assert [tenant.read(uid)["Provider"] for uid in (alone, mailed)] == ["github", "Email"]
 
 
@@ -79,7 +81,7 @@ def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: New
     tenant = new_tenant_server(**SOCIAL)
     uids = [str(tenant.create()["Uid"]) for _ in range(2)]
     tokens = [str(tenant.tokens(uid)["access_token"]) for uid in uids]
-    shown = [by.candidate(tenant, ADA) for _ in range(RACERS)]
+    shown = [social_accounts.candidate(tenant, ADA) for _ in range(RACERS)]
     path = "/identity/v2/auth/socialidentity"
     acts = [
         partial(tenant.send, "POST", path, {"candidatetoken": item}, bearer=tokens[number % 2])
@@ -95,7 +97,7 @@ def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: New
 @pytest.mark.both_databases
 def test_parallel_uses_of_one_candidate_link_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
-    shown, bearer = by.candidate(who.tenant, ADA), who.bearer
+    shown, bearer = social_accounts.candidate(who.tenant, ADA), who.bearer
     del bearer
     statuses = Counter(
         answer.status_code for answer in at_once([lambda: who.own("U29", {"candidatetoken": shown})] * 20)
@@ -107,9 +109,9 @@ def test_parallel_uses_of_one_candidate_link_once(new_tenant_server: NewTenantSe
 @pytest.mark.both_databases
 def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, **SOCIAL)
-    first, second = by.new_identity(), by.new_identity("github")
-    uid = by.without_password(tenant, first)
-    by.linked_to(tenant, uid, second)
+    first, second = social_accounts.new_identity(), social_accounts.new_identity("github")
+    uid = social_accounts.without_password(tenant, first)
+    social_accounts.linked_to(tenant, uid, second)
     bearer = str(tenant.tokens(uid)["access_token"])
     bodies = [{"provider": item.provider, "providerid": item.subject} for item in (first, second) * 10]
     path = "/identity/v2/auth/socialidentity"
@@ -127,14 +129,14 @@ def test_identity_is_unlinked_only_beside_another_sign_in_method(new_tenant_serv
         body = {"provider": item.provider, "providerid": item.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
 
-    mailed, alone, closed, open_ = (by.new_identity() for _ in range(4))
-    assert unlink(by.without_password(tenant, mailed, email=VICTIM), mailed), "a reset by email remains"
-    assert not unlink(by.without_password(tenant, alone), alone)
-    foreign = by.without_password(tenant, closed)
-    by.linked_to(tenant, foreign, by.new_identity("myspace"))
+    mailed, alone, closed, open_ = (social_accounts.new_identity() for _ in range(4))
+    assert unlink(social_accounts.without_password(tenant, mailed, email=VICTIM), mailed), "a reset by email remains"
+    assert not unlink(social_accounts.without_password(tenant, alone), alone)
+    foreign = social_accounts.without_password(tenant, closed)
+    social_accounts.linked_to(tenant, foreign, social_accounts.new_identity("myspace"))
     assert not unlink(foreign, closed), "the other connection does not exist"
-    other = by.without_password(tenant, open_)
-    by.linked_to(tenant, other, by.new_identity("github"))
+    other = social_accounts.without_password(tenant, open_)
+    social_accounts.linked_to(tenant, other, social_accounts.new_identity("github"))
     assert unlink(other, open_)
 
 
@@ -144,8 +146,8 @@ def test_identity_is_unique_per_provider_and_tenant(new_tenant_server: NewTenant
     uids = [str(acme.create()["Uid"]) for _ in range(3)]
     cases = [ADA, replace(ADA, provider="github"), replace(ADA, subject="108 ")]
     for uid, case in zip(uids, cases, strict=True):
-        by.linked_to(acme, uid, case)
-    by.linked_to(globex, globex.create()["Uid"], ADA)
+        social_accounts.linked_to(acme, uid, case)
+    social_accounts.linked_to(globex, globex.create()["Uid"], ADA)
     with doing(acme) as call:
         found = [linked_identities.find_account(call, item.provider, item.subject) for item in cases]
         assert [item and item.uid for item in found] == uids
@@ -160,8 +162,10 @@ def test_identity_is_unique_per_provider_and_tenant(new_tenant_server: NewTenant
 def test_identities_per_account_are_limited(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
     for _ in range(linked_identities.MAX_IDENTITIES):
-        answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.new_identity())}))
-    assert refused(who.own("U29", {"candidatetoken": by.candidate(who.tenant, ADA)})) == (403, 983)
+        answered(
+            who.own("U29", {"candidatetoken": social_accounts.candidate(who.tenant, social_accounts.new_identity())})
+        )
+    assert refused(who.own("U29", {"candidatetoken": social_accounts.candidate(who.tenant, ADA)})) == (403, 983)
     assert len(identities(who.tenant, who.uid)) == linked_identities.MAX_IDENTITIES
 
 
@@ -169,9 +173,9 @@ def test_identities_per_account_are_limited(new_tenant_server: NewTenantServer) 
 def test_deleted_account_releases_its_identities(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**SOCIAL)
     first, second = (str(tenant.create()["Uid"]) for _ in range(2))
-    by.linked_to(tenant, first, ADA)
+    social_accounts.linked_to(tenant, first, ADA)
     answered(tenant.send("DELETE", f"{MANAGE}/{first}"))
-    by.linked_to(tenant, second, ADA)
+    social_accounts.linked_to(tenant, second, ADA)
     assert identities(tenant, second) == ["google 108"]
 
 
@@ -190,11 +194,11 @@ def test_claim_by_owner_removes_identity_linked_before(new_tenant_server: NewTen
         **SOCIAL,
     )
     uid = str(answered(register(tenant, VICTIM, PhoneId="+493012345678"))["Data"]["Profile"]["Uid"])
-    by.linked_to(tenant, uid, ADA)
+    social_accounts.linked_to(tenant, uid, ADA)
     send = partial(tenant.send, with_secret=False)
     if method == "code to the number":
         with doing(tenant) as call:
-            phones.confirm(call, OneTimeToken(Purpose.PHONE, uid, "+493012345678", {}, call.now))
+            phone_verification.confirm(call, OneTimeToken(Purpose.PHONE, uid, "+493012345678", {}, call.now))
     elif method == "reset":
         answered(send("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
@@ -219,7 +223,7 @@ def test_session_revoked_during_link_links_nothing(
     new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
-    shown, found = by.candidate(who.tenant, ADA), token_handoff.find_candidate
+    shown, found = social_accounts.candidate(who.tenant, ADA), token_handoff.find_candidate
 
     def revoke_then_find(*values: Any) -> Any:
         with doing(who.tenant) as call:
@@ -237,14 +241,14 @@ def test_activated_account_keeps_identity_unless_linked_since(
     new_tenant_server: NewTenantServer, is_taken: bool
 ) -> None:
     tenant = new_tenant_server(username_login=True, **SOCIAL)
-    uid = by.without_password(tenant, ADA)
+    uid = social_accounts.without_password(tenant, ADA)
     with doing(tenant) as call:
         stored = pending_accounts.pending_columns(vars(account_of(call, uid)))
         account_store.remove(call, uid)
         pending_accounts.add(call, VICTIM, {**stored, "uid": randomness.uid(), "email": VICTIM})
     other = str(tenant.create()["Uid"])
     if is_taken:
-        by.linked_to(tenant, other, ADA)
+        social_accounts.linked_to(tenant, other, ADA)
     with doing(tenant) as call:
         (pending,) = [item for item in [pending_accounts.only_pending(call, VICTIM)] if item]
         settled = pending_accounts.activate(call, pending.uid)

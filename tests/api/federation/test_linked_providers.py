@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.contract.messages.models import MailTemplate
-from tests.support.accounts.identities import CONNECTIONS, linked_to, new_identity, without_password
 from tests.support.accounts.mailbox import sent_messages
+from tests.support.accounts.social_accounts import CONNECTIONS, linked_to, new_identity, without_password
 from tests.support.tenants.message_templates import add_templates
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered
 

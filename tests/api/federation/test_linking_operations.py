@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.accounts import identities as by
-from tests.support.accounts.identities import ADA, NO_CALLBACK, SOCIAL
+from tests.support.accounts import social_accounts
+from tests.support.accounts.social_accounts import ADA, NO_CALLBACK, SOCIAL
 from tests.support.operation_cases.cases import AccountHolder, Act, Answer, Ask, Refusal, account_holder, once, refusals
 from tests.support.operation_cases.shapes import DELETED, LOGIN, POSTED
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
@@ -31,18 +31,18 @@ def own(who: AccountHolder) -> TestResponse:
 
 
 def linked(who: AccountHolder) -> AccountHolder:
-    by.linked_to(who.tenant, who.uid, ADA)
+    social_accounts.linked_to(who.tenant, who.uid, ADA)
     return who
 
 
 def others(who: AccountHolder) -> AccountHolder:
     """Link Ada's identity to another account."""
-    by.linked_to(who.tenant, who.tenant.create()["Uid"], ADA)
+    social_accounts.linked_to(who.tenant, who.tenant.create()["Uid"], ADA)
     return who
 
 
 def with_candidate(who: AccountHolder) -> TestResponse:
-    return link(candidatetoken=by.candidate(who.tenant, ADA))(who)
+    return link(candidatetoken=social_accounts.candidate(who.tenant, ADA))(who)
 
 
 def with_guid(stored: str) -> Act:
@@ -50,23 +50,23 @@ def with_guid(stored: str) -> Act:
 
 
 def by_linking_guid(who: AccountHolder) -> TestResponse:
-    return with_guid(by.linking_guid(who.tenant, ADA))(who)
+    return with_guid(social_accounts.linking_guid(who.tenant, ADA))(who)
 
 
 def of_a_sign_in(who: AccountHolder) -> TestResponse:
-    return with_guid(by.signed_in_with(who.tenant, who.uid))(who)
+    return with_guid(social_accounts.signed_in_with(who.tenant, who.uid))(who)
 
 
 def last(who: AccountHolder) -> TestResponse:
-    who.uid = by.without_password(who.tenant, ADA)
+    who.uid = social_accounts.without_password(who.tenant, ADA)
     return unlink("google", ADA.subject)(who)
 
 
 REFUSALS: list[Refusal] = [
     *refusals(
         "U13",
-        (1160, lambda who: who.call("U13", clientguid=by.guid()), SOCIAL),
-        (1140, lambda who: who.call("U13", clientguid=by.guid()), NO_CALLBACK),
+        (1160, lambda who: who.call("U13", clientguid=social_accounts.guid()), SOCIAL),
+        (1140, lambda who: who.call("U13", clientguid=social_accounts.guid()), NO_CALLBACK),
     ),
     *refusals(
         "U29",
@@ -77,8 +77,8 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "U30",
-        (1160, lambda who: with_guid(by.guid())(who), SOCIAL),
-        (1140, lambda who: with_guid(by.began(who.tenant, links=True))(who), NO_CALLBACK),
+        (1160, lambda who: with_guid(social_accounts.guid())(who), SOCIAL),
+        (1140, lambda who: with_guid(social_accounts.began(who.tenant, links=True))(who), NO_CALLBACK),
         (983, of_a_sign_in, NO_CALLBACK),
         (986, lambda who: by_linking_guid(others(who)), NO_CALLBACK),
         (1054, by_linking_guid, OFF),
@@ -95,9 +95,9 @@ REFUSALS: list[Refusal] = [
 ]
 NOT_HERE: dict[tuple[str, int], str] = {}
 ANSWERS: list[Answer] = [
-    Answer("U13", lambda who: Ask(query={"clientguid": by.signed_in_with(who.tenant, who.uid)}), LOGIN, NO_CALLBACK),
-    Answer("U29", lambda who: Ask({"candidatetoken": by.candidate(who.tenant, ADA)}), POSTED, SOCIAL, events=("LinkAccount",)),
-    Answer("U30", lambda who: Ask({"clientguid": by.linking_guid(who.tenant, ADA)}), POSTED, NO_CALLBACK),
+    Answer("U13", lambda who: Ask(query={"clientguid": social_accounts.signed_in_with(who.tenant, who.uid)}), LOGIN, NO_CALLBACK),
+    Answer("U29", lambda who: Ask({"candidatetoken": social_accounts.candidate(who.tenant, ADA)}), POSTED, SOCIAL, events=("LinkAccount",)),
+    Answer("U30", lambda who: Ask({"clientguid": social_accounts.linking_guid(who.tenant, ADA)}), POSTED, NO_CALLBACK),
     Answer(
         "U31", lambda who: once(linked(who), Ask({"provider": "Google", "providerid": ADA.subject})), DELETED, SOCIAL,
         events=("UnlinkAccount",),
@@ -142,5 +142,5 @@ def test_missing_parameter_is_named(
 
 def test_guid_is_accepted_at_both_paths(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
-    answered(link(clientguid=by.linking_guid(who.tenant, ADA))(who))
+    answered(link(clientguid=social_accounts.linking_guid(who.tenant, ADA))(who))
     assert refused(who.call("U13")) == (400, 908)

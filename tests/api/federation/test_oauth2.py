@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.federation.connections import PRESETS, resolved
-from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused
+from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused
 from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.credentials.devices import store_service_secrets
 from tests.support.fakes.identity_provider import SECRET, FakeProvider

@@ -12,14 +12,14 @@ import pytest
 
 from app.contract.federation.errors import ConnectionNotConfigured, UnknownConnection
 from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation.federated_sign_in import ConnectionBroken, ConnectionRefused, UnknownState
 from app.identity.authentication.federation.offered_connections import OfferedConnection
-from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused, UnknownState
 from app.identity.platform.outbound import bounded_transport
 from app.identity.platform.services import IdentityServices
 from app.kit.clock import monotonic, sleep
 from tests.support.accounts import connecting
 from tests.support.accounts.connecting import finished, query_of
-from tests.support.accounts.identities import doing
+from tests.support.accounts.social_accounts import doing
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, key, provider, public
 from tests.support.services.identity_service import NOWHERE, on_one_database, pass_time
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer

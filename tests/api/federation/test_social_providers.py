@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.contract.federation.connections import STORED_ONLY
-from app.contract.federation.identity_linking import PROVIDERS
+from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.kit.resources.resource import MASKED
 from tests.support.operations.resource_samples import private_key

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.assembly.clean_up.expired_rows import clean
 from app.identity.authentication.federation import offered_connections
-from app.identity.directory.accounts import linked_identities, provider_tokens
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, linked_identities, provider_tokens
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.use_cases.accounts import deletion
-from tests.support.accounts import identities as by
+from tests.support.accounts import social_accounts
 from tests.support.accounts.connecting import finished, led, query_of
-from tests.support.accounts.identities import account_of, doing
+from tests.support.accounts.social_accounts import account_of, doing
 from tests.support.accounts.stored_tokens import (
     KEEPS,
     NAME,
@@ -101,7 +100,7 @@ def applied(tenant: TenantServer, connections: dict[str, Any]) -> None:
     """Apply a configuration file with these connections."""
     text = f"tenants: [{{name: {tenant.name}, connections: {connections!r}}}]"
     text = text.replace("True", "true").replace("False", "false")
-    configuration.apply(tenant.services, read(text.encode(), "f.yaml", Path()))
+    apply_configuration.apply(tenant.services, read(text.encode(), "f.yaml", Path()))
     tenant.services.directory.clear_cache()
 
 
@@ -171,7 +170,7 @@ def test_candidate_of_a_program_brings_its_tokens(
     unlink(item)
     claimed, _ = finished(item.tenant, fake_provider.signs_in(led(item.tenant, NAME)))
     assert entries(item.tenant) == {}
-    answered(item.who.own("U29", {"candidatetoken": by.candidate(item.tenant, claimed)}))
+    answered(item.who.own("U29", {"candidatetoken": social_accounts.candidate(item.tenant, claimed)}))
     assert item.stored()["access_token"] in fake_provider.tokens
     former = encrypted_texts(entries(item.tenant))
     unlink(item)
@@ -187,7 +186,7 @@ def test_tokens_of_unlinked_identity_expire(new_tenant_server: NewTenantServer, 
     assert claimed.kept_tokens is not None
     assert claimed.kept_tokens not in repr(claimed)
     item.who.advance_clock(hours=2)
-    by.linked_to(item.tenant, item.who.uid, claimed)
+    social_accounts.linked_to(item.tenant, item.who.uid, claimed)
     assert entries(item.tenant) == {}
     assert '"provider_tokens"' in stored_rows(item.tenant)
     clean(item.tenant.services.database, item.tenant.services.clock.now() + timedelta(days=2))

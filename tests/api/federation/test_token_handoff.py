@@ -9,9 +9,18 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.identity.authentication.federation import token_handoff
-from tests.support.accounts import identities as by
-from tests.support.accounts.identities import ADA, NO_CALLBACK, ONE_STORE, SOCIAL, VICTIM, account_of, doing, identities
+from tests.support.accounts import social_accounts
 from tests.support.accounts.mailbox import mails_to, token_in
+from tests.support.accounts.social_accounts import (
+    ADA,
+    NO_CALLBACK,
+    ONE_STORE,
+    SOCIAL,
+    VICTIM,
+    account_of,
+    doing,
+    identities,
+)
 from tests.support.operation_cases.cases import AccountHolder, account_holder
 from tests.support.races import RACERS, at_once
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -26,7 +35,7 @@ def exchange(tenant: TenantServer, token: str) -> TestResponse:
 @pytest.mark.both_databases
 def test_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
-    token = by.request_token(who.tenant, who.uid)
+    token = social_accounts.request_token(who.tenant, who.uid)
     answers = at_once([lambda: exchange(who.tenant, token)] * RACERS)
     assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 903): RACERS - 1}
     session = next(answered(answer) for answer in answers if answer.status_code == 200)
@@ -63,7 +72,10 @@ def test_request_token_ends_with_its_account_state(
     new_tenant_server: NewTenantServer, change: object, code: int
 ) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
-    token, stored = by.request_token(who.tenant, who.uid), by.signed_in_with(who.tenant, who.uid)
+    token, stored = (
+        social_accounts.request_token(who.tenant, who.uid),
+        social_accounts.signed_in_with(who.tenant, who.uid),
+    )
     assert callable(change)
     change(who)
     assert refused(exchange(who.tenant, token)) == (403, code)
@@ -73,7 +85,7 @@ def test_request_token_ends_with_its_account_state(
 @ONE_STORE
 def test_request_token_exchange_requires_tenant_secret(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **SOCIAL), new_tenant_server(**SOCIAL)
-    token = by.request_token(who.tenant, who.uid)
+    token = social_accounts.request_token(who.tenant, who.uid)
     by_query = partial(who.tenant.send, "GET", A26, with_secret=False, token=token)
     assert refused(by_query()) == (400, 923)
     assert refused(by_query(secret="x" * 36))[1] == 902
@@ -86,9 +98,9 @@ def test_request_token_exchange_requires_tenant_secret(new_tenant_server: NewTen
 def test_client_guid_returns_finished_browser_sign_in_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
     answered(who.logs_in())
-    stored = by.began(who.tenant)
+    stored = social_accounts.began(who.tenant)
     assert refused(who.call("U13", clientguid=stored)) == (403, 1140), "the browser has not finished"
-    by.signed_in_with(who.tenant, who.uid, stored)
+    social_accounts.signed_in_with(who.tenant, who.uid, stored)
     answers = at_once([lambda: who.call("U13", clientguid=stored, fields="Uid,NoOfLogins")] * RACERS)
     assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 1140): RACERS - 1}
     session = next(answered(answer) for answer in answers if answer.status_code == 200)
@@ -100,8 +112,8 @@ def test_client_guid_returns_finished_browser_sign_in_once(new_tenant_server: Ne
 @ONE_STORE
 def test_client_guid_is_well_formed_unused_and_expires(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **NO_CALLBACK), new_tenant_server(**NO_CALLBACK)
-    stored = by.signed_in_with(who.tenant, who.uid)
-    for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, stored)):
+    stored = social_accounts.signed_in_with(who.tenant, who.uid)
+    for refusal, text in ((1140, "12345"), (1140, f"{social_accounts.guid()}\n"), (1140, "x" * 101), (1136, stored)):
         with doing(who.tenant) as context, pytest.raises(Exception) as raised:  # noqa: PT011 - the error code is compared
             token_handoff.register_guid(context, text, links=False)
         assert getattr(raised.value, "code", 0) == refusal
@@ -116,13 +128,13 @@ def test_client_guid_is_well_formed_unused_and_expires(new_tenant_server: NewTen
 @ONE_STORE
 def test_guid_for_linking_and_guid_for_sign_in_are_not_swapped(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
-    links, signs_in = by.began(who.tenant, links=True), by.began(who.tenant)
+    links, signs_in = social_accounts.began(who.tenant, links=True), social_accounts.began(who.tenant)
     with doing(who.tenant) as context:
         account = account_of(context, who.uid)
         assert not token_handoff.finish_sign_in(context, links, account, ("fed",), "google")
         assert not token_handoff.finish_link(context, signs_in, ADA)
         assert token_handoff.finish_link(context, links, ADA)
-        assert not token_handoff.finish_link(context, links, by.new_identity()), "a second use"
+        assert not token_handoff.finish_link(context, links, social_accounts.new_identity()), "a second use"
     assert refused(who.call("U13", clientguid=links)) == (403, 1140)
     answered(who.own("U30", {"clientguid": links}))
     assert refused(who.own("U30", {"clientguid": links})) == (403, 1140)
@@ -132,7 +144,10 @@ def test_guid_for_linking_and_guid_for_sign_in_are_not_swapped(new_tenant_server
 @ONE_STORE
 def test_candidate_token_is_bound_to_tenant_and_expires(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **SOCIAL), account_holder(new_tenant_server, **SOCIAL)
-    shown, expired = by.candidate(who.tenant, ADA), by.candidate(who.tenant, by.new_identity())
+    shown, expired = (
+        social_accounts.candidate(who.tenant, ADA),
+        social_accounts.candidate(who.tenant, social_accounts.new_identity()),
+    )
     assert refused(other.own("U29", {"candidatetoken": shown})) == (403, 905)
     answered(who.own("U29", {"candidatetoken": shown}))
     assert refused(who.own("U29", {"candidatetoken": shown})) == (403, 905)
@@ -144,8 +159,8 @@ def test_candidate_token_is_bound_to_tenant_and_expires(new_tenant_server: NewTe
 @ONE_STORE
 def test_access_token_is_no_candidate_token(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SOCIAL)
-    other = by.without_password(who.tenant, ADA)
-    access_token = answered(exchange(who.tenant, by.request_token(who.tenant, other)))["access_token"]
+    other = social_accounts.without_password(who.tenant, ADA)
+    access_token = answered(exchange(who.tenant, social_accounts.request_token(who.tenant, other)))["access_token"]
     assert refused(who.own("U29", {"candidatetoken": access_token})) == (403, 986)
     assert identities(who.tenant, who.uid) == []
 
@@ -153,7 +168,7 @@ def test_access_token_is_no_candidate_token(new_tenant_server: NewTenantServer) 
 @ONE_STORE
 def test_password_reset_by_email_keeps_linked_identity(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**SOCIAL)
-    uid = by.without_password(tenant, ADA, email=VICTIM)
+    uid = social_accounts.without_password(tenant, ADA, email=VICTIM)
     bearer = str(tenant.tokens(uid)["access_token"])
     send = partial(tenant.send, with_secret=False)
     answered(send("POST", "/identity/v2/auth/password", {"email": VICTIM}))

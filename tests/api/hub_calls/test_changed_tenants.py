@@ -3,10 +3,10 @@
 import httpx
 import pytest
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import HUB, Host
 from app.contract.catalogue import CATALOGUE
-from app.contract.tenants.pages import MAX_HOSTS, HeldTenants, changed_tenants
+from app.contract.tenants.tenant_pages import MAX_HOSTS, HeldTenants, changed_tenants
 from app.contract.visitor_claims import VisitorClaims
 from app.hub.client.identity_client import IdentityClient
 from app.identity.platform.services import IdentityServices
@@ -59,7 +59,7 @@ def test_list_is_answered_to_the_hub_alone(services: IdentityServices, identity_
     for keys in ((), (b"the key of another installation, 32",)):
         http = httpx.WSGITransport(app=identity_app)
         outsider = IdentityClient(services.settings.base_url, keys, services.clock, http).for_hub()
-        with pytest.raises(e.HubRefused):
+        with pytest.raises(errors.HubRefused):
             outsider(changed_tenants, HeldTenants(versions={"acme.localhost": ""}))
 
 

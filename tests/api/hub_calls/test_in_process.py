@@ -10,15 +10,14 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from sqlalchemy import select
 
-from app.contract import errors as e
-from app.contract.accounts.pages import profile as account_pages
-from app.contract.accounts.pages import security as security_pages
-from app.contract.applications import pages as application_pages
+from app.contract import errors
+from app.contract.accounts.pages import profile_pages, security_pages
+from app.contract.applications import application_logo_pages
 from app.contract.auth import HUB, Host
 from app.contract.catalogue import CATALOGUE
 from app.contract.page_models import NoParameters
-from app.contract.sign_in import pages as sign_in_pages
-from app.contract.tenants import pages as tenant_pages
+from app.contract.sign_in import sign_in_pages
+from app.contract.tenants import tenant_pages
 from app.contract.visitor_claims import VisitorClaims
 from app.hub.client.identity_client import IdentityClient, SignInRequired
 from app.identity.platform.audit import audit
@@ -65,7 +64,7 @@ def result_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, 
     """Return what the hub learns from a call."""
     try:
         return "answer", type(client(operation, req))
-    except (SignInRequired, e.NotAuthenticated):  # the hub's own client makes the one of the other
+    except (SignInRequired, errors.NotAuthenticated):  # the hub's own client makes the one of the other
         return ("sign-in required",)
     except ApiError as refusal:
         facts = (
@@ -112,7 +111,7 @@ def test_unsigned_call_is_refused_by_every_operation(world: World, identity_app:
     for caller in (None, {"host": world.name}, world.name):
         outsider = LocalClient(identity_app, Host.INSIDE, caller)
         refused = [result_of(outsider, operation, any_request(operation))[0] for operation in OPERATIONS]
-        assert {(kind.code, kind.status) for kind in refused} == {(e.HubRefused.code, e.HubRefused.status)}
+        assert {(kind.code, kind.status) for kind in refused} == {(errors.HubRefused.code, errors.HubRefused.status)}
 
 
 @before_the_store
@@ -141,15 +140,15 @@ def test_no_request_over_the_network_names_a_caller(world: World) -> None:
 def test_request_that_the_hub_did_not_validate_is_refused(
     world: World, identity_app: OperationServer, transport: str
 ) -> None:
-    unvalidated = application_pages.LogoAddress.model_construct(digest="x" * 64)
-    with pytest.raises(e.BadParameter):
-        client_of(world, identity_app, transport)(application_pages.read, unvalidated)
+    unvalidated = application_logo_pages.LogoUrl.model_construct(digest="x" * 64)
+    with pytest.raises(errors.BadParameter):
+        client_of(world, identity_app, transport)(application_logo_pages.read, unvalidated)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_unknown_tenant_is_refused(world: World, identity_app: OperationServer, transport: str) -> None:
     client = client_of(world, identity_app, transport, host="absent.localhost:8000")
-    with pytest.raises(e.UnknownTenant):
+    with pytest.raises(errors.UnknownTenant):
         client(tenant_pages.tenant, tenant_pages.TenantRequest())
 
 
@@ -165,7 +164,7 @@ def test_session_of_another_tenant_is_none(
     mine = client_of(world, identity_app, transport, session=session.token)
     mine(security_pages.read, NoParameters())
     foreign = client_of(new_world(), identity_app, transport, session=session.token)
-    with pytest.raises((SignInRequired, e.NotAuthenticated)):
+    with pytest.raises((SignInRequired, errors.NotAuthenticated)):
         foreign(security_pages.read, NoParameters())
 
 
@@ -177,7 +176,7 @@ def test_refusal_is_audited_with_the_visitor_and_counted(
     ada = world.person("ada@example.test")
     client = client_of(world, identity_app, transport, agent="A browser", reference="BCDF-GHJK-LMNP")
     for _ in range(2):
-        with pytest.raises(e.WrongCredentials):
+        with pytest.raises(errors.WrongCredentials):
             client(sign_in_pages.sign_in, sign_in_pages.SignInRequest(identifier=ada.email, password="wrong"))
     work = UnitOfWork(world.services.database, world.tenant_id)
     rows = work.all(select(audit).where(audit.c.reference == "BCDF-GHJK-LMNP", audit.c.tenant_id == world.tenant_id))
@@ -188,7 +187,7 @@ def test_refusal_is_audited_with_the_visitor_and_counted(
 
 def test_error_holds_nothing_of_the_service(world: World, identity_app: OperationServer) -> None:
     ada = world.person("ada@example.test")
-    with pytest.raises(e.WrongCredentials) as refused:
+    with pytest.raises(errors.WrongCredentials) as refused:
         client_of(world, identity_app, "local")(
             sign_in_pages.sign_in, sign_in_pages.SignInRequest(identifier=ada.email, password="no")
         )
@@ -221,10 +220,10 @@ def test_call_aborted_by_store_is_run_again(
 
     def contended(_context: Context, req: object) -> None:
         runs.append(req)
-        raise StoreContended("gave way") if len(runs) == 1 else e.HubRefused("the second run")
+        raise StoreContended("gave way") if len(runs) == 1 else errors.HubRefused("the second run")
 
     monkeypatch.setattr(Operation, "handler", property(lambda _operation: contended))
-    with pytest.raises(e.HubRefused):
+    with pytest.raises(errors.HubRefused):
         client_of(world, identity_app, transport)(tenant_pages.tenant, tenant_pages.TenantRequest())
     assert len(runs) == 2
 
@@ -263,7 +262,7 @@ def test_two_visits_share_no_changeable_part_of_a_response(world: World, identit
     client = client_of(world, identity_app, "local", session=session.token)
     calls: list[tuple[AnyOperation, Wire]] = [
         (tenant_pages.tenant, tenant_pages.TenantRequest()),
-        (account_pages.profile, account_pages.ProfileRequest()),
+        (profile_pages.profile, profile_pages.ProfileRequest()),
         (security_pages.read, NoParameters()),
     ]
     for operation, req in calls:

@@ -12,12 +12,11 @@ from flask import Flask
 from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
-from app.contract import errors as e
-from app.contract.accounts.pages import profile as account_pages
-from app.contract.accounts.pages import security as security_pages
-from app.contract.oauth.pages import authorization
+from app.contract import errors
+from app.contract.accounts.pages import profile_pages, security_pages
+from app.contract.oauth.pages import authorization_pages
 from app.contract.page_models import NoParameters
-from app.contract.sign_in import pages as sign_in_pages
+from app.contract.sign_in import sign_in_pages
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.hub.client.identity_client import IdentityClient
 from app.identity import create_app, create_service
@@ -45,8 +44,8 @@ def test_name_needing_escapes_is_signed_correctly(
     client = identity_client.for_visit(
         VisitorClaims(host=f"{world.name}.{services.settings.hub_domain}"), lambda _: None
     )
-    with pytest.raises(e.UnknownAccount):
-        client(authorization.hub_client, authorization.HubClientRequest(name=name))
+    with pytest.raises(errors.UnknownAccount):
+        client(authorization_pages.hub_client, authorization_pages.HubClientRequest(name=name))
 
 
 def test_sessions_are_read_for_security_page_only(
@@ -60,7 +59,7 @@ def test_sessions_are_read_for_security_page_only(
     signed_in = identity_client.for_visit(VisitorClaims(host=host), lambda _: None)(sign_in_pages.sign_in, sign_in)
     assert signed_in.session is not None
     client = identity_client.for_visit(VisitorClaims(host=host, session=signed_in.session.token), lambda _: None)
-    assert "Sessions" not in client(account_pages.profile, account_pages.ProfileRequest()).model_dump(by_alias=True)
+    assert "Sessions" not in client(profile_pages.profile, profile_pages.ProfileRequest()).model_dump(by_alias=True)
     listed = client(security_pages.read, NoParameters()).sessions
     assert [view.is_current for view in listed] == [True]
 
@@ -188,7 +187,7 @@ def test_call_aborted_by_store_is_run_again(
         runs.append(call)
         if len(runs) == 1:
             raise StoreContended("gave way")
-        raise e.HubRefused("the second run came as far as the first")
+        raise errors.HubRefused("the second run came as far as the first")
 
     monkeypatch.setattr(Operation, "handler", property(lambda _operation: contended))
     answer = WsgiClient(server).get(**a_call(apart, tenant=world.name))

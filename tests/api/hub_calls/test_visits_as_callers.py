@@ -18,7 +18,7 @@ from app.contract.sessions.models import Session
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
 from app.contract.visitor_claims import SESSION_HEADER, VISIT_HEADER, VisitorClaims
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.platform.audit import audit
 from app.identity.platform.context import Context, Visitor
 from app.identity.platform.store.unit_of_work import UnitOfWork

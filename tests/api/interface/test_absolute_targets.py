@@ -12,8 +12,8 @@ import pytest
 from werkzeug.test import run_wsgi_app
 
 from app.factories import create_both
-from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.apply_configuration import apply
+from app.identity.administration.configuration.file.read_configuration import read
 from app.kit.limits.queue_slot import QueueSlot, WsgiApp
 from app.kit.serving.http1.request_body import BodyBudget
 from app.kit.serving.http1.request_reader import RequestReader

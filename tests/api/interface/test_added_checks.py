@@ -14,17 +14,16 @@ from werkzeug.test import TestResponse
 from app.contract.auth import AuthScheme, Host
 from app.contract.catalogue import CATALOGUE, load_catalogue
 from app.contract.errors import BadParameter
-from app.contract.oauth import metadata as oauth_metadata
-from app.contract.oauth import tokens as oauth_tokens
+from app.contract.oauth import oauth_metadata, oauth_token_operations
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import ConsentStep, RefusedStep, StartAgainStep
-from app.contract.tenants import pages as tenant_pages
+from app.contract.tenants import tenant_pages
 from app.contract.visitor_claims import VisitorClaims
 from app.identity import create_app, create_service
 from app.identity.assembly.admission.operation_admission import OperationAdmission
 from app.identity.authentication.sign_in import recent_authentication
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth.authorize import checks as authorization_checks
+from app.identity.protocols.oauth.authorize import authorization_checks
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
 from app.kit.operations.auth import Auth
 from app.kit.operations.in_process_client import LocalClient
@@ -291,7 +290,11 @@ KEY: Final = Auth.of(AuthScheme.API_KEY)
 
 
 def test_scheme_added_to_a_declaration_is_demanded(new_asker: NewAsker) -> None:
-    userinfo, introspect, token = oauth_metadata.userinfo, oauth_tokens.introspect, oauth_tokens.token
+    userinfo, introspect, token = (
+        oauth_metadata.userinfo,
+        oauth_token_operations.introspect,
+        oauth_token_operations.token,
+    )
     former = new_asker()
     body = former.client.redeem(former.browser.code(former.client, former.person)).json or {}
     assert {answer.status_code for _, answer in former.of_persons(body["access_token"])} == {200}

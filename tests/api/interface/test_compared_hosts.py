@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.directory.tenants.addresses.allowed_addresses import is_allowed, is_allowed_in_mail, is_own
+from app.identity.directory.tenants.urls.allowed_urls import is_allowed, is_allowed_in_mail, is_own
 from tests.support.oauth.registrations import Registrar
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.callers import call_of
@@ -15,7 +15,8 @@ ALLOWED = (
     "http://SHOP.example:80/", "https://a.b.MÜNCHEN.example:443/",
 )  # fmt: skip
 REFUSED = (
-    "https://xn--bcher-kva.example:8443/app", "http://xn--bcher-kva.example/app", "https://xn--mnchen-3ya.example/", "https://shop.example/",
+    "https://xn--bcher-kva.example:8443/app", "http://xn--bcher-kva.example/app", "https://xn--mnchen-3ya.example/",
+    "https://shop.example/",
     "https://bucher.example/app", "https://xn--bcher-kva.example:99999/app", "https://[::1/app", "https://a@xn--bcher-kva.example/app",
     "https://xn--bcher-kva.example\\@evil.example/app", "https://xn--bcher-kva.example/ap p", "https://www.münchen.example.evil.example/",
 )  # fmt: skip
@@ -32,7 +33,7 @@ def test_whitelist_matches_any_spelling_of_a_host(new_world: NewWorld, subtests:
 
 def test_own_host_is_known_in_any_spelling(world: World, subtests: pytest.Subtests) -> None:
     with call_of(world.services, world.name) as context:
-        own = context.own_addresses[0]
+        own = context.own_urls[0]
         for address in (
             own,
             own.upper().replace("HTTP", "http"),

@@ -12,12 +12,12 @@ from joserfc import jws
 from joserfc.jwk import OctKey
 from werkzeug.test import TestResponse
 
-from app.identity.administration.configuration.file import document as documents
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file import yaml_document
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.credentials.second_factors.authenticators.duo_client import DuoClient, DuoDenied
 from app.identity.messaging.senders import twilio
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.services import IdentityServices
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.oauth.relying_party import RelyingParty
@@ -105,7 +105,7 @@ def test_deep_answer_of_a_provider_is_no_json(
 ) -> None:
     fake_provider.answers[path] = (200, {"Content-Type": "application/json"}, MEMBERS.encode())
     with pytest.raises(ProviderUnavailable, match="answered no JSON"):
-        outbound.get_json_object(services.provider_metadata.resolver, fake_provider.url + path)
+        outbound_http.get_json_object(services.provider_metadata.resolver, fake_provider.url + path)
 
 
 def test_deep_token_of_duo_is_refused() -> None:
@@ -125,4 +125,4 @@ def test_deep_answer_of_twilio_has_no_members() -> None:
 )
 def test_deep_yaml_is_refused_by_its_line(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"gatehouse\.yaml:\d+: expected (at most 20 levels|valid YAML)"):
-        documents.read(text.encode(), "gatehouse.yaml")
+        yaml_document.read(text.encode(), "gatehouse.yaml")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from app.contract.accounts.operations import ReadAccount
+from app.contract.accounts.account_operations import ReadAccount
 from app.contract.catalogue import CATALOGUE, load_catalogue, taken_uids
 from app.kit.operations.wire import From, shape_of
 from tests.support.services.identity_service import on_one_database

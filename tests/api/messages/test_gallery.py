@@ -7,8 +7,8 @@ from werkzeug.test import Client
 
 from app.contract.messages.models import MailKind, SmsKind
 from app.demo.inbox import create_inbox
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read_file
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read_file
 from app.identity.platform.services import IdentityServices
 from app.kit.package_files import HOME as ROOT
 
@@ -16,7 +16,7 @@ from app.kit.package_files import HOME as ROOT
 @pytest.fixture
 def inbox(own_services: IdentityServices) -> Client:
     """The inbox of the demo with the tenants of the demo."""
-    configuration.apply(own_services, read_file(ROOT / "examples" / "demo.yaml"))
+    apply_configuration.apply(own_services, read_file(ROOT / "examples" / "demo.yaml"))
     return Client(create_inbox(own_services.database, own_services.encryption))
 
 

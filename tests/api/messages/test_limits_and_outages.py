@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import AuthScheme
 from app.contract.messages.models import MailKind, Sending, SmsKind
 from app.identity.assembly.worker import Worker
-from app.identity.directory.accounts import service as accounts
-from app.identity.messaging import service as messaging
+from app.identity.directory.accounts import accounts
+from app.identity.messaging import messaging
 from app.identity.platform.locations import Place
 from app.identity.platform.outbox import claims
 from app.kit.clock import FixedClock
@@ -79,7 +79,7 @@ def test_mail_names_who_asked(acme: TenantServer, agent: str, is_verified: bool,
 def test_recipient_limit_ignores_letter_case(acme: TenantServer) -> None:
     for _ in range(3):
         send(acme, MailKind.RESET)
-    with pytest.raises(e.MailLimitReached):
+    with pytest.raises(errors.MailLimitReached):
         send(acme, MailKind.RESET, "ADA@example.test")
     send(acme, MailKind.RESET, "grace@example.test")
     send(acme, MailKind.VERIFICATION)
@@ -89,7 +89,7 @@ def test_known_and_unknown_addresses_share_one_limit(acme: TenantServer) -> None
     for kind in (MailKind.VERIFICATION, MailKind.ACCOUNT_EXISTS) * 2:
         send(acme, kind)
     send(acme, MailKind.VERIFICATION)
-    with pytest.raises(e.MailLimitReached):
+    with pytest.raises(errors.MailLimitReached):
         send(acme, MailKind.ACCOUNT_EXISTS)
 
 
@@ -106,7 +106,7 @@ def test_mail_limit_holds_under_concurrency(new_tenant_server: NewTenantServer) 
     def send_mail(_: int) -> bool:
         try:
             send(tenant, MailKind.VERIFICATION)
-        except e.MailLimitReached:
+        except errors.MailLimitReached:
             return False
         return True
 
@@ -124,7 +124,7 @@ def send_text(tenant: TenantServer, kind: SmsKind = SmsKind.VERIFICATION) -> str
 
 def test_text_message_has_sid_and_is_limited(acme: TenantServer) -> None:
     sids = [send_text(acme) for _ in range(5)]
-    with pytest.raises(e.SmsLimitReached):
+    with pytest.raises(errors.SmsLimitReached):
         send_text(acme)
     assert [message["sid"] for message in queued(acme.services, acme.tenant_id, "sms")] == sids
     assert all(len(sid) == 34 and sid.startswith("SM") for sid in sids)
@@ -138,7 +138,7 @@ def test_text_messages_per_ip_address_are_limited(acme: TenantServer) -> None:
 
     for number in range(20):
         send_sms(number)
-    with pytest.raises(e.SmsLimitReached):
+    with pytest.raises(errors.SmsLimitReached):
         send_sms(20)
     send_sms(21, AuthScheme.API_SECRET)  # a caller with the API secret is not limited
 
@@ -150,14 +150,14 @@ def test_daily_sms_limit_has_a_default() -> None:
 def test_daily_sms_limit_of_tenant_holds(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(sending={"sms_per_day": 2})
     send_text(tenant), send_text(tenant)
-    with pytest.raises(e.SharedSmsLimitReached):
+    with pytest.raises(errors.SharedSmsLimitReached):
         send_text(tenant)
 
 
 def test_text_message_without_gateway_is_refused(acme: TenantServer) -> None:
     with call_of(acme.services, acme.name) as call:
         call.services = replace_settings(call.services, mail_url="smtp://mail.example.com")
-        with pytest.raises(e.NoSmsConfiguration):
+        with pytest.raises(errors.NoSmsConfiguration):
             messaging.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from tests.support.accounts.mailbox import code_in, links_to, mails_to, sent_messages, token_in
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
@@ -71,7 +71,7 @@ class NoticeCase:
 def apply_account(members: str) -> Callable[[NoticeCase], None]:
     def change(case: NoticeCase) -> None:
         text = f"tenants: [{{name: {case.tenant.name}, accounts: [{{email: {ADA}, {members}}}]}}]"
-        configuration.apply(case.tenant.services, read(text.encode(), "f.yaml", Path()))
+        apply_configuration.apply(case.tenant.services, read(text.encode(), "f.yaml", Path()))
 
     return change
 

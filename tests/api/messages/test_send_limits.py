@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.contract.messages.models import MailKind
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from tests.support.accounts.account_states import OPEN_LIMITS
 from tests.support.accounts.mailbox import mails_to, sent_messages
 from tests.support.accounts.registering import ADA, primary, register

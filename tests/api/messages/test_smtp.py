@@ -11,7 +11,7 @@ import pytest
 
 from app.contract.messages.models import MailKind, MailTemplate
 from app.identity.assembly.worker import Worker
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.outbox import claims
 from tests.support.fakes.smtp_server import Mailbox, certificate, mailbox
 from tests.support.tenants.callers import call_of

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.identity.directory.tenants import tenant_writes
-from app.identity.messaging.tenant_templates.store import template_table
+from app.identity.messaging.tenant_templates.template_store import template_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.customers import NEW, PATH, Customer, a_customer
 from tests.support.accounts.mailbox import code_in, link_in, links_in, sent_messages, token_in

@@ -15,8 +15,8 @@ from werkzeug.test import Client as WsgiClient
 
 from app.contract.steps import ConsentStep
 from app.identity import create_app, create_service
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.platform.services import IdentityServices
 from app.kit.package_files import HOME
 from tests.support.oauth.client_certificates import certificate
@@ -96,7 +96,7 @@ def suite(own_services: IdentityServices) -> Suite:
         trusted_proxies=("10.0.0.1",),
     )
     text = json.dumps({"tenants": [tenant_of_file()]}).encode()
-    configuration.apply(own_services, read(text, FILE.name, FILE.parent), prune=False)
+    apply_configuration.apply(own_services, read(text, FILE.name, FILE.parent), prune=False)
     return Suite(own_services, PlainClient(create_app(create_service(own_services))))
 
 
@@ -110,7 +110,7 @@ def read_response(step: AnsweredStep) -> dict[str, str]:
 
 def test_tenant_of_the_suite_applies_to_a_fresh_service(own_services: IdentityServices) -> None:
     file = read(FILE.read_bytes().replace(b"SUITE", b"suite.example"), FILE.name, FILE.parent)
-    first, again = (configuration.apply(own_services, file, prune=False) for _ in range(2))
+    first, again = (apply_configuration.apply(own_services, file, prune=False) for _ in range(2))
     assert {str(change.action) for change in first.changes} == {"create"}
     assert {str(change.action) for change in again.changes} <= {"unchanged"}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.accounts import identities as by
+from tests.support.accounts import social_accounts
 from tests.support.accounts.customers import NEW
-from tests.support.accounts.identities import NO_CALLBACK
 from tests.support.accounts.mailbox import code_in
+from tests.support.accounts.social_accounts import NO_CALLBACK
 from tests.support.operation_cases.cases import AccountHolder, account_holder
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
 
@@ -39,7 +39,7 @@ def test_malformed_link_token_is_refused_as_unknown(
 
 def test_second_poll_after_social_login_returns_1140(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
-    guid = by.signed_in_with(who.tenant, who.uid)
+    guid = social_accounts.signed_in_with(who.tenant, who.uid)
     answered(who.call("U13", clientguid=guid))
     assert refused(who.call("U13", clientguid=guid)) == (403, 1140)
 

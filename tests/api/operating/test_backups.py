@@ -14,8 +14,8 @@ import psycopg
 import pytest
 
 from app.identity.assembly.clean_up import audit_retention
-from app.identity.platform.store.backup import BackupRefused, create, verify
 from app.identity.platform.store.database import Database
+from app.identity.platform.store.database_backup import BackupRefused, create, verify
 from app.kit.clock import SystemClock
 from tests.support.accounts.registering import REGISTER, primary
 from tests.support.processes.commands import this_version

@@ -68,7 +68,7 @@ def next_version(tmp_path: Path) -> Path:
     change(store / "migrate.py", f'HEAD = "{HEAD}"', f'HEAD = "{LATER}"')
     column = '    Column("scope", String(1000), nullable=False, default=""),\n'
     change(
-        root / "app/identity/credentials/tokens/store.py",
+        root / "app/identity/credentials/tokens/token_store.py",
         column,
         column + '    Column("made_by", String(16), default="next"),\n',
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.organizations.owned_organizations import MAX_CREATIONS
 from tests.support.organizations.invitations import LOOK_UP, PATH, InvitingBusiness, inviting_business
 from tests.support.organizations.management import ROLES
@@ -52,7 +52,7 @@ def give_ownership(team: Team, role: str) -> None:
 def test_invitations_of_blocked_manager_admit_no_one(team: Team, make: Any, column: dict[str, bool]) -> None:
     token, item = make(team, "manager", "Editor"), one_of(team)
     team.people["manager"].set_columns(**column)
-    assert refusal(item.accept(token, item.guest(GUEST))) == refused(e.ClosedInvitation)
+    assert refusal(item.accept(token, item.guest(GUEST))) == refused(errors.ClosedInvitation)
     team.people["manager"].set_columns(**dict.fromkeys(column, column == {"is_active": False}))
     uid = answered(item.send("GET", "/identity/v2/manage/account", email=GUEST))["Uid"]
     answered(item.accept(token, str(item.tenant.tokens(uid)["access_token"])))
@@ -61,14 +61,14 @@ def test_invitations_of_blocked_manager_admit_no_one(team: Team, make: Any, colu
 def test_shared_link_makes_no_owners_later(team: Team) -> None:
     token, item = made_link(team, "owner", "Editor"), one_of(team)
     give_ownership(team, "Editor")
-    assert refusal(item.accept(token, item.guest(GUEST))) == refused(e.ClosedInvitation)
+    assert refusal(item.accept(token, item.guest(GUEST))) == refused(errors.ClosedInvitation)
     assert team.roles_of("outsider") == []
 
 
 def test_managers_invitation_makes_no_owner_later(team: Team) -> None:
     token, item = invited(team, "manager", "Editor"), one_of(team)
     give_ownership(team, "Editor")
-    assert refusal(item.accept(token, item.guest(GUEST))) == refused(e.ClosedInvitation)
+    assert refusal(item.accept(token, item.guest(GUEST))) == refused(errors.ClosedInvitation)
 
 
 def test_resent_link_leads_to_no_page_that_was_disallowed(new_tenant_server: NewTenantServer) -> None:
@@ -108,7 +108,7 @@ def test_new_organizations_do_not_lift_the_limit(team: Team) -> None:
 @pytest.mark.parametrize("name", ["Initech", " INITECH ", "\uff29nitech"])
 def test_display_name_of_another_organization_is_refused(team: Team, name: str) -> None:
     team.company.business.create("Initech")
-    assert team.send("owner", "/settings", Name="Globex", DisplayName=name) == refused(e.OrganizationNameTaken)
+    assert team.send("owner", "/settings", Name="Globex", DisplayName=name) == refused(errors.OrganizationNameTaken)
     assert team.send("owner", "/settings", Name="Globex", DisplayName="GLOBEX") == (200, None)
 
 
@@ -121,8 +121,8 @@ def test_approval_needs_recent_authentication(open_org: OpenOrganization) -> Non
         browser = replace(manager, typed=password)
         return refusal(browser.send("POST", f"{OWN}/requests/approve", json.dumps(body).encode()))
 
-    assert approve() == refused(e.WrongCurrentPassword)
-    assert approve("wrong horse 7") == refused(e.WrongCurrentPassword)
+    assert approve() == refused(errors.WrongCurrentPassword)
+    assert approve("wrong horse 7") == refused(errors.WrongCurrentPassword)
     assert [item["Status"] for item in open_org.requests()] == ["open"]
     assert approve(open_org.team.people["manager"].password) == (200, None)
 

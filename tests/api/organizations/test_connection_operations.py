@@ -12,7 +12,7 @@ from cryptography import x509
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.organizations.connections import organization_connection_store
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -231,10 +231,10 @@ def test_openid_connection_masks_its_secret(business: Business) -> None:
 def secret(business: Business, made: dict[str, Any]) -> dict[str, str]:
     """Return the decrypted secrets of a connection."""
     with call_of(business.tenant.services, business.tenant.name) as context:
-        found = connection_store.by_id(context, business.org, made["Id"])
+        found = organization_connection_store.by_id(context, business.org, made["Id"])
         assert found is not None
         assert b"secret" not in (found.sealed or b"")
-        return connection_store.secrets_of(context, found)
+        return organization_connection_store.secrets_of(context, found)
 
 
 def test_new_token_address_needs_the_secret_again(business: Business) -> None:
@@ -360,8 +360,8 @@ def test_secrets_are_encrypted_again(business: Business) -> None:
     newer = Encryption((b"a newer secret, long enough to be one, too", *services.settings.secrets))
     work = UnitOfWork(services.database, business.tenant.tenant_id)
     try:
-        assert connection_store.reencrypt(work, newer) == 1
-        assert connection_store.reencrypt(work, newer) == 0
+        assert organization_connection_store.reencrypt(work, newer) == 1
+        assert organization_connection_store.reencrypt(work, newer) == 0
         row = work.one(
             select(organization_connections.c.sealed).where(organization_connections.c.connection_id == made["Id"])
         )

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app.contract.catalogue import CATALOGUE, WHOLE_LIST, load_catalogue
-from app.contract.organizations.invitation_links import ListInvitationLinks
-from app.contract.organizations.join_requests import ListJoinRequests
+from app.contract.organizations.invitation_link_operations import ListInvitationLinks
+from app.contract.organizations.join_request_operations import ListJoinRequests
 from app.contract.paging import DEFAULT_SIZE, Paged
 from app.contract.published.examples import load_examples
 from tests.support.organizations.invitations import LINKS, InvitingBusiness

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.tables import accounts as accounts_table
-from app.identity.directory.organizations import active_policies, names, sign_in_methods
-from app.identity.directory.organizations import store as organization_store
+from app.identity.directory.organizations import (
+    active_policies,
+    organization_names,
+    organization_store,
+    sign_in_methods,
+)
 from app.identity.directory.organizations.domains import membership_domains
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.tables import (
     organization_domains,
     organization_user_roles,
@@ -36,7 +39,10 @@ def business(new_tenant_server: NewTenantServer) -> Business:
 def fill(business: Business, uid: str, role: str, count: int) -> list[str]:
     """Insert so many organizations with a domain, of which the account is a member, and return their ids."""
     tenant = business.tenant
-    ids, at = [names.mint(names.ORGANIZATION) for _ in range(count)], tenant.services.clock.now()
+    ids, at = (
+        [organization_names.mint(organization_names.ORGANIZATION) for _ in range(count)],
+        tenant.services.clock.now(),
+    )
     key: dict[str, Any] = {"tenant_id": tenant.tenant_id}
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         empty = {"display": {}, "metadata": {}, "policies": {}, "is_active": True, "modified_at": at}
@@ -154,13 +160,13 @@ def test_policies_are_read_once_in_a_request(business: Business) -> None:
         assert not active_policies.requires_second_factor(context, account)
         assert active_policies.shortest_lifetimes(context, account) == (None, None)
         assert context.work.cost.statements == before + 1
-        member_store.add(context, uid, other, [role])
+        membership_store.add(context, uid, other, [role])
         assert active_policies.password_rules(context, account).min_length == 30, "a membership drops what was read"
         organization_store.change(context, other, {"policies": {"PasswordPolicy": {"MinLength": 40}}})
         assert active_policies.password_rules(context, account).min_length == 40, "a policy does"
         organization_store.set_active(context, other, False)
         assert active_policies.password_rules(context, account).min_length == 20
-        member_store.remove(context, uid)
+        membership_store.remove(context, uid)
         assert sign_in_methods.of_account(context, account) is None
         context.work.rollback()
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.organizations.owned_organizations import MAX_CREATIONS
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices
@@ -52,9 +52,9 @@ def events(services: IdentityServices, tenant_id: str, event: str) -> Sequence[A
 
 
 def test_creation_is_off_by_default(company: Company) -> None:
-    assert create(company, "Globex") == refused(e.OrganizationCreationOff)
+    assert create(company, "Globex") == refused(errors.OrganizationCreationOff)
     company.world.change_settings(organizations={"self_service_creation": True, "enabled": False})
-    assert create(company, "Globex") == refused(e.OrganizationCreationOff)
+    assert create(company, "Globex") == refused(errors.OrganizationCreationOff)
 
 
 @pytest.mark.both_databases
@@ -98,7 +98,7 @@ def test_role_named_owner_without_permission_stays(open_company: Company) -> Non
 @pytest.mark.parametrize("name", ["GLOBEX", " globex ", "\uff27lobex"], ids=["case", "space", "compatibility form"])
 def test_taken_name_is_refused(open_company: Company, name: str) -> None:
     open_company.business.create("Globex")
-    assert create(open_company, name) == refused(e.OrganizationNameTaken)
+    assert create(open_company, name) == refused(errors.OrganizationNameTaken)
     assert organizations_of(open_company) == []
 
 
@@ -113,19 +113,19 @@ def test_verified_address_is_required(open_company: Company) -> None:
     open_company.world.change_settings(email_verification="optional")
     bob = open_company.world.person("bob@example.test")
     bob.set_columns(email_verified=False, emails=[{"Type": "Primary", "Value": bob.email, "verified": False}])
-    assert create(open_company, "Globex", bob) == refused(e.EmailUnverified)
+    assert create(open_company, "Globex", bob) == refused(errors.EmailUnverified)
 
 
 def test_signed_out_browser_creates_nothing(open_company: Company, world: World) -> None:
     answer = world.browser().send("POST", OWN, json.dumps({"Name": "Globex"}).encode())
-    assert answer.status_code == e.NotAuthenticated.status
+    assert answer.status_code == errors.NotAuthenticated.status
     assert answered(open_company.business.send("GET", PATH))["Data"] == []
 
 
 def test_account_owns_only_so_many(open_company: Company) -> None:
     open_company.world.change_settings(organizations={"self_service_creation": True, "owned_limit": 2})
     assert [create(open_company, f"Org {number}")[0] for number in range(2)] == [200, 200]
-    assert create(open_company, "Org 2") == refused(e.TooManyOrganizations)
+    assert create(open_company, "Org 2") == refused(errors.TooManyOrganizations)
     assert create(open_company, "Org 2", open_company.world.person("bob@example.test"))[0] == 200
 
 
@@ -133,7 +133,7 @@ def test_account_owns_only_so_many(open_company: Company) -> None:
 def test_simultaneous_creations_respect_the_limit(open_company: Company) -> None:
     open_company.world.change_settings(organizations={"self_service_creation": True, "owned_limit": 2})
     answers = at_once([partial(create, open_company, f"Org {number}") for number in range(8)])
-    assert Counter(status for status, _ in answers) == {200: 2, e.TooManyOrganizations.status: 6}
+    assert Counter(status for status, _ in answers) == {200: 2, errors.TooManyOrganizations.status: 6}
     assert len(organizations_of(open_company)) == 2
 
 
@@ -142,7 +142,7 @@ def test_second_submit_creates_one_organization(open_company: Company, services:
     assert first == second
     assert len(organizations_of(open_company)) == 1
     with moved(services, minutes=11):
-        assert create(open_company, "Globex") == refused(e.OrganizationNameTaken)
+        assert create(open_company, "Globex") == refused(errors.OrganizationNameTaken)
 
 
 def test_too_many_tries_are_refused(open_company: Company) -> None:
@@ -224,30 +224,30 @@ def test_wrong_settings_are_refused(team: Team, members: dict[str, str], status:
 
 
 def test_only_owners_change_and_delete(team: Team) -> None:
-    assert change(team, "manager", Name="Mine") == refused(e.OwnersOnly)
-    assert team.send("manager", "/delete", Name="Globex") == refused(e.OwnersOnly)
+    assert change(team, "manager", Name="Mine") == refused(errors.OwnersOnly)
+    assert team.send("manager", "/delete", Name="Globex") == refused(errors.OwnersOnly)
     for name in ("editor", "outsider"):
-        assert change(team, name, Name="Mine") == refused(e.UnknownOrganization)
-        assert team.send(name, "/delete", Name="Globex") == refused(e.UnknownOrganization)
-        assert team.read(name, f"/{team.org}/settings", 404)["ErrorCode"] == e.UnknownOrganization.code
+        assert change(team, name, Name="Mine") == refused(errors.UnknownOrganization)
+        assert team.send(name, "/delete", Name="Globex") == refused(errors.UnknownOrganization)
+        assert team.read(name, f"/{team.org}/settings", 404)["ErrorCode"] == errors.UnknownOrganization.code
     assert answered(team.company.business.send("GET", f"{PATH}/{team.org}"))["Name"] == "Globex"
 
 
 @pytest.mark.both_databases
 def test_other_tenants_organization_cannot_be_changed(team: Team, new_tenant_server: NewTenantServer) -> None:
     foreign = Business(new_tenant_server()).create("Globex")
-    unknown = refused(e.UnknownOrganization)
+    unknown = refused(errors.UnknownOrganization)
     assert change(team, "owner", Organization=foreign, Name="Mine") == unknown
     assert team.send("owner", "/delete", Organization=foreign, Name="Globex") == unknown
 
 
 def test_owner_deletes_the_organization(team: Team, services: IdentityServices) -> None:
-    assert team.send("owner", "/delete", Name="Globe") == (400, e.BadField.code)
+    assert team.send("owner", "/delete", Name="Globe") == (400, errors.BadField.code)
     assert len(team.members()) == 3
     assert team.send("owner", "/delete", Name=" GLOBEX ") == (200, None)
     assert team.company.business.send("GET", f"{PATH}/{team.org}").status_code == 404
     assert team.read("owner")["Organizations"] == team.read("editor")["Organizations"] == []
-    assert team.send("owner", "/delete", Name="Globex") == refused(e.UnknownOrganization)
+    assert team.send("owner", "/delete", Name="Globex") == refused(errors.UnknownOrganization)
     (row,) = events(services, team.company.world.tenant_id, "organization.deleted")
     assert row.uid == team.people["owner"].uid
 
@@ -265,4 +265,4 @@ def test_settings_need_recent_authentication(team: Team, services: IdentityServi
         for path in ("/settings", "/delete", "/transfer"):
             body = {"Organization": team.org, "Name": "Globex", "Uid": team.people["editor"].uid, "StepsDown": True}
             answer = browser.send("POST", f"{OWN}{path}", json.dumps(body).encode())
-            assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(e.WrongCurrentPassword), path
+            assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(errors.WrongCurrentPassword), path

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
 from tests.support.accounts.customers import NEW, OLD, PATH, Customer, a_customer
 from tests.support.accounts.mailbox import code_in, links_to, token_in
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
@@ -87,7 +87,7 @@ def by_file(case: PasswordChangeCase) -> None:
     """Apply a configuration file, which sets a password only where there is none."""
     case.customer.set_columns(password_hash=None)
     text = f"tenants: [{{name: {case.customer.tenant.name}, accounts: [{{email: {case.customer.email}, password: {NEW}}}]}}]"
-    configuration.apply(case.customer.tenant.services, read(text.encode(), "f.yaml", Path()))
+    apply_configuration.apply(case.customer.tenant.services, read(text.encode(), "f.yaml", Path()))
 
 
 def by_page_link(case: PasswordChangeCase) -> None:

@@ -14,8 +14,8 @@ from werkzeug.test import Client, EnvironBuilder
 from app.contract.catalogue import CATALOGUE, WHOLE_LIST
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.factories import create_both, create_hub, create_identity
-from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.apply_configuration import apply
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.credentials.passwords.hash_limiter import HashLimiter
 from app.identity.platform.password_hashing import HashingBusy
 from app.kit.limits.queue_slot import SHED, LoadShed, QueueSlot, WsgiApp, may_wait

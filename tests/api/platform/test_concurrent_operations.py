@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text, update
 from werkzeug.test import TestResponse
 
-from app.identity.credentials.one_time_tokens.store import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_token_store import one_time_tokens
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.database import Database, StoreContended
 from app.identity.platform.store.unit_of_work import UnitOfWork

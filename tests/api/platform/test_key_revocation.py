@@ -14,7 +14,7 @@ from sqlalchemy import select
 from app.contract.errors import MachineRefused
 from app.identity import create_services
 from app.identity.administration import key_revocation
-from app.identity.credentials.tokens.store import access_tokens
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.directory.tenants.keys.signing_keys import LEAD, StoredSigningKeys
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices

@@ -13,8 +13,7 @@ from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.tables import organization_domains, organizations
 from app.identity.directory.tenants.keys import subject_secrets
 from app.identity.directory.tenants.tables import applications
-from app.identity.messaging.tenant_templates import selection as template_selection
-from app.identity.messaging.tenant_templates import store as template_store
+from app.identity.messaging.tenant_templates import template_selection, template_store
 from app.identity.platform.context import Context
 from app.kit import randomness
 from tests.support.oauth.world import World

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import AuthScheme, Host
 from app.contract.catalogue import CATALOGUE, load_catalogue
 from app.contract.visitor_claims import SESSION_HEADER
@@ -76,7 +76,7 @@ def test_sensitive_operations_of_visits_are_known() -> None:
 
 def test_every_operation_with_the_error_demands_it() -> None:
     declares = {
-        item.name for item in CATALOGUE if item.host is Host.INSIDE and e.WrongCurrentPassword in item.every_error
+        item.name for item in CATALOGUE if item.host is Host.INSIDE and errors.WrongCurrentPassword in item.every_error
     }
     assert declares == {item.name for item in OF_VISITS} | DECIDED_BY_HANDLER | OLD_PASSWORD
     assert all(item.hashing is not None for item in OF_VISITS)

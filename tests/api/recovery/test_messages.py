@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from app.contract.messages.models import MailTemplate
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from tests.support.accounts.customers import NEW, Customer, a_customer
-from tests.support.accounts.identities import doing
 from tests.support.accounts.mailbox import links_in, token_in
+from tests.support.accounts.social_accounts import doing
 from tests.support.tenants.message_templates import add_templates
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from tests.support.accounts import identities as by
+from tests.support.accounts import social_accounts
 from tests.support.accounts.consents import consent_answers, required_forms
 from tests.support.accounts.registering import primary
 from tests.support.accounts.sotts import sott_of
@@ -55,7 +55,7 @@ def _model(members: dict[str, Any]) -> dict[str, Any]:
 
 def provider_account(who: AccountHolder) -> str:
     """Create an account that signs in through a provider only; return its email."""
-    by.without_password(who.tenant, by.ADA, email="grace@new.example")
+    social_accounts.without_password(who.tenant, social_accounts.ADA, email="grace@new.example")
     return "grace@new.example"
 
 

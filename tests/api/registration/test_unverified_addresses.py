@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.protocols.oauth.claims import account as account_claims
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.protocols.oauth.claims import account_claims
 from tests.support.accounts.mailbox import code_in, mails_to, token_in
 from tests.support.accounts.registering import ADA, UNLIMITED, primary, register
 from tests.support.tenants.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import yaml
 
-from app.contract.saml.operations import CLIENTS, PROVIDERS
-from app.identity.administration.configuration import apply as configuration
+from app.contract.saml.saml_operations import CLIENTS, PROVIDERS
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.resources.registry import store_of
+from app.identity.administration.resource_operations.resource_registry import store_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform import saml_certificates
-from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import Resource
@@ -31,7 +31,7 @@ PROVIDER = {"provider": "partner", "data_map": {"Email": "mail"}}
 
 def applied(services: IdentityServices, name: str = "acme", **tenant: Any) -> ChangePlan:
     text = yaml.safe_dump({"tenants": [{"name": name, **tenant}]})
-    return configuration.apply(services, read(text.encode(), "f.yaml", Path()))
+    return apply_configuration.apply(services, read(text.encode(), "f.yaml", Path()))
 
 
 def stored(services: IdentityServices, resource: Resource, name: str = "acme") -> Item:

@@ -13,7 +13,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.organizations.connections import organization_connection_store
 from tests.support.organizations.connections import certificate
 from tests.support.organizations.management import PATH, Business, a_business
 from tests.support.tenants.callers import call_of
@@ -71,7 +71,7 @@ def test_metadata_fills_in_issuer_and_certificate(business: Business) -> None:
     assert (made["IDPEntityId"], made["IDPMetadataUrl"]) == ("https://idp.example/saml", url)
     assert made["IDPCertificate"]["Certificate"].split() == certificate().split()
     with call_of(business.tenant.services, business.tenant.name) as context:
-        found = connection_store.by_id(context, business.org, made["Id"])
+        found = organization_connection_store.by_id(context, business.org, made["Id"])
         assert found is not None
         assert found.content["idp_sign_in_url"] == "https://idp.example/sso"
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import NoEncryption, load_pem_
 
 from app.contract.tenants.settings import TenantSettings
 from app.identity import create_services
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import saml_certificates

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -54,7 +54,7 @@ def test_second_factors_require_email_verification(
 def apply_settings(services: IdentityServices, folder: Path, settings: str) -> str:
     """Apply a configuration file; return the error message, or an empty string."""
     try:
-        configuration.apply(services, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
+        apply_configuration.apply(services, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
     except ConfigurationError as refusal:
         return str(refusal)
     finally:

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from app.contract.messages.models import SmsKind
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.kit.operations.errors import ApiError
 from tests.support.accounts.registering import primary
 from tests.support.accounts.sotts import sott_of

@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.tables import accounts as table
 from app.identity.platform.services import IdentityServices

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.identity.credentials.tokens.store import access_tokens
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.directory.tenants.tables import tenants
 from app.identity.directory.tenants.tenant_writes import secret_digest
 from app.identity.platform.store.unit_of_work import UnitOfWork

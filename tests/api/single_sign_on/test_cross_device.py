@@ -11,10 +11,10 @@ from werkzeug.test import TestResponse
 
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.passwordless import cross_device
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.store import access_tokens
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.token_store import access_tokens
+from app.identity.directory.accounts import accounts
 from app.identity.platform.continuation_tokens import OPEN
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness

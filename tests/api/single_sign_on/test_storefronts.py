@@ -14,8 +14,8 @@ from joserfc.jwk import OctKey
 from werkzeug.test import TestResponse
 
 from app.contract.resources import file_resources
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.platform.services import IdentityServices
 from app.kit.resources.resource import MASKED
 from tests.support.fakes.storefronts import (
@@ -149,7 +149,7 @@ tenants:
       - {{store: shop, store_hash: abc123, store_url: "https://shop.example", client_id: client, client_secret: {"c" * 32}}}
     perfectmind_sites: [{{site: pool, host: pool.perfectmind.com, client_number: "24588"}}]
 """
-    configuration.apply(globex.services, read(text.encode(), "f.yaml", tmp_path, file_resources()))
+    apply_configuration.apply(globex.services, read(text.encode(), "f.yaml", tmp_path, file_resources()))
     globex.services.directory.clear_cache()
     who = person(globex)
     assert [refused(sign_on(globex, who, plugin)) for plugin in PLUGINS] == [(401, 1192)] * 2

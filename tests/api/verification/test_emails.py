@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.verification import operations as contract
+from app.contract.verification import verification_operations
 from app.kit.operations.operation import Operation
 from tests.support.accounts.mailbox import code_in, link_in, links_in, mails_to, sent_messages, token_in, token_of
 from tests.support.services.identity_service import MovableClock
@@ -345,6 +345,8 @@ def test_availability_is_limited_by_client_address(new_tenant_server: NewTenantS
 
 def test_every_operation_is_declared() -> None:
     declared = [
-        var.documentation for var in vars(contract).values() if isinstance(var, Operation) and var.documentation.row
+        var.documentation
+        for var in vars(verification_operations).values()
+        if isinstance(var, Operation) and var.documentation.row
     ]
     assert sorted(documentation.row for documentation in declared) == [f"U{n:02d}" for n in range(3, 10)]

@@ -18,7 +18,7 @@ from flask import Flask
 from app.contract.auth import AuthScheme, Host
 from app.contract.catalogue import CATALOGUE
 from app.contract.error_profiles import OAUTH
-from app.contract.oauth.errors import UnknownApplication
+from app.contract.oauth.oauth_errors import UnknownApplication
 from app.identity.platform.services import IdentityServices
 from app.kit.operations.operation import Accept, AnyOperation
 from app.kit.operations.request_parsing import MAX_BODY_BYTES

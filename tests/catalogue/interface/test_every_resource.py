@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.directory.tenants import tenant_writes
-from app.identity.platform.resources.store import resources as table
+from app.identity.platform.resource_storage.resource_store import resources as table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.errors import ApiError
 from app.kit.resources.operations import is_list

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.pins import names as pins
+from tools.pins import names
 
 pytestmark = pytest.mark.usefixtures("sources_last")
 
@@ -18,13 +18,13 @@ hub calls
 
 
 def test_pinned_names_equal_those_of_the_code() -> None:
-    found = pins.differences(pins.pinned(pins.PINS.read_text(encoding="utf-8")), pins.current())
-    assert not found, pins.report(found)
+    found = names.differences(names.pinned(names.PINS.read_text(encoding="utf-8")), names.current())
+    assert not found, names.report(found)
 
 
 def test_file_of_pins_reads_back_as_written() -> None:
-    read = pins.pinned(BEFORE)
-    assert pins.pinned(pins.written(read)) == read
+    read = names.pinned(BEFORE)
+    assert names.pinned(names.written(read)) == read
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,6 @@ def test_file_of_pins_reads_back_as_written() -> None:
     ],
 )
 def test_renamed_pin_is_named_in_one_sentence(old: str, new: str, sentence: str) -> None:
-    found = pins.differences(pins.pinned(BEFORE), pins.pinned(BEFORE.replace(old, new)))
+    found = names.differences(names.pinned(BEFORE), names.pinned(BEFORE.replace(old, new)))
     assert sentence in found
-    assert "python -m tools.pins --update" in pins.report(found)
+    assert "python -m tools.pins --update" in names.report(found)

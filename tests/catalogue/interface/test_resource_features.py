@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.identity.administration.resources.registry import store_of
+from app.identity.administration.resource_operations.resource_registry import store_of
 from app.identity.directory.tenants import tenant_writes
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.store import items_of, reencrypt
-from app.identity.platform.resources.store import resources as table
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import items_of, reencrypt
+from app.identity.platform.resource_storage.resource_store import resources as table
 from app.identity.platform.store import removal
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import CREATE, DELETE, LIST, MASKED, READ, REPLACE, UPDATE

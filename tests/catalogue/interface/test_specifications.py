@@ -1,6 +1,6 @@
 """The tables of specifications and of the conformance suite have no holes, and the published ones are up to date."""
 
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
 from app.kit.package_files import HOME as ROOT
 from tools import conformance, specifications
 

@@ -15,7 +15,7 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.auth import INTERFACE_SCOPES, NEVER, READ, STANDARD, AuthScheme
 from app.contract.catalogue import CATALOGUE, load_catalogue
 from app.contract.error_profiles import OAUTH
-from app.identity.credentials.tokens.store import access_tokens
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.continuation_tokens import ContinuationPurpose, token_table
 from app.identity.platform.store.unit_of_work import UnitOfWork

@@ -15,7 +15,7 @@ FEW_KEYS = {
     "app/hub/locale.py": "languages",
     "app/hub/rendering/formatting.py": "languages",
     "app/identity/directory/accounts/login_attempts/login_records.py": "forms of a statement",
-    "app/identity/directory/accounts/store.py": "columns, and as many identifiers as an account may have",
+    "app/identity/directory/accounts/account_store.py": "columns, and as many identifiers as an account may have",
     "app/identity/directory/accounts/login_attempts/unknown_identifiers.py": "databases, and secrets of the settings",
     "app/identity/directory/tenants/keys/signing_algorithms.py": "algorithms",
     "app/identity/messaging/rendering.py": "kinds of mails, languages and parts",
@@ -25,7 +25,7 @@ FEW_KEYS = {
     "app/kit/observability/health.py": "databases of the settings",
     "app/kit/text/languages.py": "languages",
     "app/kit/observability/metrics.py": "surfaces, methods and status codes",
-    "app/kit/resources/models.py": "resources of the code",
+    "app/kit/resources/resource_models.py": "resources of the code",
 }
 """What the keys are of the caches without a bound."""
 

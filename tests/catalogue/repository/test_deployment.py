@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from app.identity.administration.configuration.file.reader import read_file
+from app.identity.administration.configuration.file.read_configuration import read_file
 from tests.support import sources
 
 SETTING = re.compile(r"GATEHOUSE_[A-Z_]+")

@@ -75,7 +75,7 @@ models = below(BaseModel)
 """
 RULES = """
 from app.contract.resources import RESOURCES, import_contract
-from app.identity.administration.resources.registry import rules_of
+from app.identity.administration.resource_operations.resource_registry import rules_of
 import_contract()
 rules = {}
 for one in RESOURCES:
@@ -143,6 +143,6 @@ def test_command_line_loads_neither_service() -> None:
 
 def test_configuration_files_keep_the_rules_of_requests(plain_start: Start) -> None:
     """`gatehouse apply` loads no operation, and must load every rule of an item all the same."""
-    shown = shown_by(f"import app.identity.administration.configuration.apply\n{RULES}", "rules")
+    shown = shown_by(f"import app.identity.administration.configuration.apply_configuration\n{RULES}", "rules")
     assert any(shown.values())
     assert shown == plain_start.rules

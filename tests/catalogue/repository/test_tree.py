@@ -22,11 +22,8 @@ pytestmark = pytest.mark.usefixtures("sources_last")
 MAX_MODULES = 20
 """Of one folder, without `__init__.py` and without folders below."""
 
-IN_ITS_AREA = {"store", "service", "handlers", "views", "contract"}
-"""Names that a module may have where the folder of the importing module is its own, or below."""
-
-TWO_NAMES = {"app.identity.platform.store.migrate": "the command that imports it has this name"}
-"""Modules that may be imported under two names."""
+RENAMED = {"app.commands.database: app.identity.platform.store.migrate": "the command has this name"}
+"""Imports that may give a module another name."""
 
 TWO_MODULES = {
     "authorization_details": "the check of a parameter of the authorization request has its name",
@@ -36,7 +33,7 @@ TWO_MODULES = {
     "initial_access_tokens": "the export names sections of the file as the file does",
     "organizations": "as above",
 }
-"""Aliases that may name two modules."""
+"""Names of several modules that other modules import."""
 
 
 def test_no_folder_has_too_many_modules() -> None:
@@ -140,23 +137,26 @@ def merged_names(sections: dict[str, dict[str, Any]]) -> Iterator[tuple[str, ...
             yield from [(section, table, name) for name in texts] if isinstance(texts, dict) else [(section, table)]
 
 
-def test_every_module_of_hub_and_service_has_one_alias() -> None:
-    aliases = defaultdict(set)
-    for module, alias in aliases_of("app.hub", "app.identity"):
-        aliases[module].add(alias)
-    assert {module: names for module, names in aliases.items() if len(names) > 1}.keys() == TWO_NAMES.keys()
+def test_no_import_renames_a_module() -> None:
+    """A module has the name of its file wherever it is used; modules of tests have many equal ones."""
+    renamed = {
+        f"{importing}: {module}"
+        for importing, path in modules().items()
+        for module, name in module_imports(path)
+        if name != (own := module.rpartition(".")[2]) and not own.startswith("test_")
+    }
+    assert renamed == RENAMED.keys()
 
 
 @pytest.mark.parametrize(("wing", "exceptions"), [("app.hub", {}), ("app.identity", TWO_MODULES)])
-def test_no_alias_names_two_modules(wing: str, exceptions: dict[str, str]) -> None:
+def test_no_two_imported_modules_have_one_name(wing: str, exceptions: dict[str, str]) -> None:
     named = defaultdict(set)
-    for module, alias in aliases_of(wing):
+    for module, alias in names_of(wing):
         named[alias].add(module)
     assert {alias: found for alias, found in named.items() if len(found) > 1}.keys() == exceptions.keys()
 
 
 def test_no_file_imports_a_module_under_two_names() -> None:
-    """Of the contract too, whose models are `contract` where the file implements or calls that area."""
     found: dict[str, set[str]] = {}
     for importing, path in modules().items():
         aliases = defaultdict(set)
@@ -193,13 +193,10 @@ def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
     return {item.id for item in inner if isinstance(item, ast.Name)}
 
 
-def aliases_of(*wings: str) -> Iterator[tuple[str, str]]:
-    """Yield each import of a module of these packages with the name that it gets, except names within an area."""
-    for importing, path in modules().items():
-        for module, alias in module_imports(path):
-            is_near = importing.startswith(f"{module.rpartition('.')[0]}.")
-            if module.startswith(wings) and not (is_near and alias in IN_ITS_AREA):
-                yield module, alias
+def names_of(wing: str) -> Iterator[tuple[str, str]]:
+    """Yield each import of a module of this package with the name that it gets."""
+    for path in modules().values():
+        yield from ((module, name) for module, name in module_imports(path) if module.startswith(wing))
 
 
 def module_imports(path: Path) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.assembly.table_modules import metadata
-from app.identity.directory.roles.store import role_contexts
+from app.identity.directory.roles.tenant_role_store import role_contexts
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.journeys.account_security import add_app, signed_in

@@ -8,8 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from app.hub.web.visit import RETURN_FROM_PROVIDER
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts, linked_identities
 from tests.support.accounts.mailbox import code_in, mails_to
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.account_security import signed_in

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAX_ATTEMPTS
+from app.identity.credentials.one_time_tokens import one_time_tokens, resend_delay
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAX_ATTEMPTS
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import code_in, mails_to, other_code, sent_messages

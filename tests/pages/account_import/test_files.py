@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from app.identity.administration.account_import.batch_import import ImportOutcome
 from app.identity.administration.account_import.import_record import RecordRefused
-from app.identity.administration.account_import.service import ImportOutcome
 from tests.support.journeys.account_import import KEYCLOAK, account, imported_files, keycloak, results_of
 from tests.support.oauth.world import NewWorld, World
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from app.commands.account_import import RECOVERY_PATH
-from app.identity.administration.account_import.service import ImportOutcome
+from app.identity.administration.account_import.batch_import import ImportOutcome
 from tests.support.journeys.account_import import (
     AUTH0,
     BCRYPT,

@@ -9,17 +9,15 @@ import bcrypt
 import pyotp
 import pytest
 
-from app.identity.administration.account_import import service as account_import
+from app.identity.administration.account_import import batch_import
+from app.identity.administration.account_import.batch_import import ImportOutcome
 from app.identity.administration.account_import.import_record import MappedRecord, RecordRefused
-from app.identity.administration.account_import.service import ImportOutcome
 from app.identity.credentials.passwords import imported_hashes
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import store as account_store
-from app.identity.directory.organizations import store as organization_store
-from app.identity.directory.organizations.memberships import store as member_store
-from app.identity.directory.organizations.roles import store as role_store
-from app.identity.directory.roles import names as role_names
-from app.identity.directory.roles import store as tenant_role_store
+from app.identity.directory.accounts import account_store, linked_identities
+from app.identity.directory.organizations import organization_store
+from app.identity.directory.organizations.memberships import membership_store
+from app.identity.directory.organizations.roles import organization_role_store
+from app.identity.directory.roles import role_names, tenant_role_store
 from tests.support.journeys.account_import import (
     AUTH0,
     BCRYPT,
@@ -136,7 +134,7 @@ def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path)
         own.work, [{"name": "editor", "skeleton": role_names.skeleton("editor"), "permissions": [], **stamps}]
     )
     globex = organization_store.add(own, "Globex", {}, {})
-    member = role_store.add_role(own, "", "Member", "", [])
+    member = organization_role_store.add_role(own, "", "Member", "", [])
     own.work.commit()
     user = keycloak(
         KEYCLOAK["argon2"], realmRoles=["default-roles-acme", "offline_access", "writer"], groups=["/staff"]
@@ -151,14 +149,14 @@ def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path)
     (refused,) = imported(tenant, tmp_path, "keycloak", realm, mapped=mapped)
     assert "has no role for new members" in refused.says[0]
     own = context(tenant)
-    role_store.set_default(own, member.role_id)
+    organization_role_store.set_default(own, member.role_id)
     own.work.commit()
     (done,) = imported(tenant, tmp_path, "keycloak", realm, mapped=mapped)
     assert (done.outcome, done.says) == (ImportOutcome.CREATED, ("left out the groups /staff",))
     stored = account(tenant)
     assert stored.roles == ["editor"]
     own = context(tenant)
-    members = member_store.count(own, globex.org_id)
+    members = membership_store.count(own, globex.org_id)
     own.work.rollback()
     assert members == 1
 
@@ -222,7 +220,7 @@ def test_batches_commit_one_by_one_and_skip_goes_on(tenant: World, tmp_path: Pat
     path = tmp_path / "export.json"
     lines = [json.dumps({"email": f"p{number}@example.com"}) for number in range(1, 8)]
     path.write_text("\n".join([*lines, "x" * 1_000_001]))
-    report = account_import.Report()
+    report = batch_import.Report()
     with pytest.raises(RecordRefused):
         imported_files(tenant, [path], "gatehouse", batch=3, report=report)
     assert report.last == 6

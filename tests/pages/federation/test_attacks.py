@@ -12,9 +12,7 @@ import pytest
 
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.pages_api.interactions import pending_identities

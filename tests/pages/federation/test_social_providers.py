@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.contract.federation import identity_linking
+from app.contract.federation import identity_linking_operations
 from app.contract.federation.connections import STORED_ONLY
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine
@@ -41,7 +41,7 @@ def send(server: TenantServer) -> Ask:
 
 def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
     names = [item["Provider"] for item in answered(send("GET"))["Data"]]
-    assert names == sorted(name.upper() for name in identity_linking.PROVIDERS)
+    assert names == sorted(name.upper() for name in identity_linking_operations.PROVIDERS)
     assert "Continue with Google" not in new_visitor_at(tenant).open("/login").text
     shown = answered(send("PUT", "google", GOOGLE))
     further = {"ExtraField1": "", "ExtraField2": "", "AppleSecretConfiguration": shown["AppleSecretConfiguration"]}

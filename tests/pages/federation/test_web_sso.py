@@ -12,7 +12,7 @@ from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.credentials.tokens.store import access_tokens
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from tests.support.oauth.relying_party import Person

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.credentials.tokens.store import access_tokens
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.customers import UNLIMITED
 from tests.support.accounts.mailbox import code_in, link_in, mails_to, token_of

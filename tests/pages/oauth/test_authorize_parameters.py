@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from app.identity.protocols.oauth.authorize import checks as authorization_checks
+from app.identity.protocols.oauth.authorize import authorization_checks
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.invitations import Guest, NewGuest

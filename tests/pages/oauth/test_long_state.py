@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from app.contract.oauth.pages.authorization import MAX_STATE
+from app.contract.oauth.pages.authorization_pages import MAX_STATE
 from tests.support.oauth.relying_party import Person, RelyingParty
 from tests.support.oauth.world import World
 from tests.support.visitors.visitor import VisitedPage, Visitor

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urljoin
 import pyotp
 import pytest
 
-from app.contract.oauth.pages.authorization import MAX_STATE
+from app.contract.oauth.pages.authorization_pages import MAX_STATE
 from tests.support.accounts.mailbox import mails_to
 from tests.support.journeys.invitations import PASSWORD, Guest, NewGuest
 from tests.support.organizations.invitations import GUEST, PATH

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.assembly.clean_up.expired_rows import clean
-from app.identity.credentials.store import credentials
+from app.identity.credentials.credential_store import credentials
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.credentials.software_authenticator import Authenticator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.identity.assembly.clean_up.expired_rows import clean
-from app.identity.credentials.one_time_tokens.store import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_token_store import one_time_tokens
 from app.identity.directory.accounts.tables import accounts, waiting_accounts
 from tests.support.accounts.mailbox import link_in, links_in, mails_to
 from tests.support.journeys.pre_registration import ATTACKERS, EMAIL, FORM, MINE, UNLIMITED, rows, sign_up, signed_in

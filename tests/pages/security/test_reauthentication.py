@@ -12,7 +12,7 @@ import pyotp
 import pytest
 from sqlalchemy import select, update
 
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork

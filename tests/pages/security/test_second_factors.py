@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.identity.credentials.store import credentials
+from app.identity.credentials.credential_store import credentials
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import link_in, links_to, sent_messages
 from tests.support.journeys.account_security import APP_ALONE, add_app, choose_app, mails, signed_in

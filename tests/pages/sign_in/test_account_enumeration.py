@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.identity.credentials.one_time_tokens.service import MAX_ATTEMPTS
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAX_ATTEMPTS
 from tests.support.accounts.account_states import (
     PASSWORD,
     UNKNOWN,

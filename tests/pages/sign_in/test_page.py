@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.contract import errors as e
+from app.contract import errors
 from app.hub.components.sign_in_refusals import reason_for, sign_in_notice
 from tests.support.oauth.world import NewWorld, World
 from tests.support.services.identity_service import pass_time
@@ -55,7 +55,8 @@ def test_wrong_sign_in_names_the_identifiers_of_the_tenant(
 
 def test_refusal_names_what_is_not_verified() -> None:
     titles = [
-        str(sign_in_notice(reason_for(refusal()), 0).heading) for refusal in (e.EmailUnverified, e.PhoneUnverified)
+        str(sign_in_notice(reason_for(refusal()), 0).heading)
+        for refusal in (errors.EmailUnverified, errors.PhoneUnverified)
     ]
     assert titles == ["Verify your email first", "Verify your phone first"]
 

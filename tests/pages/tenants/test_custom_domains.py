@@ -12,8 +12,8 @@ from flask import Flask
 from sqlalchemy import update
 from werkzeug.test import Client
 
-from app.identity.directory.tenants.addresses import custom_hosts
 from app.identity.directory.tenants.tables import tenants
+from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.credentials.software_authenticator import Authenticator

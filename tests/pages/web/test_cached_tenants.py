@@ -14,7 +14,7 @@ from threading import enumerate as enumerate_threads
 import pytest
 
 from app.contract.auth import Host
-from app.contract.tenants.pages import changed_tenants
+from app.contract.tenants.tenant_pages import changed_tenants
 from app.contract.visitor_claims import VisitorClaims
 from app.factories import create_both
 from app.hub import create_app
@@ -114,7 +114,7 @@ def test_process_that_answers_a_round_sends_no_older_tenant(
     host, brand = host_of(world), CHANGES["brand"]
     alone.visit(host)
     world.change_brand(display_name="Winter")
-    alone.cache.ask()
+    alone.cache.poll()
     assert brand.is_seen(alone.visit(host))
 
 
@@ -132,7 +132,7 @@ def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: HubProcess, w
     host = host_of(world)
     assert hub.visit(host) is not None
     hub.during_call = lambda: hub.cache.on_response(host, {"x-gatehouse-tenant-version": "another"})
-    hub.cache.ask()
+    hub.cache.poll()
     hub.calls.clear()
     hub.visit(host)
     assert [name for name, _ in hub.calls] == ["hub.tenant"]
@@ -200,7 +200,7 @@ def test_page_of_tenant_not_asked_for_a_minute_makes_no_call(
     assert visitor.open(path).status == 200
     for _ in range(30):
         clock.now += ASK_SECONDS
-        cache.ask()
+        cache.poll()
     answer = visitor.open(path).answer
     assert answer is not None
     assert answer.status_code == 200
@@ -223,7 +223,7 @@ def test_host_without_visits_is_not_asked_about(hub: HubProcess, new_world: NewW
     assert [name for name, _ in hub.calls] == ["hub.tenant"]
     hub.clock.now += 2 * IDLE_SECONDS
     hub.calls.clear()
-    hub.cache.ask()
+    hub.cache.poll()
     assert hub.calls == []
 
 
@@ -281,7 +281,7 @@ def test_pages_go_on_while_the_service_is_down(hub: HubProcess, world: World, ca
     with pytest.raises(ServiceUnavailable):
         hub.visit(f"other.{world.services.settings.hub_domain}")
     with pytest.raises(ServiceUnavailable):
-        hub.cache.ask()
+        hub.cache.poll()
     hub.clock.now += ASK_SECONDS
     assert hub.visit(host) is shown
     assert len(hub.calls) == 4

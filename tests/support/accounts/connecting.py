@@ -5,24 +5,23 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.identity.authentication.federation import offered_connections
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.directory.identity_provider import ProviderIdentity
-from tests.support.accounts.identities import doing
+from tests.support.accounts.social_accounts import doing
 from tests.support.tenants.tenant_server import TenantServer
 
 
 def led(tenant: TenantServer, name: str, **how: Any) -> str:
     """Begin a sign-in, and return where the browser is led."""
     with doing(tenant) as call:
-        return connections.begin(call, offered_connections.find(call, name), "attempt-1", **how)
+        return federated_sign_in.begin(call, offered_connections.find(call, name), "attempt-1", **how)
 
 
 def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
     """Come back with these parameters."""
     with doing(tenant) as call:
-        return connections.finish(call, answer.get("state", ""), answer)
+        return federated_sign_in.finish(call, answer.get("state", ""), answer)
 
 
 def query_of(address: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.connecting import finished, led
-from tests.support.accounts.identities import account_of, doing
+from tests.support.accounts.social_accounts import account_of, doing
 from tests.support.credentials.devices import store_service_secrets
 from tests.support.fakes.identity_provider import SECRET, FakeProvider
 from tests.support.operation_cases.cases import AccountHolder, account_holder

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.identity.credentials.store import associated_data, credentials
+from app.identity.credentials.credential_store import associated_data, credentials
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform.store.unit_of_work import UnitOfWork

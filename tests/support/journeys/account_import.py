@@ -11,13 +11,12 @@ from typing import Any
 import bcrypt
 from argon2.low_level import Type, hash_secret_raw
 
-from app.identity.administration.account_import import formats
-from app.identity.administration.account_import import service as account_import
+from app.identity.administration.account_import import batch_import, formats
+from app.identity.administration.account_import.batch_import import ImportedRecord
 from app.identity.administration.account_import.formats import Format
 from app.identity.administration.account_import.import_record import MappedRecord
-from app.identity.administration.account_import.service import ImportedRecord
 from app.identity.administration.configuration.tenant_context import context_of
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -108,7 +107,7 @@ def imported_files(
     found = tenant.services.directory.by_name(tenant.name)
     assert found
     reads = formats.read(files, Format(form), mapped or MappedRecord(), realm)
-    account_import.run(tenant.services, found, reads, reported.append, **how)
+    batch_import.run(tenant.services, found, reads, reported.append, **how)
     return reported
 
 

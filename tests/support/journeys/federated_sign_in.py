@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts, linked_identities
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.accounts.mailbox import mails_to
 from tests.support.fakes.identity_provider import FakeProvider

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from app.identity.credentials.one_time_tokens.store import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_token_store import one_time_tokens
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import links_in, mails_to
 from tests.support.journeys.verification import ADA, PASSWORD, PendingVerification

@@ -18,7 +18,7 @@ from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from app.contract.applications.file import DEVICE_GRANT
-from app.contract.sessions.pages import sign_out as sign_out_pages
+from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import FormPostStep, RedirectStep, StepResponse
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.identity.directory.accounts.tables import accounts

@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from werkzeug.test import TestResponse
 
 from app.contract.applications.file import TOKEN_EXCHANGE
-from app.identity.credentials.tokens.store import access_tokens
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.tokens.subject_tokens import ACCESS_TOKEN
 from app.kit import randomness

@@ -17,12 +17,12 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity import create_app, create_service
-from app.identity.credentials.store import credentials
+from app.identity.credentials.credential_store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tables import applications, tenants
+from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness

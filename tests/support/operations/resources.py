@@ -12,16 +12,16 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.contract.resources import BOUND, RESOURCES, import_contract
-from app.identity.administration.configuration import apply as configuration
+from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.resources import handlers as resource_handlers
-from app.identity.administration.resources.registry import rules_of, store_of
+from app.identity.administration.resource_operations import resource_handlers
+from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
 from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit
-from app.identity.platform.resources.items import StoreAccess
+from app.identity.platform.resource_storage.items import StoreAccess
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.operation import AnyOperation, BaseHost
@@ -29,15 +29,15 @@ from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.server import OperationServer
 from app.kit.resources.operations import BoundOperation
 from app.kit.resources.resource import Resource, Verb
-from tests.support.operations import sample_resources as samples
+from tests.support.operations import sample_resources
 from tests.support.operations.resource_samples import SAMPLES, Body
 from tests.support.tenants.machines import ROBOT, ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
 
 import_contract()
-resource_handlers.implement(samples.BOUND)
+resource_handlers.implement(sample_resources.BOUND)
 EVERY: list[Resource] = sorted(
-    [*RESOURCES, *samples.SAMPLES], key=lambda resource: resource.kind
+    [*RESOURCES, *sample_resources.SAMPLES], key=lambda resource: resource.kind
 )  # in each worker of a run alike
 
 
@@ -58,12 +58,12 @@ class Manager:
     def __init__(self, tenant: TenantServer, resource: Resource, *scopes: str, token: str = "") -> None:
         self.resource, self.sample = resource, SAMPLES[resource.kind]
         self.token = token or machine(tenant, *(scopes or scopes_of(resource)))
-        is_sample = resource in samples.SAMPLES
+        is_sample = resource in sample_resources.SAMPLES
         server: Any = sample_server(tenant.services) if is_sample else tenant.app
         self.tenant = replace(tenant, app=_from_address(server))
 
     def operation(self, verb: Verb) -> AnyOperation:
-        stored: Sequence[BoundOperation] = [*BOUND, *samples.BOUND]
+        stored: Sequence[BoundOperation] = [*BOUND, *sample_resources.BOUND]
         return next(
             item.operation
             for item in stored
@@ -133,10 +133,10 @@ class Manager:
             made.rollback()
 
     def plan(self, text: str, *, prune: bool = False) -> ChangePlan:
-        return configuration.plan(self.tenant.services, self._read(text), prune=prune)
+        return apply_configuration.plan(self.tenant.services, self._read(text), prune=prune)
 
     def apply(self, text: str, *, prune: bool = False) -> ChangePlan:
-        done = configuration.apply(self.tenant.services, self._read(text), prune=prune)
+        done = apply_configuration.apply(self.tenant.services, self._read(text), prune=prune)
         self.tenant.services.directory.clear_cache()
         return done
 
@@ -167,7 +167,7 @@ def sample_server(services: IdentityServices) -> OperationServer:
         def host_of(raw: RawRequest) -> BaseHost:
             return tenant_resolution.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-        _SERVERS[id(services)] = OperationServer(samples.CATALOGUE, IdentityLifecycle(services), host_of)
+        _SERVERS[id(services)] = OperationServer(sample_resources.CATALOGUE, IdentityLifecycle(services), host_of)
     return _SERVERS[id(services)]
 
 

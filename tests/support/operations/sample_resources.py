@@ -8,15 +8,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import API_KEY, API_SECRET
 from app.contract.error_profiles import MAIN
 from app.contract.resources import bound, older, resource
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.resources import registry
+from app.identity.administration.resource_operations import resource_registry
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import Catalogue
 from app.kit.operations.wire import Lower, Wire
@@ -202,7 +202,7 @@ BOUND = [item for sample in SAMPLES for item in bound(sample, CATALOGUE)]
 
 def _refuse_unknown_event(context: Context, before: Item | None, after: Item) -> None:
     if before is None and after.content["event"] == "Nothing":
-        raise e.BadField(f"Event: {context.tenant.name} has no such event.")
+        raise errors.BadField(f"Event: {context.tenant.name} has no such event.")
 
 
 def _problems(content: Any, settings: TenantSettings | None) -> Iterator[tuple[str, str]]:
@@ -218,6 +218,6 @@ def _suspend(context: Context, item: Item, req: Wire) -> Item:
     return replace(item, content={**item.content, "name": "suspended"})
 
 
-registry.RULES[HOOKS] = Rules(
+resource_registry.RULES[HOOKS] = Rules(
     problems=_problems, before_write=_refuse_unknown_event, actions={"test": _call, "suspend": _suspend}
 )

@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 
 from app.identity import create_services
-from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.file.reader import read as configuration
+from app.identity.administration.configuration.apply_configuration import apply
+from app.identity.administration.configuration.file.read_configuration import read as configuration
 from app.identity.platform.store import migrate
 from app.kit import randomness
 from app.settings import Settings, read

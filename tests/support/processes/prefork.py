@@ -21,7 +21,8 @@ LOADED = (
     "app.reference", "app.identity.assembly.worker", "app.identity.administration.reencryption", "app.identity.platform.store.migrate",
     "alembic.command",
     "app.kit.serving.worker_process",
-    "app.identity.assembly.services", "app.identity.administration.configuration.apply", "email_validator", "regex", "sqlite3",
+    "app.identity.assembly.services", "app.identity.administration.configuration.apply_configuration", "email_validator", "regex",
+    "sqlite3",
 )  # fmt: skip
 
 

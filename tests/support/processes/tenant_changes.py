@@ -10,15 +10,15 @@ from typing import Any
 
 from sqlalchemy import insert
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import Host
-from app.contract.tenants import pages as contract
+from app.contract.tenants import tenant_pages
 from app.contract.visitor_claims import VisitorClaims
 from app.hub.tenants.tenant import HubTenant
 from app.hub.tenants.tenant_cache import ASK_SECONDS, TenantCache
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
 from app.identity.directory.tenants.tables import tenants
+from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.client import Client, Req, Res, ResponseHeaders, ServiceUnavailable
 from app.kit.operations.in_process_client import LocalClient
@@ -59,14 +59,16 @@ class HubProcess:
         """Return the tenant that a page of the host shows; None for the page of an unknown host."""
         try:
             return self.cache.by_host(host, lambda: CountingClient(self, VisitorClaims(host=host)))
-        except e.UnknownTenant:
+        except errors.UnknownTenant:
             return None
 
     def read_everywhere(self, host: str) -> None:
         """Let each process of the identity service read the tenant of a host, if it has one."""
         for server in self.servers:
-            with suppress(e.UnknownTenant):
-                LocalClient(server, Host.INSIDE, VisitorClaims(host=host))(contract.tenant, contract.TenantRequest())
+            with suppress(errors.UnknownTenant):
+                LocalClient(server, Host.INSIDE, VisitorClaims(host=host))(
+                    tenant_pages.tenant, tenant_pages.TenantRequest()
+                )
 
     def wait(self, seconds: float) -> None:
         """Let time pass, with the rounds that are due."""
@@ -76,7 +78,7 @@ class HubProcess:
             if self.clock.now >= self._last_call_at + ASK_SECONDS:
                 self._last_call_at = self.clock.now
                 if not self.is_cut_off:
-                    self.cache.ask()
+                    self.cache.poll()
 
     def client(self, visit: VisitorClaims) -> Client:
         def on_response(headers: ResponseHeaders) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import select
 
-from app.identity.administration.configuration import apply as configuration
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration import apply_configuration
+from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.assembly.table_modules import metadata
 from app.identity.directory.tenants import tenant_writes
@@ -17,11 +17,11 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 
 
 def applied(services: IdentityServices, text: str, *, prune: bool = False) -> ChangePlan:
-    return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
+    return apply_configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
 def planned(services: IdentityServices, text: str, *, prune: bool = False) -> ChangePlan:
-    return configuration.plan(services, read(text.encode(), "f.yaml", Path()), prune=prune)
+    return apply_configuration.plan(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
 def lines(plan: ChangePlan) -> list[tuple[str, str, str]]:

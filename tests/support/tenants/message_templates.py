@@ -2,7 +2,7 @@
 
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.identity.directory.tenants import tenant_writes
-from app.identity.messaging.tenant_templates import store as template_store
+from app.identity.messaging.tenant_templates import template_store
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.world import World
 from tests.support.tenants.tenant_server import TenantServer

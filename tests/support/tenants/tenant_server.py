@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials.tokens.store import access_tokens, refresh_tokens
+from app.identity.credentials.tokens.token_store import access_tokens, refresh_tokens
 from app.identity.directory.tenants.tables import tenants
 from app.identity.directory.tenants.tenant_writes import secret_digest
 from app.identity.platform.services import IdentityServices

@@ -10,7 +10,7 @@ from hypothesis import note
 from sqlalchemy import Column, bindparam, select
 
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.credentials.one_time_tokens.store import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_token_store import one_time_tokens
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.compiled_statements import Compiled

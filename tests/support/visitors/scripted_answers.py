@@ -12,13 +12,13 @@ from werkzeug.test import TestResponse
 
 from app.contract.errors import AnotherAccount
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.oauth.pages import authorization
+from app.contract.oauth.pages import authorization_pages
 from app.contract.organizations.views import OrganizationBranding
-from app.contract.recovery.pages import forgot
-from app.contract.registration.pages import register
-from app.contract.second_factors.pages import sign_in as factor_pages
+from app.contract.recovery.recovery_pages import forgot
+from app.contract.registration.registration_pages import register
+from app.contract.second_factors.pages import second_factor_pages
 from app.contract.sessions.models import OtherSessions, Session
-from app.contract.sign_in import pages as contract
+from app.contract.sign_in import sign_in_pages
 from app.contract.steps import (
     ConfirmSignOutStep,
     EmailConfirmedStep,
@@ -38,7 +38,13 @@ from tests.support.visitors.visitor import Visitor
 FORM = "application/x-www-form-urlencoded"
 _SCRIPTED = {
     operation.name
-    for operation in (contract.sign_in, factor_pages.verify_factor, authorization.authorize, register, forgot)
+    for operation in (
+        sign_in_pages.sign_in,
+        second_factor_pages.verify_factor,
+        authorization_pages.authorize,
+        register,
+        forgot,
+    )
 }
 
 
@@ -155,7 +161,7 @@ def steps(interaction_id: str | None) -> Iterable[tuple[str, StepResponse]]:
     )
 
 
-def errors(operation: AnyOperation) -> Iterable[tuple[str, Exception]]:
+def errors_of(operation: AnyOperation) -> Iterable[tuple[str, Exception]]:
     """Yield every error that an operation declares as the client raises it, and those that any call may raise."""
     arriving = (kind for kind in operation.every_error if kind.status < 500 and kind is not AnotherAccount)
     for kind in arriving:

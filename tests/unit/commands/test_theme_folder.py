@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from tests.support.processes.command_line import Run
 
 FILE = b"tenants:\n  - {name: acme, theme: hazel}\n"

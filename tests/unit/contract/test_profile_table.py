@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.contract.accounts.operations import CreateAccount, UpdateAccount
+from app.contract.accounts.account_operations import CreateAccount, UpdateAccount
 from app.contract.profile import FIELDS, Kind, Profile, ProfileMember, Write
 from app.contract.profile.schema import of_member
 

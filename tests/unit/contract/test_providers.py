@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from app.contract.federation.connections import PRESETS, resolved
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.outbound.openid_metadata import is_allowed_endpoint
 
 

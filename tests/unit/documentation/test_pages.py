@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.contract.oauth import errors as oauth
+from app.contract.oauth import oauth_errors
 from app.kit.operations.errors import OAuthError
 from tests.support.documentation.explained_errors import TROUBLES, explained
 from tests.support.sources import ROOT, nodes, text, under
@@ -58,7 +58,7 @@ def written(node: ast.expr) -> str:
 def kind_of(node: ast.AST) -> type[OAuthError] | None:
     """Return the class of OAuth's errors that the node names."""
     word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    kind = vars(oauth).get(word)
+    kind = vars(oauth_errors).get(word)
     return kind if isinstance(kind, type) and issubclass(kind, OAuthError) else None
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
-from app.kit.outbound.address_resolver import AddressRefused, Resolver, is_public
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.outbound.host_resolver import AddressRefused, Resolver, is_public
 from app.settings import Settings, SettingsError, read
 from tests.support.plugins.network import NetworkClosed
 
@@ -106,14 +106,14 @@ def url_of(server: RecordingServer, host: str = "id.example") -> str:
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1"])
 def test_name_that_resolves_to_this_machine_is_refused(inside: RecordingServer, address: str) -> None:
     with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
-        outbound.get_json_object(Resolver(resolve=Answers([address])), url_of(inside))
+        outbound_http.get_json_object(Resolver(resolve=Answers([address])), url_of(inside))
     assert inside.hosts == []
 
 
 def test_ip_address_in_a_url_is_checked(inside: RecordingServer) -> None:
     for host in ("127.0.0.1", "2130706433", "0x7f.1", "localhost", "x.localhost"):
         with pytest.raises(ProviderUnavailable):
-            outbound.get_json_object(Resolver(resolve=Answers(["127.0.0.1"])), url_of(inside, host))
+            outbound_http.get_json_object(Resolver(resolve=Answers(["127.0.0.1"])), url_of(inside, host))
     assert inside.hosts == []
 
 
@@ -121,24 +121,24 @@ def test_name_is_resolved_once_per_request(inside: RecordingServer, allowed: Rec
     """Rebinding: the first answer is good, the second is this machine."""
     answers = Answers(["127.0.0.2"], ["127.0.0.1"])
     resolver = Resolver(["127.0.0.2/32"], answers)
-    assert outbound.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
+    assert outbound_http.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
     assert (answers.lookups, allowed.hosts, inside.hosts) == (1, [f"id.example:{allowed.server_port}"], [])
     with pytest.raises(ProviderUnavailable):
-        outbound.get_json_object(resolver, url_of(allowed))
+        outbound_http.get_json_object(resolver, url_of(allowed))
     assert (answers.lookups, len(allowed.hosts), inside.hosts) == (2, 1, [])
 
 
 def test_connection_goes_to_the_checked_address(inside: RecordingServer) -> None:
     answers = Answers([PUBLIC], ["127.0.0.1"])
     with pytest.raises(NetworkClosed, match=PUBLIC):
-        outbound.get_json_object(Resolver(resolve=answers), url_of(inside))
+        outbound_http.get_json_object(Resolver(resolve=answers), url_of(inside))
     assert (answers.lookups, inside.hosts) == (1, [])
 
 
 def test_redirect_is_not_followed(inside: RecordingServer, allowed: RecordingServer) -> None:
     allowed.redirects_to = url_of(inside, "127.0.0.1")
     with pytest.raises(ProviderUnavailable, match="302"):
-        outbound.get_json_object(Resolver(["127.0.0.2/32"], Answers(["127.0.0.2"])), url_of(allowed))
+        outbound_http.get_json_object(Resolver(["127.0.0.2/32"], Answers(["127.0.0.2"])), url_of(allowed))
     assert inside.hosts == []
 
 
@@ -153,15 +153,15 @@ def test_proxy_is_not_asked_for_a_private_address(
     monkeypatch.delenv("no_proxy", raising=False)
     resolver = Resolver(resolve=Answers([PUBLIC]))
     with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
-        outbound.get_json_object(resolver, f"http://{host}/latest/meta-data")
+        outbound_http.get_json_object(resolver, f"http://{host}/latest/meta-data")
     assert allowed.hosts == []
-    assert outbound.get_json_object(resolver, "http://id.example/keys") == {"secret": "of the machine"}
+    assert outbound_http.get_json_object(resolver, "http://id.example/keys") == {"secret": "of the machine"}
     assert allowed.hosts == ["id.example"]
 
 
 def test_unreachable_address_falls_back_to_the_next(allowed: RecordingServer) -> None:
     resolver = Resolver(["127.0.0.0/8"], Answers(["127.0.0.3", "127.0.0.2"]))
-    assert outbound.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
+    assert outbound_http.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
 
 
 def test_local_installation_may_reach_this_machine() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.contract.resources import RESOURCES
-from tools.interface_rows import comparison as interface_rows
-from tools.interface_rows import resource_lines
+from tools.interface_rows import comparison, resource_lines
 from tools.interface_rows.comparison import InterfaceRow, Reason, Result, Target, compare, rows_of, with_tests
 from tools.interface_rows.tested_addresses import addresses_called_in, nearest
 
@@ -67,7 +66,7 @@ def test_row_is_answered_by_address_and_id() -> None:
 def test_row_without_operation_has_its_reason() -> None:
     found = results(Reason("^books POST /v2/", "writing comes later"))
     assert found["POST", "/v2/books"].status == "writing comes later"
-    text = interface_rows.report("books", list(found.values()))
+    text = comparison.report("books", list(found.values()))
     assert "books: 4 of 7 rows have an operation or a page." in text
     assert "- 1 rows: writing comes later" in text
     assert "| B02 | GET `/v2/books/{id}` | `books.whole` |  | no test |" in text
@@ -102,7 +101,7 @@ def test_calls_of_tests_name_operations(folder: Path) -> None:
         row.name: row.tests for row in with_tests(TARGETS, addresses_called_in(folder), frozenset({"books.read"}))
     }
     assert tested == {
-        "books.read": (interface_rows.EVERY_RESOURCE,),
+        "books.read": (comparison.EVERY_RESOURCE,),
         "books.whole": ("test_books.py",),
         "books.end_loan": ("test_books.py",),
         "pages.shelf": ("test_books.py",),
@@ -119,7 +118,7 @@ def test_fixed_segment_is_nearer_than_a_parameter() -> None:
 
 def test_pages_and_operations_are_known_by_address() -> None:
     rows = [InterfaceRow("x", "", "POST", "/service/OIDC/{app}/logout"), InterfaceRow("x", "", "GET", "/ciam/appinfo")]
-    found = compare(rows, [*interface_rows.operation_targets(), *interface_rows.page_targets()], [])
+    found = compare(rows, [*comparison.operation_targets(), *comparison.page_targets()], [])
     assert [names(item) for item in found] == [["protocol.logout"], ["tenants.appinfo"]]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.rows import (
     code_flow,
     documents,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from tools.bench.measure import Budget, MeasuredLine, Operation, measure
+from tools.bench.measurement import Budget, MeasuredLine, Operation, measure
 from tools.bench.scene import CLIENT_SECRET, REDIRECT, RELYING_PARTY, TENANT, Scene
 from tools.bench.visitor import BenchVisitor, Unexpected, path_of
 

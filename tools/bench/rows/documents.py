@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Budget, MeasuredLine, Operation, measure
+from tools.bench.measurement import Budget, MeasuredLine, Operation, measure
 from tools.bench.rows.code_flow import metadata
 from tools.bench.scene import Scene
 from tools.bench.visitor import BenchVisitor, path_of

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from statistics import quantiles
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.rows.password_hash import verify_ms
 from tools.bench.scene import TENANT, Scene
 from tools.bench.visitor import BenchVisitor

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Budget, MeasuredLine, measure
+from tools.bench.measurement import Budget, MeasuredLine, measure
 from tools.bench.scene import Scene
 from tools.bench.visitor import BenchVisitor
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.scene import TENANT, Scene
 
 BAR_MB, AIM_MB = 140, 100

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from tools.bench.measure import MeasuredLine, Operation, Spent, measure
+from tools.bench.measurement import MeasuredLine, Operation, Spent, measure
 from tools.bench.rows.code_flow import metadata, tokens
 from tools.bench.rows.scale import copy
 from tools.bench.scene import API_KEY, API_SECRET, ORGANIZATION, TENANT, Scene

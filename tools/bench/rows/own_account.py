@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import count
 
-from tools.bench.measure import Budget, MeasuredLine, Operation, measure
+from tools.bench.measurement import Budget, MeasuredLine, Operation, measure
 from tools.bench.scene import Scene, email
 from tools.bench.visitor import BenchVisitor, form_of
 

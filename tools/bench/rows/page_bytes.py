@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.scene import TWO_STEP_TENANT, Scene
 from tools.bench.visitor import BenchVisitor, MeasuredResponse, linked_from, path_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from argon2 import PasswordHasher
 
 from app.contract.tenants.settings import Argon2
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.scene import Scene
 
 TIMES = 30

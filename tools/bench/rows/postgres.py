@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from tests.support.services.servers import PartMissing, Postgres
-from tools.bench.measure import MeasuredLine, Operation, beside
+from tools.bench.measurement import MeasuredLine, Operation, beside
 from tools.bench.rows import code_flow, sign_in, token_grants, userinfo
 from tools.bench.scene import Scene
 from tools.bench.servers import DidNotStart

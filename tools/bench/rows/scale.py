@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from tools.bench.measure import MeasuredLine, Operation, measure
+from tools.bench.measurement import MeasuredLine, Operation, measure
 from tools.bench.scene import TENANT, Scene
 from tools.bench.visitor import BenchVisitor
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.scene import TENANT, Scene
 
 CLIENTS = 200

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import MeasuredLine
+from tools.bench.measurement import MeasuredLine
 from tools.bench.scene import Scene
 
 BAR_SECONDS, AIM_SECONDS = 1.5, 0.8

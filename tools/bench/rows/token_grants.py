@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from tools.bench.measure import Budget, MeasuredLine, Operation, measure
+from tools.bench.measurement import Budget, MeasuredLine, Operation, measure
 from tools.bench.rows.code_flow import BASIC, CHALLENGE, CLIENT_ID, VERIFIER, metadata, tokens
 from tools.bench.scene import REDIRECT, Scene
 from tools.bench.visitor import BenchVisitor, Unexpected, path_of

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.accounts.pages import deletion as contract
-from app.contract.accounts.self_service import RequestDeletion, ask_deletion
+from app.contract import errors
+from app.contract.accounts.pages import deletion_pages
+from app.contract.accounts.self_service_operations import RequestDeletion, request_deletion
 from app.contract.page_models import LinkToken
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components import mailed_link
@@ -32,7 +32,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/delete-account"
+PATH: Final = "/delete-account"
 RESTORE: Final = "/keep-account"
 _UNCONFIRMED: Final = Notice(
     _l("Verify your email first"), _l("We can only send the confirmation link to a verified email.")
@@ -53,7 +53,7 @@ class DeleteAccountPage(Page):
 
     template = "pages/account/delete_account.html"
     scripts = (*Page.scripts, "reveal")
-    refusals = {**CHANGE_REFUSALS, e.NotProcessable: _UNCONFIRMED}
+    refusals = {**CHANGE_REFUSALS, errors.NotProcessable: _UNCONFIRMED}
 
     form: RequestDeletionForm
     has_email: bool = True
@@ -67,13 +67,13 @@ class DeleteAccountPage(Page):
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
         prompted = RequestDeletionForm(data={"account": "ada@example.com"})
         wrong = RequestDeletionForm(data={"reauthentication": NEEDED, "account": "ada@example.com", "password": "x"})
-        prompted.add_refusal(e.WrongCurrentPassword())
-        wrong.add_refusal(e.WrongCurrentPassword())
+        prompted.add_refusal(errors.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(RequestDeletionForm()),
             "with the password": cls(prompted),
             "wrong password": cls(wrong),
-            "enough mail": cls(RequestDeletionForm(), page_notice=CHANGE_REFUSALS[e.MailLimitReached]),
+            "enough mail": cls(RequestDeletionForm(), page_notice=CHANGE_REFUSALS[errors.MailLimitReached]),
             "no address": cls(RequestDeletionForm(), has_email=False),
             "not confirmed": cls(RequestDeletionForm(), page_notice=_UNCONFIRMED),
         }
@@ -102,9 +102,9 @@ class DeletionState(StrEnum):
 
 
 _STATES: Final[dict[type[ApiError], DeletionState]] = {
-    e.UsedLink: DeletionState.USED,
-    e.ExpiredLink: DeletionState.EXPIRED,
-    e.WrongDeleteToken: DeletionState.UNKNOWN,
+    errors.UsedLink: DeletionState.USED,
+    errors.ExpiredLink: DeletionState.EXPIRED,
+    errors.WrongDeleteToken: DeletionState.UNKNOWN,
 }
 
 
@@ -113,7 +113,7 @@ class ConfirmDeletionPage(mailed_link.LinkPage):
     """Confirms the deletion by the mailed link. A GET does not use the link up."""
 
     template = "pages/account/confirm_deletion.html"
-    path = ADDRESS
+    path = PATH
 
     form: ConfirmDeletionForm
     state: DeletionState
@@ -143,7 +143,7 @@ class AccountDeletedPage(Page):
         return {"in grace period": cls(format_day("2026-12-05")), "gone": cls()}
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_delete_account() -> Response:
     token = mailed_link.link_token()
     if token:
@@ -159,7 +159,7 @@ def show_delete_account() -> Response:
     return page.render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_delete_account() -> Response:
     if token := mailed_link.link_token():
         return _delete(token)
@@ -167,10 +167,10 @@ def submit_delete_account() -> Response:
     if not form.validate():
         return DeleteAccountPage(form).render(form.error_status)
     try:
-        api(form.current_password)(ask_deletion, RequestDeletion())
+        api(form.current_password)(request_deletion, RequestDeletion())
     except ApiError as refusal:
         return DeleteAccountPage(form).render_refusal(refusal)
-    return redirect_to(f"{ADDRESS}?mailed=1")
+    return redirect_to(f"{PATH}?mailed=1")
 
 
 @pages.get(RESTORE)
@@ -187,8 +187,8 @@ def submit_keep_account() -> Response:
     if not form.validate():
         return KeepAccountPage(form, "").render(form.error_status)
     try:
-        api()(contract.cancel_deletion, form.to_request())
-    except e.WrongDeleteToken as refusal:
+        api()(deletion_pages.cancel_deletion, form.to_request())
+    except errors.WrongDeleteToken as refusal:
         return KeepAccountPage(form, "", is_expired=True).render(refusal.status)
     interaction = current_visit().interaction
     return redirect_to(f"{RESTORE}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}")
@@ -196,7 +196,7 @@ def submit_keep_account() -> Response:
 
 def _render_link(form: ConfirmDeletionForm, token: str, status: int = 200) -> Response:
     try:
-        view = api()(contract.read_deletion, contract.DeletionLinkRequest(token=token))
+        view = api()(deletion_pages.read_deletion, deletion_pages.DeletionLinkRequest(token=token))
     except ApiError as refusal:
         return _refused_link(refusal, token)
     return ConfirmDeletionPage(form, DeletionState.OPEN, view.email, token, view.days).render(status)
@@ -207,10 +207,10 @@ def _delete(token: str) -> Response:
     if not form.validate():
         return _render_link(form, token, form.error_status)
     try:
-        deletion = api()(contract.confirm_deletion, LinkToken(token=token))
+        deletion = api()(deletion_pages.confirm_deletion, LinkToken(token=token))
     except ApiError as refusal:
         return _refused_link(refusal, token)
-    response = redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
+    response = redirect_to(f"{PATH}?left={(deletion.leaves_at or '')[:10]}")
     if deletion.ends_session:
         set_session(response, None)
         current_visit().session = ""

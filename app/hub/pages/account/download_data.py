@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.accounts.pages import security as contract
+from app.contract import errors
+from app.contract.accounts.pages import security_pages
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -23,7 +23,7 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/download-data"
+PATH: Final = "/download-data"
 _RATE_LIMITED: Final = Notice(_l("Too many downloads"), _l("Try again in an hour."))
 _CHUNK_CHARACTERS: Final = 16_384
 
@@ -39,14 +39,14 @@ class DownloadDataPage(Page):
     template = "pages/account/download_data.html"
     scripts = ("focus", "language", "reveal")
     """Without `once`: the page stays open after the download and may be used again."""
-    refusals = {**CHANGE_REFUSALS, e.TooManyRequests: _RATE_LIMITED}
+    refusals = {**CHANGE_REFUSALS, errors.TooManyRequests: _RATE_LIMITED}
 
     form: DownloadForm
 
     @classmethod
     def samples(cls) -> Mapping[str, DownloadDataPage]:
         with_password = DownloadForm(data={"account": "ada@example.com"})
-        with_password.add_refusal(e.WrongCurrentPassword())
+        with_password.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(DownloadForm()),
             "with the password": cls(with_password),
@@ -55,20 +55,20 @@ class DownloadDataPage(Page):
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_download_data() -> Response:
     view = read_profile()
     require_recent_authentication(view)
     return DownloadDataPage(DownloadForm(data=reauthentication_data(view))).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def download_data() -> Response:
     form = DownloadForm()
     if not form.validate():
         return DownloadDataPage(form).render(form.error_status)
     try:
-        export = api(form.current_password)(contract.export_data, NoParameters())
+        export = api(form.current_password)(security_pages.export_data, NoParameters())
     except ApiError as refusal:
         return DownloadDataPage(form).render_refusal(refusal)
     response = Response(_chunks(export.data), content_type="application/json; charset=utf-8")

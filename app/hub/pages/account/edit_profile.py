@@ -8,8 +8,8 @@ from typing import Final
 
 from flask import Response
 
-from app.contract.accounts.pages.profile import edit_profile as operation
-from app.contract.accounts.pages.profile import editable
+from app.contract.accounts.pages.profile_pages import edit_profile as operation
+from app.contract.accounts.pages.profile_pages import editable
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
@@ -21,7 +21,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/profile/edit"
+PATH: Final = "/profile/edit"
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class EditProfilePage(Page):
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_edit_profile() -> Response:
     view = read_profile()
     fields = editable(current_visit().tenant.form)
     return EditProfilePage(FieldsForm.of(fields, data=initial_values(fields, view.profile))).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_edit_profile() -> Response:
     form = FieldsForm.of(editable(current_visit().tenant.form))
     if not form.validate():

@@ -10,14 +10,14 @@ from typing import Any, Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.accounts.pages import contacts as contract
+from app.contract import errors
+from app.contract.accounts.pages import email_and_phone_pages
 from app.contract.page_models import SentTo
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
 from app.hub.pages import account_page, pages
-from app.hub.pages.account.email_addresses import EMAIL_CODE, EMAILS, email_code_address
+from app.hub.pages.account.email_urls import EMAIL_CODE, EMAILS, email_code_url
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import with_retry_after
 from app.hub.web.responses import redirect_to
@@ -28,7 +28,7 @@ from app.kit.operations.errors import ApiError
 _CONFIRMED: Final = f"{EMAILS}?done=added"
 _MAX_LENGTH: Final = 320
 _PARTS: Final = frozenset({"link", "otp"})
-_NOT_PENDING_ERRORS: Final = (e.EmailNotOnProfile, e.EmailVerificationOff, e.MalformedEmail)
+_NOT_PENDING_ERRORS: Final = (errors.EmailNotOnProfile, errors.EmailVerificationOff, errors.MalformedEmail)
 
 
 class EmailCodeForm(code.CodeForm):
@@ -37,8 +37,8 @@ class EmailCodeForm(code.CodeForm):
     email = HiddenField()
     carries = HiddenField()
 
-    def to_request(self) -> contract.EmailCodeRequest:
-        return contract.EmailCodeRequest(email=_address(self), code=(self.code.data or "")[:64])
+    def to_request(self) -> email_and_phone_pages.EmailCodeRequest:
+        return email_and_phone_pages.EmailCodeRequest(email=_address(self), code=(self.code.data or "")[:64])
 
 
 class ResendEmailForm(code.ButtonForm):
@@ -47,8 +47,8 @@ class ResendEmailForm(code.ButtonForm):
     email = HiddenField()
     carries = HiddenField()
 
-    def to_request(self) -> contract.EmailRequest:
-        return contract.EmailRequest(email=_address(self))
+    def to_request(self) -> email_and_phone_pages.EmailRequest:
+        return email_and_phone_pages.EmailRequest(email=_address(self))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class EmailCodePage(CodePage):
     @property
     def address(self) -> str:
         """The form's action: this page's own address, so that the language links work after a post."""
-        return email_code_address(self.sent_to)
+        return email_code_url(self.sent_to)
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
@@ -85,7 +85,7 @@ class EmailCodePage(CodePage):
 @account_page(EMAIL_CODE, landing=EMAILS)
 def show_email_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending addresses."""
-    view, requested = read_profile(with_addresses=True), current_visit().query.get("email", "").lower()
+    view, requested = read_profile(with_emails=True), current_visit().query.get("email", "").lower()
     pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
         return redirect_to(EMAILS)
@@ -100,22 +100,22 @@ def submit_email_code() -> Response:
     form: Any = ResendEmailForm() if current_visit().form.get("do") == AGAIN else EmailCodeForm()
     if not form.validate():
         return _render_again(form, None, form.error_status)
-    operation: Any = contract.resend_email if isinstance(form, ResendEmailForm) else contract.confirm_email
+    operation: Any = (
+        email_and_phone_pages.resend_email if isinstance(form, ResendEmailForm) else email_and_phone_pages.confirm_email
+    )
     try:
         api()(operation, form.to_request())
-    except e.EmailVerifiedBefore:
+    except errors.EmailVerifiedBefore:
         return redirect_to(_CONFIRMED)
     except _NOT_PENDING_ERRORS:
         return redirect_to(EMAILS)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return redirect_to(
-        email_code_address(_address(form), sent=AGAIN) if isinstance(form, ResendEmailForm) else _CONFIRMED
-    )
+    return redirect_to(email_code_url(_address(form), sent=AGAIN) if isinstance(form, ResendEmailForm) else _CONFIRMED)
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
-    if isinstance(form, ResendEmailForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
+    if isinstance(form, ResendEmailForm) and not isinstance(refusal, (errors.TooManyRequests, errors.MailLimitReached)):
         return redirect_to(f"{EMAILS}?done=not_sent")
     mailed = SentTo.model_validate(refusal.data or {})
     page = _render_again(form, code.code_notice_for(form, refusal), refusal.status, mailed)

@@ -10,9 +10,9 @@ from flask import Response
 from wtforms import EmailField, HiddenField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
-from app.contract.accounts.pages import contacts as contract
-from app.contract.accounts.self_service import RemoveEmail, remove_email
+from app.contract import errors
+from app.contract.accounts.pages import email_and_phone_pages
+from app.contract.accounts.self_service_operations import RemoveEmail, remove_email
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.hub.account_pages import ReauthenticationRequired, require_recent_authentication
 from app.hub.client.identity_client import SignInRequired
@@ -22,7 +22,7 @@ from app.hub.forms.code import resend_hint
 from app.hub.forms.reauthentication import ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.account.email_addresses import EMAILS, email_code_address
+from app.hub.pages.account.email_urls import EMAILS, email_code_url
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
@@ -52,14 +52,14 @@ class AddEmailForm(ReauthenticationForm):
         render_kw={"autocomplete": "email", "spellcheck": "false"},
     )
     refusals = {
-        e.MalformedEmail: ("email", _l("Enter a valid email address.")),
-        e.EmailTaken: ("email", _l("You’ve already added this email.")),
-        e.EmailRefused: ("email", _l("This email can’t be used here. Use another one.")),
-        e.EmailDomainRefused: ("email", _l("Emails from this domain can’t be used here. Use another one.")),
+        errors.MalformedEmail: ("email", _l("Enter a valid email address.")),
+        errors.EmailTaken: ("email", _l("You’ve already added this email.")),
+        errors.EmailRefused: ("email", _l("This email can’t be used here. Use another one.")),
+        errors.EmailDomainRefused: ("email", _l("Emails from this domain can’t be used here. Use another one.")),
     }
 
-    def to_request(self) -> contract.EmailEdit:
-        return contract.EmailEdit(email=self.email.data or "")
+    def to_request(self) -> email_and_phone_pages.EmailEdit:
+        return email_and_phone_pages.EmailEdit(email=self.email.data or "")
 
 
 class ChangeEmailForm(ReauthenticationForm):
@@ -68,8 +68,8 @@ class ChangeEmailForm(ReauthenticationForm):
     address = HiddenField()
     action = HiddenField()
 
-    def to_request(self) -> contract.EmailEdit:
-        return contract.EmailEdit(email=self.address.data or "")
+    def to_request(self) -> email_and_phone_pages.EmailEdit:
+        return email_and_phone_pages.EmailEdit(email=self.address.data or "")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class EmailRow:
 
     @property
     def code_page(self) -> str:
-        return email_code_address(self.email)
+        return email_code_url(self.email)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class EmailsPage(Page):
 
 _DONE: Final = {
     "added": Notice(_l("Email verified"), _l("It’s now part of your account."), "ok"),
-    "not_sent": CHANGE_REFUSALS[e.EmailNotAddable],
+    "not_sent": CHANGE_REFUSALS[errors.EmailNotAddable],
     REMOVE: Notice(_l("Email removed"), _l("We sent you an email about it."), "ok"),
     PRIMARY: Notice(_l("Primary email changed"), _l("We sent a notice to your previous primary email."), "ok"),
 }
@@ -156,18 +156,18 @@ class AddEmailPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
         wrong = AddEmailForm(data={"email": "ada"})
-        wrong.add_refusal(e.MalformedEmail())
+        wrong.add_refusal(errors.MalformedEmail())
         pending = AddEmailForm(data={"email": "countess@example.org", "account": "ada@example.com"})
-        pending.add_refusal(e.WrongCurrentPassword())
+        pending.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(AddEmailForm()),
             "refused": cls(wrong),
             "with the password": cls(pending),
             "enough mail": cls(
-                AddEmailForm(data={"email": "a@b.example"}), page_notice=CHANGE_REFUSALS[e.MailLimitReached]
+                AddEmailForm(data={"email": "a@b.example"}), page_notice=CHANGE_REFUSALS[errors.MailLimitReached]
             ),
             "not confirmed": cls(
-                AddEmailForm(data={"email": "a@b.example"}), page_notice=CHANGE_REFUSALS[e.EmailNotAddable]
+                AddEmailForm(data={"email": "a@b.example"}), page_notice=CHANGE_REFUSALS[errors.EmailNotAddable]
             ),
         }
 
@@ -188,14 +188,14 @@ class ChangeEmailPage(Page):
     def samples(cls) -> Mapping[str, ChangeEmailPage]:
         common = {"address": "countess@example.org", "account": "ada@example.com"}
         pending = ChangeEmailForm(data={**common, "action": REMOVE})
-        pending.add_refusal(e.WrongCurrentPassword())
+        pending.add_refusal(errors.WrongCurrentPassword())
         return {
             "remove": cls(ChangeEmailForm(data={**common, "action": REMOVE})),
             "remove with the password": cls(pending),
             "undone within a day": cls(ChangeEmailForm(data={**common, "action": REMOVE}), days=1),
             "make first": cls(ChangeEmailForm(data={**common, "action": PRIMARY})),
             "only one": cls(
-                ChangeEmailForm(data={**common, "action": REMOVE}), page_notice=CHANGE_REFUSALS[e.LastEmail]
+                ChangeEmailForm(data={**common, "action": REMOVE}), page_notice=CHANGE_REFUSALS[errors.LastEmail]
             ),
         }
 
@@ -228,10 +228,10 @@ def submit_add_email() -> Response:
     if not form.validate():
         return AddEmailPage(form).render(form.error_status)
     try:
-        api(form.current_password)(contract.add_email, form.to_request())
+        api(form.current_password)(email_and_phone_pages.add_email, form.to_request())
     except ApiError as refusal:
         return AddEmailPage(form).render_refusal(refusal)
-    return redirect_to(email_code_address(form.email.data or ""))
+    return redirect_to(email_code_url(form.email.data or ""))
 
 
 @account_page(CHANGE, landing=EMAILS)
@@ -248,12 +248,12 @@ def submit_change_email() -> Response:
     action = PRIMARY if form.action.data == PRIMARY else REMOVE
     try:
         if action == PRIMARY:
-            api(form.current_password)(contract.make_primary, form.to_request())
+            api(form.current_password)(email_and_phone_pages.make_primary, form.to_request())
         else:
             api(form.current_password)(remove_email, RemoveEmail(email=form.to_request().email))
     except SignInRequired:
         raise ReauthenticationRequired from None  # the list itself needs no reauthentication
-    except e.EmailNotOnProfile:
+    except errors.EmailNotOnProfile:
         return redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
         return ChangeEmailPage(form).render_refusal(refusal)
@@ -261,11 +261,8 @@ def submit_change_email() -> Response:
 
 
 def _render_list(form: PrimaryEmailForm, status: int = 200) -> Response:
-    view = read_profile(with_addresses=True)
+    view = read_profile(with_emails=True)
     initial = reauthentication_data(view)
     form.reauthentication.data, form.account.data = initial["reauthentication"], initial["account"]
-    addresses = tuple(
-        EmailRow(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
-        for address in view.addresses
-    )
+    addresses = tuple(EmailRow(**address.model_dump(exclude={"carries"})) for address in view.addresses)
     return EmailsPage(form, addresses, current_visit().query.get("done", "")).render(status)

@@ -9,8 +9,8 @@ from typing import Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.federation.pages import identities as contract
+from app.contract import errors
+from app.contract.federation.pages import identity_pages
 from app.contract.page_models import NoParameters
 from app.hub import journey
 from app.hub.account_pages import read_account, require_recent_authentication
@@ -25,9 +25,9 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/identities"
-ADD: Final = f"{ADDRESS}/add"
-REMOVE: Final = f"{ADDRESS}/remove"
+PATH: Final = "/identities"
+ADD: Final = f"{PATH}/add"
+REMOVE: Final = f"{PATH}/remove"
 
 
 class LinkIdentityForm(ReauthenticationForm):
@@ -161,17 +161,17 @@ class RemoveIdentityPage(Page):
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
         data, identity = {"account": "ada@example.com", "identity": "a"}, LinkedIdentity.sample()
         wrong = UnlinkIdentityForm(data={**data, "reauthentication": NEEDED, "password": "x"})
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(UnlinkIdentityForm(data=data), identity),
             "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
             "with the password": cls(UnlinkIdentityForm(data={**data, "reauthentication": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
-            "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(UnlinkIdentityForm(data=data), identity, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_identities() -> Response:
     view = read_identities()
     result = current_visit().query.get("done") or current_visit().query.get("problem", "")
@@ -185,7 +185,7 @@ def show_add_identity() -> Response:
     view = read_identities()
     title = _provider_title(view, requested)
     if title is None:
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     require_recent_authentication(view)
     form = LinkIdentityForm(formdata=None, data={**reauthentication_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
@@ -198,9 +198,9 @@ def submit_add_identity() -> Response:
     requested = (form.provider.data or "")[:60]
     if not form.validate():
         return _add_again(form, requested)
-    link = contract.LinkIdentityRequest(provider=requested)
+    link = identity_pages.LinkIdentityRequest(provider=requested)
     try:
-        return journey.follow(api(form.current_password)(contract.connect, link))
+        return journey.follow(api(form.current_password)(identity_pages.connect, link))
     except ApiError as refusal:
         return _add_again(form, requested, refusal)
 
@@ -213,7 +213,7 @@ def show_remove_identity() -> Response:
         view, UnlinkIdentityForm(formdata=None, data={**reauthentication_data(view), "identity": requested}), requested
     )
     if page is None:
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     if not page.is_last_method:
         require_recent_authentication(view)
     return page.render()
@@ -225,41 +225,43 @@ def submit_remove_identity() -> Response:
     requested = (form.identity.data or "")[:64]
     if not form.validate():
         return _remove_again(form, requested)
-    unlink = contract.UnlinkIdentityRequest(id=requested)
+    unlink = identity_pages.UnlinkIdentityRequest(id=requested)
     try:
-        api(form.current_password)(contract.disconnect, unlink)
+        api(form.current_password)(identity_pages.disconnect, unlink)
     except ApiError as refusal:
         return _remove_again(form, requested, refusal)
-    return redirect_to(f"{ADDRESS}?done=removed")
+    return redirect_to(f"{PATH}?done=removed")
 
 
-def read_identities() -> contract.OwnIdentities:
+def read_identities() -> identity_pages.OwnIdentities:
     """Return the account's linked identities. Raises SignInRequired."""
-    return read_account(contract.read, NoParameters())
+    return read_account(identity_pages.read, NoParameters())
 
 
-def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
+def _provider_title(view: identity_pages.OwnIdentities, requested: str) -> str | None:
     return next((identity.title for identity in view.connections if identity.name == requested), None)
 
 
 def _add_again(form: LinkIdentityForm, requested: str, refusal: ApiError | None = None) -> Response:
     title = _provider_title(read_identities(), requested)
-    return AddIdentityPage(form, title).render_refusal(refusal) if title is not None else redirect_to(ADDRESS)
+    return AddIdentityPage(form, title).render_refusal(refusal) if title is not None else redirect_to(PATH)
 
 
 def _remove_again(form: UnlinkIdentityForm, requested: str, refusal: ApiError | None = None) -> Response:
     page = _removal_page(read_identities(), form, requested)
     if page is None:
-        return redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
+        return redirect_to(PATH)  # unlinked already, by a double submit or another tab
     return page.render_refusal(refusal)
 
 
-def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, requested: str) -> RemoveIdentityPage | None:
+def _removal_page(
+    view: identity_pages.OwnIdentities, form: UnlinkIdentityForm, requested: str
+) -> RemoveIdentityPage | None:
     identity = next((identity for identity in view.identities if identity.id == requested), None)
     return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
 
 
-def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:
+def _identity_row(identity: identity_pages.LinkedIdentityView) -> LinkedIdentity:
     return LinkedIdentity(
         identity.id,
         identity.title,

@@ -11,9 +11,9 @@ from flask import Response
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
-from app.contract.accounts import phone_numbers
-from app.contract.accounts.pages import contacts as contract
+from app.contract import errors
+from app.contract.accounts import phone_operations
+from app.contract.accounts.pages import email_and_phone_pages
 from app.contract.page_models import SentTo
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -46,19 +46,19 @@ class PhoneNumberForm(ReauthenticationForm):
         render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"},
     )
     refusals = {
-        e.MalformedPhone: ("phone", _l("Enter a valid phone number.")),
-        e.PhoneRegistered: ("phone", _l("You’ve already added this number.")),
+        errors.MalformedPhone: ("phone", _l("Enter a valid phone number.")),
+        errors.PhoneRegistered: ("phone", _l("You’ve already added this number.")),
     }
 
-    def to_request(self) -> contract.PhoneEdit:
-        return contract.PhoneEdit(phone=self.phone.data or "")
+    def to_request(self) -> email_and_phone_pages.PhoneEdit:
+        return email_and_phone_pages.PhoneEdit(phone=self.phone.data or "")
 
 
 class PhoneCodeForm(code.CodeForm):
     """The texted code."""
 
-    def to_request(self) -> contract.PhoneCodeRequest:
-        return contract.PhoneCodeRequest(code=(self.code.data or "")[:64])
+    def to_request(self) -> email_and_phone_pages.PhoneCodeRequest:
+        return email_and_phone_pages.PhoneCodeRequest(code=(self.code.data or "")[:64])
 
 
 class ResendPhoneCodeForm(code.ButtonForm):
@@ -66,8 +66,8 @@ class ResendPhoneCodeForm(code.ButtonForm):
 
     phone = HiddenField()
 
-    def to_request(self) -> contract.PhoneRequest:
-        return contract.PhoneRequest(phone=(self.phone.data or "")[:64])
+    def to_request(self) -> email_and_phone_pages.PhoneRequest:
+        return email_and_phone_pages.PhoneRequest(phone=(self.phone.data or "")[:64])
 
 
 class RemovePhoneForm(ReauthenticationForm):
@@ -126,19 +126,19 @@ class ChangePhonePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ChangePhonePage]:
         wrong, own = PhoneNumberForm(data={"phone": "12"}), PhoneNumberForm(data={"phone": _SAMPLE})
-        wrong.add_refusal(e.MalformedPhone())
-        own.add_refusal(e.PhoneRegistered())
+        wrong.add_refusal(errors.MalformedPhone())
+        own.add_refusal(errors.PhoneRegistered())
         pending = PhoneNumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
-        pending.add_refusal(e.WrongCurrentPassword())
+        pending.add_refusal(errors.WrongCurrentPassword())
         common = {"phone": _SAMPLE}
         return {
             "fresh": cls(PhoneNumberForm()),
             "no number": cls(wrong),
             "one's own": cls(own),
             "with the password": cls(pending),
-            "enough messages": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[e.SmsLimitReached]),
-            "no messages": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[e.NoSmsConfiguration]),
-            "locked": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "enough messages": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[errors.SmsLimitReached]),
+            "no messages": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[errors.NoSmsConfiguration]),
+            "locked": cls(PhoneNumberForm(data=common), page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
@@ -179,14 +179,14 @@ class RemovePhonePage(Page):
 
     template = "pages/account/remove_phone.html"
     scripts = (*Page.scripts, "reveal")
-    refusals = {**CHANGE_REFUSALS, e.NotProcessable: _ONLY_IDENTIFIER}
+    refusals = {**CHANGE_REFUSALS, errors.NotProcessable: _ONLY_IDENTIFIER}
 
     form: RemovePhoneForm
 
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:
         pending = RemovePhoneForm(data={"account": "ada@example.com"})
-        pending.add_refusal(e.WrongCurrentPassword())
+        pending.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(RemovePhoneForm()),
             "with the password": cls(pending),
@@ -196,11 +196,11 @@ class RemovePhonePage(Page):
 
 @account_page(SHOWN)
 def show_phone() -> Response:
-    view = read_profile(with_asked_phone=True)
+    view = read_profile(with_requested_phone=True)
     if not _has_phone_login():
         return redirect_to("/profile")
     is_confirmed, done = bool(view.profile.get("PhoneIdVerified")), current_visit().query.get("done", "")
-    return PhonePage(view.phone or "", is_confirmed, view.asked_phone or "", done).render()
+    return PhonePage(view.phone or "", is_confirmed, view.requested_phone or "", done).render()
 
 
 @account_page(CHANGE)
@@ -220,7 +220,7 @@ def submit_change_phone() -> Response:
     if not form.validate():
         return ChangePhonePage(form).render(form.error_status)
     try:
-        api(form.current_password)(contract.request_phone_change, form.to_request())
+        api(form.current_password)(email_and_phone_pages.request_phone_change, form.to_request())
     except ApiError as refusal:
         return ChangePhonePage(form).render_refusal(refusal)
     return redirect_to(CODE)
@@ -229,12 +229,12 @@ def submit_change_phone() -> Response:
 @account_page(CODE, landing=SHOWN)
 def show_phone_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending number."""
-    view = read_profile(with_asked_phone=True)
-    if not view.asked_phone:
+    view = read_profile(with_requested_phone=True)
+    if not view.requested_phone:
         return redirect_to(SHOWN)
     code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
     resend_seconds = view.resend_in_seconds
-    return PhoneCodePage(PhoneCodeForm(formdata=None), view.asked_phone, True, resend_seconds, code_notice).render()
+    return PhoneCodePage(PhoneCodeForm(formdata=None), view.requested_phone, True, resend_seconds, code_notice).render()
 
 
 @pages.post(CODE)
@@ -243,10 +243,14 @@ def submit_phone_code() -> Response:
     form: Any = ResendPhoneCodeForm() if current_visit().form.get("do") == AGAIN else PhoneCodeForm()
     if not form.validate():
         return _render_code_page(form, None, form.error_status)
-    operation: Any = contract.resend_phone_code if isinstance(form, ResendPhoneCodeForm) else contract.confirm_phone
+    operation: Any = (
+        email_and_phone_pages.resend_phone_code
+        if isinstance(form, ResendPhoneCodeForm)
+        else email_and_phone_pages.confirm_phone
+    )
     try:
         api()(operation, form.to_request())
-    except (e.NoPhoneOnProfile, e.PhoneRegistered):
+    except (errors.NoPhoneOnProfile, errors.PhoneRegistered):
         return redirect_to(SHOWN)  # another tab changed or confirmed the number
     except ApiError as refusal:
         resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
@@ -271,8 +275,8 @@ def submit_remove_phone() -> Response:
     if not form.validate():
         return RemovePhonePage(form).render(form.error_status)
     try:
-        api(form.current_password)(phone_numbers.remove, phone_numbers.RemovePhone())
-    except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
+        api(form.current_password)(phone_operations.remove, phone_operations.RemovePhone())
+    except (errors.NoPhoneOnProfile, errors.NoPhoneRegistered):
         return redirect_to(f"{SHOWN}?done=removed")  # a double submit: already removed
     except ApiError as refusal:
         return RemovePhonePage(form).render_refusal(refusal)

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from flask import Response
 from flask_babel import lazy_pgettext
 
-from app.contract.accounts.pages import profile as contract
-from app.contract.accounts.pages.profile import editable
+from app.contract.accounts.pages import profile_pages
+from app.contract.accounts.pages.profile_pages import editable
 from app.hub.components.signed_in_account import read_profile
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page
@@ -20,7 +20,7 @@ from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
 from app.hub.tenants.tenant import HubTenant, IdentifierKind
 from app.hub.web.visit import current_visit
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 
 class Fact(NamedTuple):
@@ -120,7 +120,7 @@ def show_profile() -> Response:
         account=view.person.label,
         initials=initials(name or view.person.label),
         groups=tuple(group for group in groups if group.facts),
-        picture=picture if picture.startswith("https://") and is_web_address(picture) else "",
+        picture=picture if picture.startswith("https://") and is_web_url(picture) else "",
         is_return_url_refused=visit.query.get("landing") == "refused",
         is_saved=visit.query.get("saved") == "1",
         is_password_changed=visit.query.get("changed") == "password",
@@ -138,7 +138,7 @@ def _format_date(text: str) -> str:
         return text
 
 
-def _about(view: contract.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
+def _about(view: profile_pages.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
     """Return the rows with the person's name and birth date; each links to the form if the tenant's form has the field."""
     profile = view.profile
     fields = {field.name for field in editable(tenant.form)}
@@ -154,7 +154,7 @@ def _about(view: contract.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...
     return (*facts, *((_CONSENTS,) if has_consents else ()))
 
 
-def _contact(view: contract.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
+def _contact(view: profile_pages.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
     profile, identifiers = view.profile, tenant.identifiers
     entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]

@@ -10,8 +10,8 @@ from flask import Response
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
-from app.contract.accounts.self_service import SetUsername, set_username
+from app.contract import errors
+from app.contract.accounts.self_service_operations import SetUsername, set_username
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
@@ -24,7 +24,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/username"
+PATH: Final = "/username"
 
 
 class UsernameForm(ReauthenticationForm):
@@ -37,10 +37,10 @@ class UsernameForm(ReauthenticationForm):
         render_kw={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "dir": "auto"},
     )
     refusals = {
-        e.UsernameTaken: ("username", _l("This username is taken. Choose another one.")),
-        e.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
-        e.UsernameFormatRefused: ("username", USERNAME_FORMAT),
-        e.UsernameMissing: ("username", _l("Choose a username.")),
+        errors.UsernameTaken: ("username", _l("This username is taken. Choose another one.")),
+        errors.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
+        errors.UsernameFormatRefused: ("username", USERNAME_FORMAT),
+        errors.UsernameMissing: ("username", _l("Choose a username.")),
     }
 
     def to_request(self) -> SetUsername:
@@ -60,20 +60,20 @@ class UsernamePage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, UsernamePage]:
         taken = UsernameForm(data={"username": "ada"})
-        taken.add_refusal(e.UsernameTaken())
+        taken.add_refusal(errors.UsernameTaken())
         with_password = UsernameForm(data={"username": "countess", "reauthentication": NEEDED})
         wrong = UsernameForm(data={"username": "countess", "reauthentication": NEEDED, "password": "x"})
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(UsernameForm()),
             "taken": cls(taken),
             "with the password": cls(with_password),
             "wrong password": cls(wrong),
-            "locked": cls(with_password, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(with_password, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_username() -> Response:
     view = read_profile()
     data = {"username": view.profile.get("UserName") or "", **reauthentication_data(view), "account": ""}
@@ -82,7 +82,7 @@ def show_username() -> Response:
     return page.render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_username() -> Response:
     form = UsernameForm()
     if not form.validate():

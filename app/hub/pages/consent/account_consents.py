@@ -10,12 +10,11 @@ from typing import Any, Final
 from flask import Response
 from flask_babel import format_date
 
-from app.contract import errors as e
-from app.contract.accounts.self_service import AcceptedPolicy
-from app.contract.consents import operations as consents
-from app.contract.consents import pages as contract
+from app.contract import errors
+from app.contract.accounts.self_service_operations import AcceptedPolicy
+from app.contract.consents import consent_operations, consent_pages
+from app.contract.consents.consent_operations import ConsentAnswer
 from app.contract.consents.forms import ConsentForm
-from app.contract.consents.operations import ConsentAnswer
 from app.contract.page_models import NoParameters
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -29,7 +28,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/consents"
+PATH: Final = "/consents"
 _MAX_ENTRIES: Final = 50
 
 
@@ -130,12 +129,12 @@ class ConsentsPage(Page):
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_consents() -> Response:
     return _page(_read()).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_consents() -> Response:
     visit = current_visit()
     form = BoxesForm.of(_optional(visit.tenant.consent_forms))
@@ -146,19 +145,19 @@ def submit_consents() -> Response:
         choices = {option: yes for option, yes in form.ticked.items() if option in shown_ids}
         if choices:
             answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in choices.items()]
-            api()(consents.change, consents.UpdateOwnConsents(Consents=answers))
-        return redirect_to(f"{ADDRESS}?saved=1")
-    except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
+            api()(consent_operations.change, consent_operations.UpdateOwnConsents(Consents=answers))
+        return redirect_to(f"{PATH}?saved=1")
+    except (errors.ConsentsOff, errors.NoConsentForm, errors.ConsentRefused, errors.TooManyRequests) as refusal:
         return _page(_read()).render_refusal(refusal)
 
 
-def _read() -> contract.OwnConsents:
+def _read() -> consent_pages.OwnConsents:
     if not current_visit().session:
         raise SignInRequired
-    return api()(contract.read_consents, NoParameters())
+    return api()(consent_pages.read_consents, NoParameters())
 
 
-def _page(view: contract.OwnConsents) -> ConsentsPage:
+def _page(view: consent_pages.OwnConsents) -> ConsentsPage:
     """Return the page with the stored consents, whatever was posted."""
     forms = consent_fields.forms_of(view.events)
     titles = consent_fields.titles(current_visit().tenant.consent_forms)
@@ -182,7 +181,7 @@ def _optional(forms: tuple[ConsentForm, ...]) -> list[Any]:
     return [option for option in consent_fields.options_of(forms) if not option.mandatory]
 
 
-def _history_entry(logged: contract.ConsentEntry, titles: Mapping[str, str]) -> HistoryEntry:
+def _history_entry(logged: consent_pages.ConsentEntry, titles: Mapping[str, str]) -> HistoryEntry:
     lines = tuple(ChangeLine(item.change, titles.get(item.option, item.option)) for item in logged.choices)
     return HistoryEntry(_format_date(logged.at), lines)
 

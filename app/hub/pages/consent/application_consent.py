@@ -11,9 +11,9 @@ from flask import Response
 
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.oauth.pages import authorization as contract
-from app.contract.sessions.pages import account_choice as account_choice_pages
-from app.contract.sessions.pages.account_choice import SwitchAccountRequest
+from app.contract.oauth.pages import authorization_pages
+from app.contract.sessions.pages import account_choice_pages
+from app.contract.sessions.pages.account_choice_pages import SwitchAccountRequest
 from app.contract.steps import ConsentStep
 from app.hub import journey
 from app.hub.components.authorization_details import SAMPLE_PAYMENT, Detail
@@ -27,7 +27,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.web.proxies import hostname_of, is_local
-from app.kit.web.web_addresses import host_of
+from app.kit.web.urls import host_of
 
 
 class ApplicationConsentForm(HubForm):
@@ -36,10 +36,10 @@ class ApplicationConsentForm(HubForm):
     An optional scope has a checkbox `keep.SCOPE`, and `optional` lists them all.
     """
 
-    def to_request(self) -> contract.ConsentRequest:
+    def to_request(self) -> authorization_pages.ConsentRequest:
         visit = current_visit()
         optional = visit.form.get("optional", "").split()[:100]
-        return contract.ConsentRequest(
+        return authorization_pages.ConsentRequest(
             interaction_id=visit.interaction_id or "",
             allow=visit.form.get("decision") == "allow",
             account=visit.form.get("account", "")[:64],
@@ -171,7 +171,7 @@ def submit_consent() -> Response:
         if not isinstance(response.step, ConsentStep):
             return journey.follow(response)
         return _page(form, response.step, response.relying_party).render(form.error_status)
-    return journey.follow(api()(contract.consent, form.to_request()))
+    return journey.follow(api()(authorization_pages.consent, form.to_request()))
 
 
 @pages.post("/switch-account")

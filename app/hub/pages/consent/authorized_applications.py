@@ -10,7 +10,7 @@ from typing import Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract.accounts.pages import security as contract
+from app.contract.accounts.pages import security_pages
 from app.contract.auth import ACCOUNT_READ
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import read_account
@@ -23,9 +23,9 @@ from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
-from app.kit.web.web_addresses import host_of
+from app.kit.web.urls import host_of
 
-ADDRESS: Final = "/applications"
+PATH: Final = "/applications"
 
 
 class RevokeForm(HubForm):
@@ -33,8 +33,8 @@ class RevokeForm(HubForm):
 
     client_id = HiddenField()
 
-    def to_request(self) -> contract.RevokeApplicationRequest:
-        return contract.RevokeApplicationRequest(client_id=(self.client_id.data or "")[:128])
+    def to_request(self) -> security_pages.RevokeApplicationRequest:
+        return security_pages.RevokeApplicationRequest(client_id=(self.client_id.data or "")[:128])
 
 
 @dataclass(frozen=True)
@@ -93,29 +93,29 @@ _REVOKED: Final = Notice(
 )
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_applications() -> Response:
     return _render(RevokeForm(formdata=None))
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def revoke_application() -> Response:
     form = RevokeForm()
     if not form.validate():
         return _render(form, form.error_status)
-    api()(contract.revoke_application, form.to_request())
-    return redirect_to(f"{ADDRESS}?done=ended")
+    api()(security_pages.revoke_application, form.to_request())
+    return redirect_to(f"{PATH}?done=ended")
 
 
 def _render(form: RevokeForm, status: int = 200) -> Response:
-    view = read_account(contract.applications, NoParameters())
+    view = read_account(security_pages.applications, NoParameters())
     applications = tuple(map(_application_row, view.applications))
     return ApplicationsPage(form, applications, current_visit().query.get("done") == "ended", view.has_to_do).render(
         status
     )
 
 
-def _application_row(view: contract.ApplicationView) -> AuthorizedApplication:
+def _application_row(view: security_pages.ApplicationView) -> AuthorizedApplication:
     scopes = sorted((Scope(scope.name, scope.description or "") for scope in view.scopes), key=attrgetter("rank"))
     host = host_of(view.home)
     shown = tuple(scopes) or DEFAULT_SCOPES

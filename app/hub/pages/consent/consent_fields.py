@@ -14,7 +14,7 @@ from app.hub.forms.tenant_forms import tenant_form
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.web.visit import current_visit
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 _PREFIX: Final = "agree-"
 
@@ -109,7 +109,7 @@ def titles(forms: Iterable[ConsentForm]) -> Mapping[str, str]:
 
 
 def _box(option: ConsentOption, field: Any) -> Box:
-    link = option.link if option.link and is_web_address(option.link) else ""
+    link = option.link if option.link and is_web_url(option.link) else ""
     title, description = localized(option.title), localized(option.description)
     return Box(option.id, title, description, link, option.mandatory, field)
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
+from app.contract.consents.consent_pages import ConsentFormsAnswer, answer_forms
 from app.contract.consents.forms import ConsentForm
-from app.contract.consents.pages import ConsentFormsAnswer, answer_forms
 from app.contract.steps import ConsentFormsStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
@@ -23,10 +23,10 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/consent-forms"
+PATH: Final = "/consent-forms"
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ConsentFormsPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_consent_forms() -> Response:
     response = journey.present_step()
     step = response.step
@@ -78,12 +78,12 @@ def show_consent_forms() -> Response:
     return _page(forms, _boxes(forms, step.accepted_options), account).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_consent_forms() -> Response:
     interaction = journey.require_interaction()
     forms = consent_fields.forms_of(current_visit().form.get("events", "").split())
     if not forms:
-        return redirect_to(interaction_address(ADDRESS))
+        return redirect_to(interaction_url(PATH))
     form = BoxesForm.of(consent_fields.options_of(forms))
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form, account_in_interaction()).render(form.error_status)
@@ -92,10 +92,10 @@ def submit_consent_forms() -> Response:
     try:
         return journey.follow(api()(answer_forms, answer))
     except SignInRequired:
-        return redirect_to(interaction_address("/login"))
-    except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
-        return redirect_to(interaction_address(ADDRESS))
-    except e.TooManyRequests as refusal:
+        return redirect_to(interaction_url("/login"))
+    except (errors.NoConsentForm, errors.ConsentRefused):  # the forms changed meanwhile: render the present ones
+        return redirect_to(interaction_url(PATH))
+    except errors.TooManyRequests as refusal:
         return _page(forms, form, account_in_interaction()).render_refusal(refusal)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Response
 
-from app.contract.consents.pages import accept_policy as operation
+from app.contract.consents.consent_pages import accept_policy as operation
 from app.contract.page_models import InteractionOnly
 from app.contract.steps import PrivacyPolicyStep
 from app.hub import journey
@@ -22,9 +22,9 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 
-ADDRESS: Final = "/privacy-policy"
+PATH: Final = "/privacy-policy"
 _SAMPLE_CHANGES: Final = {
     "en": "We now keep invoices for ten years, because tax law requires it.",
     "de": "Wir bewahren Rechnungen jetzt zehn Jahre auf, weil das Steuerrecht es verlangt.",
@@ -73,7 +73,7 @@ class PrivacyPolicyPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_privacy_policy() -> Response:
     response = journey.present_step()
     step = response.step
@@ -82,7 +82,7 @@ def show_privacy_policy() -> Response:
     return _page(AcceptForm(), step.person.label if step.person else "").render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_privacy_policy() -> Response:
     journey.require_interaction()
     form = AcceptForm()
@@ -91,7 +91,7 @@ def submit_privacy_policy() -> Response:
     try:
         return journey.follow(api()(operation, form.to_request()))
     except SignInRequired:
-        return redirect_to(interaction_address("/login"))
+        return redirect_to(interaction_url("/login"))
 
 
 def _page(form: AcceptForm, account: str) -> PrivacyPolicyPage:

@@ -10,7 +10,7 @@ from flask import Response
 from wtforms.validators import InputRequired
 
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.oauth.pages import devices as contract
+from app.contract.oauth.pages import device_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.steps import DeviceCodeStep, DeviceStep
 from app.hub import journey
@@ -26,7 +26,7 @@ from app.hub.tenants.branding import initials
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
-ADDRESS: Final = "/device"
+PATH: Final = "/device"
 CONFIRM: Final = "/device/confirm"
 DONE: Final = "/device/done"
 _STATES: Final = ("allowed", "denied", "expired")
@@ -39,8 +39,8 @@ class UserCodeForm(HubForm):
 
     user_code = CodeField(_l("Code on your device"), [InputRequired(_l("Enter the code shown on your device."))])
 
-    def to_request(self) -> contract.UserCode:
-        return contract.UserCode(user_code=(self.user_code.data or "")[:_MAX_CODE])
+    def to_request(self) -> device_pages.UserCode:
+        return device_pages.UserCode(user_code=(self.user_code.data or "")[:_MAX_CODE])
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class DeviceDonePage(Page):
         return {state: cls(state) for state in _STATES}
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_device_code() -> Response:
     """Show the form; the code of a QR code's address is filled in, and still has to be compared (section 3.3.1)."""
     provided = current_visit().query.get("user_code", "")[:_MAX_CODE]
@@ -146,16 +146,16 @@ def show_device_code() -> Response:
 
 @pages.get("/service/oidc/device/authorize", defaults={"protocol": "oidc", "app": None})
 @pages.get("/service/<any(oidc,oauth):protocol>/<app>/device/authorize")
-def show_documented_address(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - one page serves all issuers
+def show_documented_url(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - one page serves all issuers
     return show_device_code()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_device_code() -> Response:
     form = UserCodeForm()
     if not form.validate():
         return DeviceCodePage(form).render(form.error_status)
-    response = api()(contract.start, form.to_request())
+    response = api()(device_pages.start, form.to_request())
     if not isinstance(response.step, DeviceCodeStep):
         return journey.follow(response)
     form.add_error("user_code", _WRONG)
@@ -178,7 +178,7 @@ def submit_device() -> Response:
         allow=visit.form.get("do") == "yes",
         account=visit.form.get("account", "")[:64],
     )
-    return journey.follow(api()(contract.decide, decision))
+    return journey.follow(api()(device_pages.decide, decision))
 
 
 @pages.get(DONE)

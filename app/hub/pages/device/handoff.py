@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Response
 
-from app.contract.federation.pages import connections as contract
+from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
 from app.hub import journey
 from app.hub.components.signed_in_account import account_in_interaction
@@ -19,7 +19,7 @@ from app.hub.tenants.branding import initials
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
-ADDRESS: Final = "/sign-in/elsewhere"
+PATH: Final = "/sign-in/elsewhere"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class DeviceHandoffPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_device_handoff() -> Response:
     decision = current_visit().query.get("said", "")
     if decision in ("done", "no"):
@@ -60,12 +60,12 @@ def show_device_handoff() -> Response:
     return DeviceHandoffPage(ButtonForm(), account=account_in_interaction()).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_device_handoff() -> Response:
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
         return DeviceHandoffPage(form, account=account_in_interaction()).render(form.error_status)
     is_allowed = current_visit().form.get("do") == "yes"
     return journey.follow(
-        api()(contract.decide_handoff, InteractionDecision(interaction_id=interaction.id, allow=is_allowed))
+        api()(connection_pages.decide_handoff, InteractionDecision(interaction_id=interaction.id, allow=is_allowed))
     )

@@ -11,10 +11,9 @@ from flask import Response
 from wtforms import StringField
 from wtforms.validators import DataRequired, Length
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.organizations.pages import account_organizations
-from app.contract.organizations.pages import settings as contract
+from app.contract.organizations.pages import account_organization_pages, organization_settings_pages
 from app.contract.page_models import NoParameters
 from app.contract.steps import SelectOrganizationStep, StepResponse
 from app.hub import journey
@@ -32,7 +31,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/organizations/create"
+PATH: Final = "/organizations/create"
 LIST: Final = "/organizations"
 AT_SIGN_IN: Final = "/select-organization/create"
 
@@ -51,8 +50,8 @@ class CreateForm(HubForm):
     def first_fields(self) -> tuple[str, ...]:
         return ("name",)
 
-    def to_request(self) -> contract.CreateOwnOrganization:
-        return contract.CreateOwnOrganization(name=self.name.data or "")
+    def to_request(self) -> organization_settings_pages.CreateOwnOrganization:
+        return organization_settings_pages.CreateOwnOrganization(name=self.name.data or "")
 
 
 _UNVERIFIED: Final = Notice(_l("Verify your email first"), _l("Then you can create an organization."), "note")
@@ -62,8 +61,8 @@ _PROBLEMS: Final = {"unverified": _UNVERIFIED, "limit": _LIMIT}
 
 def _samples() -> dict[str, tuple[CreateForm, Notice | None]]:
     taken, misleading = CreateForm(data={"name": "Globex"}), CreateForm(data={"name": "Gl\u043ebex"})
-    taken.add_refusal(e.OrganizationNameTaken())
-    misleading.add_refusal(e.BadField())
+    taken.add_refusal(errors.OrganizationNameTaken())
+    misleading.add_refusal(errors.BadField())
     named = CreateForm(data={"name": "Globex Gardens"})
     return {
         "fresh": (CreateForm(), None),
@@ -80,9 +79,9 @@ class _CreatePage(Page):
 
     refusals = {
         **CHANGE_REFUSALS,
-        e.EmailUnverified: _UNVERIFIED,
-        e.TooManyOrganizations: _LIMIT,
-        e.TooManyRequests: Notice(_l("Too many attempts"), _l("Try again later.")),
+        errors.EmailUnverified: _UNVERIFIED,
+        errors.TooManyOrganizations: _LIMIT,
+        errors.TooManyRequests: Notice(_l("Too many attempts"), _l("Try again later.")),
     }
 
     form: CreateForm
@@ -129,7 +128,7 @@ class CreateOrganizationAtSignInPage(_CreatePage):
         return {name: cls(form, *known, page_notice=notice) for name, (form, notice) in _samples().items()}
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_create_organization() -> Response:
     view = _read()
     if not view.can_create:
@@ -137,14 +136,14 @@ def show_create_organization() -> Response:
     return CreateOrganizationPage(CreateForm(), page_notice=_PROBLEMS.get(view.creation_problem)).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_create_organization() -> Response:
     form = CreateForm()
     if not form.validate():
         return CreateOrganizationPage(form).render(form.error_status)
     try:
-        created = api()(contract.create, form.to_request())
-    except e.OrganizationCreationOff:
+        created = api()(organization_settings_pages.create, form.to_request())
+    except errors.OrganizationCreationOff:
         return redirect_to(LIST)
     except ApiError as refusal:
         return CreateOrganizationPage(form).render_refusal(refusal)
@@ -169,13 +168,15 @@ def submit_create_at_sign_in() -> Response:
     if not form.validate():
         return _again_at_sign_in(form)
     try:
-        created = api()(contract.create, form.to_request())
-    except (SignInRequired, e.OrganizationCreationOff):
+        created = api()(organization_settings_pages.create, form.to_request())
+    except (SignInRequired, errors.OrganizationCreationOff):
         return journey.follow(journey.present_step())
     except ApiError as refusal:
         return _again_at_sign_in(form, refusal)
-    chosen = account_organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
-    return journey.follow(api()(account_organizations.choose, chosen))
+    chosen = account_organization_pages.ChooseOrganizationRequest(
+        interaction_id=interaction.id, organization=created.id
+    )
+    return journey.follow(api()(account_organization_pages.choose, chosen))
 
 
 def _again_at_sign_in(form: CreateForm, refusal: ApiError | None = None) -> Response:
@@ -200,5 +201,5 @@ def _creating(response: StepResponse) -> SelectOrganizationStep | None:
     return step if isinstance(step, SelectOrganizationStep) and step.can_create else None
 
 
-def _read() -> account_organizations.OwnOrganizations:
-    return read_account(account_organizations.read, NoParameters())
+def _read() -> account_organization_pages.OwnOrganizations:
+    return read_account(account_organization_pages.read, NoParameters())

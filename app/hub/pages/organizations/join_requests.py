@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import join_requests as contract
+from app.contract import errors
+from app.contract.organizations.pages import join_request_pages
 from app.hub.account_pages import ReauthenticationRequired
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -19,10 +19,10 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
     LIST,
-    address_of,
     page_number,
     read,
     requested_organization,
+    url_of,
 )
 from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
 from app.hub.rendering import formatting
@@ -33,7 +33,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = f"{LIST}/requests"
+PATH: Final = f"{LIST}/requests"
 _APPROVE, _DECLINE = "approve-", "decline-"
 _CLOSED: Final = Notice(
     _l("This request can’t be approved"),
@@ -41,9 +41,9 @@ _CLOSED: Final = Notice(
     "note",
 )
 _NOTICES: Final[dict[type[ApiError], Notice]] = {
-    e.JoinRequestClosed: _CLOSED,
-    e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or revoke an invitation first.")),
-    e.WrongDefaultMemberRole: Notice(
+    errors.JoinRequestClosed: _CLOSED,
+    errors.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or revoke an invitation first.")),
+    errors.WrongDefaultMemberRole: Notice(
         _l("There’s no role for new members"), _l("Ask your administrator to set a default role.")
     ),
 }
@@ -77,7 +77,7 @@ class JoinRequestRow:
         return initials(self.label)
 
     @classmethod
-    def of(cls, view: contract.RequestView) -> JoinRequestRow:
+    def of(cls, view: join_request_pages.RequestView) -> JoinRequestRow:
         return cls(view.id, view.label, view.domain, formatting.short_day(view.since))
 
     @classmethod
@@ -110,7 +110,7 @@ class JoinRequestsPage(Page):
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
-        return address_of(ADDRESS, self.organization, page=number)
+        return url_of(PATH, self.organization, page=number)
 
     @classmethod
     def samples(cls) -> Mapping[str, JoinRequestsPage]:
@@ -138,43 +138,43 @@ _RESULTS: Final = {
 }
 
 
-@account_page(ADDRESS, parameter="id", field="organization")
+@account_page(PATH, parameter="id", field="organization")
 def show_join_requests() -> Response:
     result = _RESULTS.get(current_visit().query.get("done", ""))
     return replace(_page(None, requested_organization(), page_number()), page_notice=result).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_join_request() -> Response:
     form = DecisionForm()
     organization, decision = (form.organization.data or "")[:64], form.decision
     if not form.validate() or decision is None:
         return _page(form, organization).render(form.error_status)
     join_request, is_approved = decision
-    operation = contract.approve if is_approved else contract.decline
+    operation = join_request_pages.approve if is_approved else join_request_pages.decline
     try:
         api(form.current_password)(
-            operation, contract.JoinRequestDecision(organization=organization, request=join_request)
+            operation, join_request_pages.JoinRequestDecision(organization=organization, request=join_request)
         )
-    except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
+    except (errors.JoinRequestClosed, errors.UnknownJoinRequest, errors.UnknownMember):
         if not is_approved:  # declined already, by a double submit or another manager
-            return redirect_to(address_of(ADDRESS, organization))
+            return redirect_to(url_of(PATH, organization))
         return replace(_page(form, organization), page_notice=_CLOSED).render(409)
     except SignInRequired:  # or the password does not suffice
         if current_visit().session:
             raise ReauthenticationRequired from None
         raise
-    except e.UnknownOrganization:
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
         return _page(form, organization).render_refusal(refusal)
     done = "approved" if is_approved else "declined"
-    return redirect_to(address_of(ADDRESS, organization, done=done))
+    return redirect_to(url_of(PATH, organization, done=done))
 
 
 def _page(form: DecisionForm | None, organization: str, number: int = 1) -> JoinRequestsPage:
-    request = contract.RequestsRequest(organization=organization or "-", page=number)
-    view = read(contract.read, request)
+    request = join_request_pages.RequestsRequest(organization=organization or "-", page=number)
+    view = read(join_request_pages.read, request)
     own = view.organization
     form = form or DecisionForm(formdata=None, data={**reauthentication_data(view), "organization": organization})
     return JoinRequestsPage(

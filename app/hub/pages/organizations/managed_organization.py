@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 from flask import abort
 
-from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import AccountView
+from app.contract import errors
+from app.contract.accounts.pages.reauthentication_pages import AccountView
 from app.hub.account_pages import read_account
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.locale import lazy_gettext as _l
@@ -20,14 +20,14 @@ from app.kit.operations.wire import Wire
 
 LIST: Final = "/organizations"
 OWNERS_ONLY: Final = Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this."))
-ORGANIZATION_REFUSALS: Final = {**CHANGE_REFUSALS, e.OwnersOnly: OWNERS_ONLY}
+ORGANIZATION_REFUSALS: Final = {**CHANGE_REFUSALS, errors.OwnersOnly: OWNERS_ONLY}
 _MAX_PAGE: Final = 100_000
 
 Req = TypeVar("Req", bound=Wire)
 View = TypeVar("View", bound=AccountView)
 
 
-def address_of(address: str, organization: str, **more: str | int) -> str:
+def url_of(address: str, organization: str, **more: str | int) -> str:
     """Return the address of a page of the organization."""
     return f"{address}?{urlencode({'id': organization, **more})}"
 
@@ -51,5 +51,5 @@ def read(operation: Operation[Req, View], request: Req, back: str = LIST) -> Vie
     """
     try:
         return read_account(operation, request)
-    except (e.UnknownOrganization, e.NotAMember, e.OwnersOnly):
+    except (errors.UnknownOrganization, errors.NotAMember, errors.OwnersOnly):
         abort(redirect_to(back))

@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import members as contract
+from app.contract import errors
+from app.contract.organizations.pages import member_pages
 from app.hub.account_pages import require_recent_authentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
@@ -19,10 +19,10 @@ from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
-    address_of,
     page_number,
     read,
     requested_organization,
+    url_of,
 )
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, listed, people, tabs_of
 from app.hub.rendering import formatting
@@ -33,9 +33,9 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = f"{LIST}/members"
-EDIT: Final = f"{ADDRESS}/edit"
-REMOVE: Final = f"{ADDRESS}/remove"
+PATH: Final = f"{LIST}/members"
+EDIT: Final = f"{PATH}/edit"
+REMOVE: Final = f"{PATH}/remove"
 _ROLE: Final = "role-"
 _NONE_CHOSEN: Final = Notice(_l("Choose at least one role"))
 _LAST_OWNER: Final = Notice(_l("An organization needs an owner"), _l("Make another member an owner first."))
@@ -77,7 +77,7 @@ class MemberRow:
         return initials(self.label)
 
     @classmethod
-    def of(cls, organization: str, view: contract.MemberView) -> MemberRow:
+    def of(cls, organization: str, view: member_pages.MemberView) -> MemberRow:
         return cls(
             f"{organization}-{view.uid}",
             view.label,
@@ -127,7 +127,7 @@ class OrganizationMembersPage(Page):
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
         search = {"search": self.search} if self.search else {}
-        return address_of(ADDRESS, self.organization, **search, page=number)
+        return url_of(PATH, self.organization, **search, page=number)
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationMembersPage]:
@@ -170,7 +170,7 @@ class MemberRolesPage(Page):
     template = "pages/organizations/member_roles.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
-    refusals = {**ORGANIZATION_REFUSALS, e.LastOwner: _LAST_OWNER}
+    refusals = {**ORGANIZATION_REFUSALS, errors.LastOwner: _LAST_OWNER}
 
     form: RolesForm
     organization: str
@@ -206,7 +206,7 @@ class RemoveMemberPage(Page):
     template = "pages/organizations/remove_member.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
-    refusals = {**ORGANIZATION_REFUSALS, e.LastOwner: _LAST_OWNER}
+    refusals = {**ORGANIZATION_REFUSALS, errors.LastOwner: _LAST_OWNER}
 
     form: RemovalForm
     organization: str
@@ -224,12 +224,12 @@ class RemoveMemberPage(Page):
         }
 
 
-@account_page(ADDRESS, parameter="id")
+@account_page(PATH, parameter="id")
 def show_organization_members() -> Response:
     requested, number = requested_organization(), page_number()
     search = current_visit().query.get("search", "").strip()[:100]
-    request = contract.MembersRequest(organization=requested, search=search, page=number)
-    view = read(contract.members, request)
+    request = member_pages.MembersRequest(organization=requested, search=search, page=number)
+    view = read(member_pages.members, request)
     return OrganizationMembersPage(
         requested,
         view.organization.name,
@@ -260,16 +260,16 @@ def submit_member_roles() -> Response:
     organization, uid = ids_in(form.member.data or "")
     if not chosen and form.validate():
         return replace(_page(EDIT, form, _read(organization, uid)), page_notice=_NONE_CHOSEN).render(422)
-    change = contract.SetMemberRolesRequest(organization=organization, uid=uid, role_ids=chosen or ["-"])
-    return _submit(EDIT, form, contract.set_roles, change, "saved")
+    change = member_pages.SetMemberRolesRequest(organization=organization, uid=uid, role_ids=chosen or ["-"])
+    return _submit(EDIT, form, member_pages.set_roles, change, "saved")
 
 
 @pages.post(REMOVE)
 def submit_remove_member() -> Response:
     form = RemovalForm()
     organization, uid = ids_in(form.member.data or "")
-    change = contract.RemoveMemberRequest(organization=organization, uid=uid)
-    return _submit(REMOVE, form, contract.remove, change, "removed")
+    change = member_pages.RemoveMemberRequest(organization=organization, uid=uid)
+    return _submit(REMOVE, form, member_pages.remove, change, "removed")
 
 
 def _show(address: str) -> Response:
@@ -292,10 +292,10 @@ def _submit(address: str, form: ReauthenticationForm, operation: Any, change: An
         api(form.current_password)(operation, change)
     except ApiError as refusal:
         return _page(address, form, _read(change.organization, change.uid)).render_refusal(refusal)
-    return redirect_to(address_of(ADDRESS, change.organization, done=result))
+    return redirect_to(url_of(PATH, change.organization, done=result))
 
 
-def _page(address: str, form: Any, view: contract.MemberResponse) -> MemberRolesPage | RemoveMemberPage:
+def _page(address: str, form: Any, view: member_pages.MemberResponse) -> MemberRolesPage | RemoveMemberPage:
     organization, member = view.organization, MemberRow.of(view.organization.id, view.member)
     if address == REMOVE:
         return RemoveMemberPage(form, organization.id, organization.name, member)
@@ -308,7 +308,7 @@ def _page(address: str, form: Any, view: contract.MemberResponse) -> MemberRoles
     return MemberRolesPage(form, organization.id, organization.name, member, roles, can_transfer)
 
 
-def _read(organization: str, uid: str) -> contract.MemberResponse:
+def _read(organization: str, uid: str) -> member_pages.MemberResponse:
     """Return the member; redirect to the members if there is none that the account may see, or another tab removed it."""
-    request = contract.MemberRequest(organization=organization or "-", uid=uid or "-")
-    return read(contract.member, request, address_of(ADDRESS, organization))
+    request = member_pages.MemberRequest(organization=organization or "-", uid=uid or "-")
+    return read(member_pages.member, request, url_of(PATH, organization))

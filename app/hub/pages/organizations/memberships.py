@@ -9,9 +9,8 @@ from typing import Any, Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import account_organizations as contract
-from app.contract.organizations.pages import join_requests
+from app.contract import errors
+from app.contract.organizations.pages import account_organization_pages, join_request_pages
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -27,9 +26,9 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/organizations"
-LEAVE: Final = f"{ADDRESS}/leave"
-ASK: Final = f"{ADDRESS}/ask"
+PATH: Final = "/organizations"
+LEAVE: Final = f"{PATH}/leave"
+ASK: Final = f"{PATH}/ask"
 
 
 class LeaveForm(ReauthenticationForm):
@@ -37,8 +36,8 @@ class LeaveForm(ReauthenticationForm):
 
     organization = HiddenField()
 
-    def to_request(self) -> contract.LeaveOrganizationRequest:
-        return contract.LeaveOrganizationRequest(organization=(self.organization.data or "")[:64])
+    def to_request(self) -> account_organization_pages.LeaveOrganizationRequest:
+        return account_organization_pages.LeaveOrganizationRequest(organization=(self.organization.data or "")[:64])
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class OrganizationRow:
     is_last_owner: bool = False
 
     @classmethod
-    def of(cls, view: contract.OwnOrganization) -> OrganizationRow:
+    def of(cls, view: account_organization_pages.OwnOrganization) -> OrganizationRow:
         return cls(
             Tile(view.name, view.id, view.logo or ""),
             listed(view.roles),
@@ -140,44 +139,45 @@ class LeavePage(Page):
     def samples(cls) -> Mapping[str, LeavePage]:
         data, (own, other) = {"account": "ada@example.com", "organization": "org_9"}, OrganizationRow.samples_of_two()
         wrong = LeaveForm(data={**data, "reauthentication": NEEDED, "password": "x"})
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(LeaveForm(data=data), other),
             "the only owner": cls(LeaveForm(data=data), own),
             "with the password": cls(LeaveForm(data={**data, "reauthentication": NEEDED}), other),
             "wrong password": cls(wrong, other),
-            "locked": cls(LeaveForm(data=data), other, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(LeaveForm(data=data), other, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_organizations() -> Response:
     view = _read()
     return _list(view, HubForm())
 
 
-@account_page(ASK, landing=ADDRESS)
-def show_ask_to_join() -> Response:
+@account_page(ASK, landing=PATH)
+def show_request_to_join() -> Response:
     """Redirect a reload of a refused form to the list."""
-    return redirect_to(ADDRESS)
+    return redirect_to(PATH)
 
 
 @pages.post(ASK)
-def submit_ask_to_join() -> Response:
+def submit_request_to_join() -> Response:
     form = HubForm()
     if not form.validate():
         view = _read()
         return _list(view, form, form.error_status)
     try:
         api()(
-            join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
+            join_request_pages.request_to_join,
+            join_request_pages.RequestToJoin(organization=current_visit().form.get("organization", "")[:64]),
         )
-    except (e.UnknownOrganization, e.JoinRequestRefused):  # changed meanwhile: the list shows how it is now
-        return redirect_to(ADDRESS)
-    return redirect_to(f"{ADDRESS}?done=asked")
+    except (errors.UnknownOrganization, errors.JoinRequestRefused):  # changed meanwhile: the list shows how it is now
+        return redirect_to(PATH)
+    return redirect_to(f"{PATH}?done=asked")
 
 
-def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
+def _list(view: account_organization_pages.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
     organizations, joinable = tuple(map(OrganizationRow.of, view.organizations)), tuple(map(Joinable.of, view.joinable))
     result, invitations = current_visit().query.get("done", ""), InvitationsRow.of(view.invitations)
     return OrganizationsPage(organizations, result, view.can_create, invitations, joinable, form).render(status)
@@ -188,7 +188,7 @@ def show_leave_organization() -> Response:
     requested, view = current_visit().query.get("id", "")[:64], _read()
     organization = _find(view, requested)
     if organization is None:
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     if not organization.is_last_owner:
         require_recent_authentication(view)
     data = {**reauthentication_data(view), "organization": requested}
@@ -201,28 +201,28 @@ def submit_leave_organization() -> Response:
     if not form.validate():
         return _leave_again(form)
     try:
-        api(form.current_password)(contract.leave, form.to_request())
+        api(form.current_password)(account_organization_pages.leave, form.to_request())
     except ApiError as refusal:
         return _leave_again(form, refusal)
-    return redirect_to(f"{ADDRESS}?done=left")
+    return redirect_to(f"{PATH}?done=left")
 
 
 def _leave_again(form: LeaveForm, refusal: ApiError | None = None) -> Response:
     organization = _find(_read(), form.organization.data or "")
     if organization is None:
-        return redirect_to(ADDRESS)  # left already, by a double submit or another tab
+        return redirect_to(PATH)  # left already, by a double submit or another tab
     page = LeavePage(form, organization)
-    if isinstance(refusal, e.UnknownOrganization | e.LastOwner):
+    if isinstance(refusal, errors.UnknownOrganization | errors.LastOwner):
         return page.render(refusal.status)  # the page explains the only owner by itself
     return page.render_refusal(refusal)
 
 
-def _read() -> contract.OwnOrganizations:
+def _read() -> account_organization_pages.OwnOrganizations:
     """Return the account's organizations. Raises SignInRequired."""
-    return read_account(contract.read, NoParameters())
+    return read_account(account_organization_pages.read, NoParameters())
 
 
-def _find(view: contract.OwnOrganizations, requested: str) -> OrganizationRow | None:
+def _find(view: account_organization_pages.OwnOrganizations, requested: str) -> OrganizationRow | None:
     return next(
         (OrganizationRow.of(organization) for organization in view.organizations if organization.id == requested), None
     )

@@ -10,8 +10,8 @@ from typing import Any, Final
 from flask_babel import format_decimal, get_locale
 from flask_babel import lazy_ngettext as _n
 
-from app.contract import errors as e
-from app.contract.organizations.pages.account_organizations import OwnOrganization
+from app.contract import errors
+from app.contract.organizations.pages.account_organization_pages import OwnOrganization
 from app.contract.organizations.views import InvitationHint, JoinableOrganization
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering import formatting
@@ -77,13 +77,13 @@ class Joinable:
     """An organization that the visitor may ask to join. `until`: the day when it can ask again, after a declined request."""
 
     tile: Tile
-    is_asked: bool = False
+    is_requested: bool = False
     until: str = ""
 
     @classmethod
     def of(cls, view: JoinableOrganization) -> Joinable:
         until = formatting.short_day(view.until) if view.until else ""
-        return cls(Tile(view.name, view.id, view.logo or ""), view.is_asked, until)
+        return cls(Tile(view.name, view.id, view.logo or ""), view.is_requested, until)
 
     @classmethod
     def samples(cls) -> tuple[Joinable, ...]:
@@ -142,7 +142,7 @@ def logos(tiles: Iterable[Tile]) -> tuple[str, ...]:
 
 
 NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
-    e.OrganizationNameTaken: _l("This name is taken. Choose another one."),
-    e.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
+    errors.OrganizationNameTaken: _l("This name is taken. Choose another one."),
+    errors.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
 }
 """What the field of an organization's name says."""

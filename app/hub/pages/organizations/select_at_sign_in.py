@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.organizations.pages import account_organizations, join_requests
+from app.contract.organizations.pages import account_organization_pages, join_request_pages
 from app.contract.organizations.views import OrganizationOption
 from app.contract.steps import SelectOrganizationStep
 from app.hub import journey
@@ -26,16 +26,16 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
-ADDRESS: Final = "/select-organization"
-ASK: Final = f"{ADDRESS}/ask"
+PATH: Final = "/select-organization"
+ASK: Final = f"{PATH}/ask"
 
 
 class OrganizationChoiceForm(HubForm):
     """One button per organization; that of the personal account has no value."""
 
-    def to_request(self) -> account_organizations.ChooseOrganizationRequest:
+    def to_request(self) -> account_organization_pages.ChooseOrganizationRequest:
         visit = current_visit()
-        return account_organizations.ChooseOrganizationRequest(
+        return account_organization_pages.ChooseOrganizationRequest(
             interaction_id=visit.interaction_id or "", organization=visit.form.get("organization", "")[:64]
         )
 
@@ -111,36 +111,39 @@ _LOGO: Final = (
 """A sample of an organization's logo."""
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_select_organization() -> Response:
     return _render(OrganizationChoiceForm())
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_select_organization() -> Response:
     form = OrganizationChoiceForm()
     if not form.validate():
         return _render(form, form.error_status)
-    return journey.follow(api()(account_organizations.choose, form.to_request()))
+    return journey.follow(api()(account_organization_pages.choose, form.to_request()))
 
 
 @pages.get(ASK)
-def show_ask_at_sign_in() -> Response:
+def show_request_at_sign_in() -> Response:
     """Redirect a reload of a refused form to the page."""
     return _render(OrganizationChoiceForm())
 
 
 @pages.post(ASK)
-def submit_ask_at_sign_in() -> Response:
+def submit_request_at_sign_in() -> Response:
     """Ask to join an organization; the page then shows the request."""
     form = OrganizationChoiceForm()
     if not form.validate():
         return _render(form, form.error_status)
-    with suppress(SignInRequired, e.UnknownOrganization, e.JoinRequestRefused):  # the page shows how it is now
+    with suppress(
+        SignInRequired, errors.UnknownOrganization, errors.JoinRequestRefused
+    ):  # the page shows how it is now
         api()(
-            join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
+            join_request_pages.request_to_join,
+            join_request_pages.RequestToJoin(organization=current_visit().form.get("organization", "")[:64]),
         )
-    return redirect_to(f"{ADDRESS}?{urlencode({'attempt': journey.require_interaction().id})}")
+    return redirect_to(f"{PATH}?{urlencode({'attempt': journey.require_interaction().id})}")
 
 
 def _render(form: OrganizationChoiceForm, status: int = 200) -> Response:

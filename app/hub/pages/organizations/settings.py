@@ -11,8 +11,8 @@ from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField, StringField
 from wtforms.validators import DataRequired, Length
 
-from app.contract import errors as e
-from app.contract.organizations.pages import settings as contract
+from app.contract import errors
+from app.contract.organizations.pages import organization_settings_pages
 from app.hub.account_pages import require_recent_authentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
@@ -20,9 +20,9 @@ from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
-    address_of,
     read,
     requested_organization,
+    url_of,
 )
 from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, people, tabs_of
 from app.hub.rendering.form import too_long
@@ -33,7 +33,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = f"{LIST}/settings"
+PATH: Final = f"{LIST}/settings"
 DELETE: Final = f"{LIST}/delete"
 _TOO_LONG: Final = Length(max=100, message=too_long(100))
 
@@ -64,8 +64,8 @@ class SettingsForm(ReauthenticationForm):
         render_kw={"autocapitalize": "none", "spellcheck": "false", "dir": "ltr"},
     )
 
-    def to_request(self) -> contract.ChangeOrganizationSettings:
-        return contract.ChangeOrganizationSettings(
+    def to_request(self) -> organization_settings_pages.ChangeOrganizationSettings:
+        return organization_settings_pages.ChangeOrganizationSettings(
             organization=(self.organization.data or "")[:64],
             name=self.name.data or "",
             display_name=self.display_name.data or "",
@@ -96,10 +96,10 @@ class DeletionForm(ReauthenticationForm):
     own_fields = ("name",)
     organization = HiddenField()
     name = StringField(_l("Organization name"), render_kw={"dir": "auto"})
-    refusals = {e.BadField: ("name", _l("Enter the organization’s name exactly as shown."))}
+    refusals = {errors.BadField: ("name", _l("Enter the organization’s name exactly as shown."))}
 
-    def to_request(self) -> contract.DeleteOwnOrganization:
-        return contract.DeleteOwnOrganization(
+    def to_request(self) -> organization_settings_pages.DeleteOwnOrganization:
+        return organization_settings_pages.DeleteOwnOrganization(
             organization=(self.organization.data or "")[:64],
             name=(self.name.data or "")[:100],
         )
@@ -132,8 +132,8 @@ class OrganizationSettingsPage(Page):
         }
         known = ("org_9", "Globex Gardens", people(24))
         taken, misleading, logo, color = (SettingsForm(data=data) for _ in range(4))
-        taken.add_refusal(e.OrganizationNameTaken())
-        misleading.add_refusal(e.BadField("The Display.Name is not formatted correctly."))
+        taken.add_refusal(errors.OrganizationNameTaken())
+        misleading.add_refusal(errors.BadField("The Display.Name is not formatted correctly."))
         logo.logo.data = "http://globex.example/logo.png"
         logo.logo.errors = [_l("Enter a link that starts with https://.")]
         color.color.data = "green"
@@ -176,7 +176,7 @@ class DeleteOrganizationPage(Page):
     def samples(cls) -> Mapping[str, DeleteOrganizationPage]:
         data, known = {"account": "ada@example.com", "organization": "org_9"}, ("org_9", "Globex Gardens")
         wrong = DeletionForm(data={**data, "name": "Globe"})
-        wrong.add_refusal(e.BadField())
+        wrong.add_refusal(errors.BadField())
         return {
             "fresh": cls(DeletionForm(data=data), *known, *_parts(24, 2, 1, 3)),
             "small": cls(DeletionForm(data=data), *known, *_parts(1, 0, 0, 0)),
@@ -197,7 +197,7 @@ def _parts(members: int, domains: int, connections: int, invitations: int) -> tu
     )
 
 
-@account_page(ADDRESS, parameter="id", field="organization")
+@account_page(PATH, parameter="id", field="organization")
 def show_organization_settings() -> Response:
     requested = requested_organization()
     view = _read(requested)
@@ -216,17 +216,17 @@ def show_organization_settings() -> Response:
     return (replace(page, page_notice=_SAVED) if is_saved else page).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_organization_settings() -> Response:
     form = SettingsForm()
     organization = (form.organization.data or "")[:64]
     if not form.validate():
         return _settings_page(form, _read(organization)).render(form.error_status)
     try:
-        api(form.current_password)(contract.change, form.to_request())
+        api(form.current_password)(organization_settings_pages.change, form.to_request())
     except ApiError as refusal:
         return _settings_page(form, _read(organization)).render_refusal(refusal)
-    return redirect_to(address_of(ADDRESS, organization, done="saved"))
+    return redirect_to(url_of(PATH, organization, done="saved"))
 
 
 @account_page(DELETE, parameter="id", field="organization")
@@ -234,7 +234,7 @@ def show_delete_organization() -> Response:
     requested = requested_organization()
     view = _read(requested)
     if not view.organization.is_owner:
-        return redirect_to(address_of(ADDRESS, requested))
+        return redirect_to(url_of(PATH, requested))
     require_recent_authentication(view)
     data = {**reauthentication_data(view), "organization": requested}
     return _deletion_page(DeletionForm(formdata=None, data=data), view).render()
@@ -247,22 +247,29 @@ def submit_delete_organization() -> Response:
     if not form.validate():
         return _deletion_page(form, _read(organization)).render(form.error_status)
     try:
-        api(form.current_password)(contract.delete, form.to_request())
+        api(form.current_password)(organization_settings_pages.delete, form.to_request())
     except ApiError as refusal:
         return _deletion_page(form, _read(organization)).render_refusal(refusal)
     return redirect_to(f"{LIST}?done=deleted")
 
 
-def _settings_page(form: SettingsForm, view: contract.OrganizationSettingsView) -> OrganizationSettingsPage:
+def _settings_page(
+    form: SettingsForm, view: organization_settings_pages.OrganizationSettingsView
+) -> OrganizationSettingsPage:
     own = view.organization
     return OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, tabs_of(own))
 
 
-def _deletion_page(form: DeletionForm, view: contract.OrganizationSettingsView) -> DeleteOrganizationPage:
+def _deletion_page(
+    form: DeletionForm, view: organization_settings_pages.OrganizationSettingsView
+) -> DeleteOrganizationPage:
     own = view.organization
     parts = _parts(own.people, view.domains, view.connections, view.invitations)
     return DeleteOrganizationPage(form, own.id, own.name, *parts)
 
 
-def _read(organization: str) -> contract.OrganizationSettingsView:
-    return read(contract.read, contract.OrganizationSettingsRequest(organization=organization or "-"))
+def _read(organization: str) -> organization_settings_pages.OrganizationSettingsView:
+    return read(
+        organization_settings_pages.read,
+        organization_settings_pages.OrganizationSettingsRequest(organization=organization or "-"),
+    )

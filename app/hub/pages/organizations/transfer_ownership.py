@@ -9,13 +9,13 @@ from typing import Final
 from flask import Response, abort
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import settings as contract
+from app.contract import errors
+from app.contract.organizations.pages import organization_settings_pages
 from app.hub.account_pages import require_recent_authentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.managed_organization import LIST, ORGANIZATION_REFUSALS, address_of, read
+from app.hub.pages.organizations.managed_organization import LIST, ORGANIZATION_REFUSALS, read, url_of
 from app.hub.pages.organizations.presentation import ids_in, listed
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
@@ -23,7 +23,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = f"{LIST}/transfer"
+PATH: Final = f"{LIST}/transfer"
 _MEMBERS: Final = f"{LIST}/members"
 STEP_DOWN, STAY = "step_down", "stay"
 _CANNOT_SIGN_IN: Final = Notice(_l("This person can’t sign in"), _l("Their account is blocked or about to be deleted."))
@@ -47,7 +47,7 @@ class TransferOwnershipPage(Page):
     template = "pages/organizations/transfer_ownership.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
-    refusals = {**ORGANIZATION_REFUSALS, e.OwnerCannotSignIn: _CANNOT_SIGN_IN}
+    refusals = {**ORGANIZATION_REFUSALS, errors.OwnerCannotSignIn: _CANNOT_SIGN_IN}
 
     form: TransferForm
     organization: str
@@ -80,7 +80,7 @@ class TransferOwnershipPage(Page):
 _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 
 
-@account_page(ADDRESS, parameter="id", field="member")
+@account_page(PATH, parameter="id", field="member")
 def show_transfer_ownership() -> Response:
     key = current_visit().query.get("id", "")
     view = _read(key)
@@ -89,7 +89,7 @@ def show_transfer_ownership() -> Response:
     return _page(form, view, STEP_DOWN).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_transfer_ownership() -> Response:
     form = TransferForm()
     key = form.member.data or ""
@@ -98,26 +98,28 @@ def submit_transfer_ownership() -> Response:
         return _page(form, _read(key), form.choice).render(form.error_status)
     if not form.choice:
         return replace(_page(form, _read(key), form.choice), page_notice=_NONE_CHOSEN).render(422)
-    change = contract.TransferOwnership(organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN)
+    change = organization_settings_pages.TransferOwnership(
+        organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN
+    )
     try:
-        api(form.current_password)(contract.transfer, change)
+        api(form.current_password)(organization_settings_pages.transfer, change)
     except ApiError as refusal:
         return _page(form, _read(key), form.choice).render_refusal(refusal)
-    return redirect_to(address_of(_MEMBERS, organization, done="owner"))
+    return redirect_to(url_of(_MEMBERS, organization, done="owner"))
 
 
-def _page(form: TransferForm, view: contract.TransferView, choice: str) -> TransferOwnershipPage:
+def _page(form: TransferForm, view: organization_settings_pages.TransferView, choice: str) -> TransferOwnershipPage:
     own, member = view.organization, view.member
     key, after = f"{own.id}-{member.uid}", listed(view.roles_after)
     return TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice)
 
 
-def _read(key: str) -> contract.TransferView:
+def _read(key: str) -> organization_settings_pages.TransferView:
     """Return the effects of the transfer; redirect to the members if it is not possible, or made by another tab."""
     organization, uid = ids_in(key)
-    members = address_of(_MEMBERS, organization)
-    request = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
-    view = read(contract.read_transfer, request, members)
+    members = url_of(_MEMBERS, organization)
+    request = organization_settings_pages.TransferRequest(organization=organization or "-", uid=uid or "-")
+    view = read(organization_settings_pages.read_transfer, request, members)
     if view.member.is_self:
         abort(redirect_to(members))
     return view

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import CodeRequest, InteractionOnly
-from app.contract.recovery import pages as contract
+from app.contract.recovery import recovery_pages
 from app.contract.step_reasons import Channel
 from app.contract.steps import LoginStep, PinSentStep, ResetSentStep, StepResponse
 from app.hub import journey
@@ -43,7 +43,7 @@ from app.hub.rendering.page import Page, with_retry_after
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address, requested_interaction_id
+from app.hub.web.visit import current_visit, interaction_url, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
 
@@ -70,9 +70,9 @@ class ForgotForm(IdentifierForm):
 
     credential = PASSWORD
 
-    def to_request(self) -> contract.ForgotRequest:
+    def to_request(self) -> recovery_pages.ForgotRequest:
         typed = self.identifier.data or ""
-        return contract.ForgotRequest(
+        return recovery_pages.ForgotRequest(
             interaction_id=current_visit().interaction_id, identifier=typed, of=self.credential.name
         )
 
@@ -92,7 +92,7 @@ class ForgotPage(Page):
 
     template = "pages/recovery/forgotten_credential.html"
     scripts = (*Page.scripts, "tabs")
-    refusals = {e.TooManyRequests: too_many_notice}
+    refusals = {errors.TooManyRequests: too_many_notice}
 
     form: ForgotForm
     identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
@@ -142,7 +142,7 @@ class ResetSentPage(CodePage):
 
     @property
     def polls(self) -> str:
-        return interaction_address(f"{self.credential.address}/waiting")
+        return interaction_url(f"{self.credential.address}/waiting")
 
     @property
     def is_known(self) -> bool:
@@ -218,10 +218,10 @@ def submit_forgot(name: str) -> Response:
     if not form.validate():
         return _forgot(form).render(form.error_status)
     try:
-        response = api()(contract.forgot, form.to_request())
-    except e.PinOff:
+        response = api()(recovery_pages.forgot, form.to_request())
+    except errors.PinOff:
         return redirect_to("/login")
-    except e.TooManyRequests as refusal:
+    except errors.TooManyRequests as refusal:
         return _forgot(form).render_refusal(refusal)
     return begin_method(journey.follow(response), response, PASSWORD_METHOD)
 
@@ -233,7 +233,7 @@ def show_sent(name: str) -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else redirect_to(_BY_NAME[name].address)
-    response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction.id))
+    response = api()(recovery_pages.read_recovery, InteractionOnly(interaction_id=interaction.id))
     step = response.step
     if not isinstance(step, _BY_NAME[name].step):
         return journey.follow(response)
@@ -256,11 +256,13 @@ def submit_sent(name: str) -> Response:
         return _render_again(form, interaction.id)
     try:
         if action == "go":
-            return _continue(api()(contract.continue_reset, InteractionOnly(interaction_id=interaction.id)))
+            return _continue(api()(recovery_pages.continue_reset, InteractionOnly(interaction_id=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.reset_code, CodeRequest(interaction_id=interaction.id, code=typed)))
-        response = api()(contract.resend, InteractionOnly(interaction_id=interaction.id))
+            return journey.follow(
+                api()(recovery_pages.reset_code, CodeRequest(interaction_id=interaction.id, code=typed))
+            )
+        response = api()(recovery_pages.resend, InteractionOnly(interaction_id=interaction.id))
         is_sent = isinstance(response.step, _BY_NAME[name].step)
         return journey.follow(response, sent="again") if is_sent else journey.follow(response)
     except ApiError as refusal:
@@ -271,7 +273,11 @@ def submit_sent(name: str) -> Response:
 def reset_state() -> Response:
     """Return the state of the waiting page as one word for its script."""
     interaction = current_visit().interaction
-    step = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
+    step = (
+        api()(recovery_pages.read_recovery, InteractionOnly(interaction_id=interaction.id)).step
+        if interaction
+        else None
+    )
     state = step.state if isinstance(step, PASSWORD.step) else LINK_CLOSED
     return Response(state, content_type="text/plain; charset=utf-8")
 
@@ -304,7 +310,7 @@ def _sent(
 def _render_again(
     form: HubForm, interaction_id: str, code_notice: CodePageNotice | None = None, status: int = 0
 ) -> Response:
-    response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction_id))
+    response = api()(recovery_pages.read_recovery, InteractionOnly(interaction_id=interaction_id))
     if not isinstance(response.step, ResetSentStep | PinSentStep):
         return journey.follow(response)
     return _sent(redisplayed(form), response.step, code_notice).render(status or form.error_status)
@@ -312,6 +318,6 @@ def _render_again(
 
 def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
-    if not isinstance(refusal, e.TooManyRequests):
+    if not isinstance(refusal, errors.TooManyRequests):
         return _render_again(form, interaction_id, CodePageNotice.WRONG, 403)
     return with_retry_after(_render_again(form, interaction_id, code_notice_for(form, refusal), 429), refusal)

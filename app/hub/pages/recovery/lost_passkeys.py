@@ -9,9 +9,9 @@ from typing import Any, Final
 from flask import Response
 from werkzeug.exceptions import NotFound
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import LinkToken
-from app.contract.passkeys import pages as contract
+from app.contract.passkeys import passkey_pages
 from app.hub import journey
 from app.hub.components import mailed_link
 from app.hub.components.carried_identifier import prefilled_identifier
@@ -42,10 +42,10 @@ _RATE_LIMITED: Final = Notice(_l("Too many attempts"), _l("Try again later."))
 class LostForm(IdentifierForm):
     """The identifier of the account."""
 
-    def to_request(self) -> contract.LostPasskeyRequest:
+    def to_request(self) -> passkey_pages.LostPasskeyRequest:
         visit = current_visit()
         interaction_id = visit.interaction_id
-        return contract.LostPasskeyRequest(
+        return passkey_pages.LostPasskeyRequest(
             identifier=(self.identifier.data or "").strip(), interaction_id=interaction_id
         )
 
@@ -60,7 +60,7 @@ class LostPasskeyPage(Page):
     """Asks for the identifier, then confirms that a mail was sent."""
 
     template = "pages/recovery/lost_passkeys.html"
-    refusals = {e.TooManyRequests: _RATE_LIMITED}
+    refusals = {errors.TooManyRequests: _RATE_LIMITED}
 
     form: LostForm
     attributes: Mapping[str, str]
@@ -112,10 +112,10 @@ _STATES: Final = {
     "unknown": Notice(_l("Link incomplete"), _l("Copy the whole link from the email, or request a new one.")),
 }
 _LINK_STATES: Final[dict[type[ApiError], str]] = {
-    e.UsedLink: "used",
-    e.ExpiredLink: "expired",
-    e.UnknownLink: "unknown",
-    e.AccountBlocked: "expired",
+    errors.UsedLink: "used",
+    errors.ExpiredLink: "expired",
+    errors.UnknownLink: "unknown",
+    errors.AccountBlocked: "expired",
 }
 
 
@@ -133,8 +133,8 @@ def submit_lost_passkey() -> Response:
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        api()(contract.lost, form.to_request())
-    except e.TooManyRequests as refusal:
+        api()(passkey_pages.lost, form.to_request())
+    except errors.TooManyRequests as refusal:
         return _page(form).render_refusal(refusal)
     return _page(form, sent_to=(form.identifier.data or "").strip()[:320]).render()
 
@@ -144,14 +144,14 @@ def show_reset_passkey() -> Response:
     """Render the link's page. A GET does not use the link up."""
     _require_passkeys()
     token = mailed_link.link_token()
-    link = api()(contract.read_lost, mailed_link.link_read(token))
+    link = api()(passkey_pages.read_lost, mailed_link.link_read(token))
     return ResetPasskeyPage(CredentialForm(formdata=None), link.state, link.label, token).render()
 
 
 @pages.post(f"{RESET}/options")
 def reset_options() -> Response:
     token = current_visit().form.get(PARAMETER, "")[:300]
-    return options_response(CredentialForm(), lambda: api()(contract.begin_lost, LinkToken(token=token)))
+    return options_response(CredentialForm(), lambda: api()(passkey_pages.begin_lost, LinkToken(token=token)))
 
 
 @pages.post(RESET)
@@ -167,7 +167,9 @@ def submit_reset_passkey() -> Response:
     if credential is None:
         return replace(page, page_notice=SCRIPTLESS).render(422)
     try:
-        response = api()(contract.finish_lost, contract.FinishReplacementRequest(token=token, credential=credential))
+        response = api()(
+            passkey_pages.finish_lost, passkey_pages.FinishReplacementRequest(token=token, credential=credential)
+        )
     except ApiError as refusal:
         state = shown_for(refusal, _LINK_STATES)
         return replace(page, state=state).render(refusal.status) if state else page.render_refusal(refusal)

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.pins import pages as contract
+from app.contract import errors
+from app.contract.pins import pin_pages
 from app.contract.pins.settings import Pins
 from app.hub import journey
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
@@ -28,17 +28,17 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/forgot-pin/questions"
+PATH: Final = "/forgot-pin/questions"
 _WRONG: Final = Notice(_l("Wrong account or answers"), _l("Answer only the questions you set up."))
 
 
 class PinAnswersForm(SecurityAnswersForm, IdentifierForm, PinForm):
     """The identifier, the answers and the new PIN."""
 
-    def to_request(self) -> contract.PinByAnswers:
+    def to_request(self) -> pin_pages.PinByAnswers:
         answers = {question: text for question, text in self.typed.items() if text.strip()}
         answered = dict(list(answers.items())[:10])
-        return contract.PinByAnswers(
+        return pin_pages.PinByAnswers(
             identifier=(self.identifier.data or "")[:320], answers=answered, pin=(self.pin.data or "")[:64]
         )
 
@@ -49,7 +49,7 @@ class PinQuestionsPage(Page):
 
     template = "pages/recovery/pin_questions.html"
     scripts = (*Page.scripts, "reveal")
-    refusals = {e.TooManyRequests: too_many_notice, ApiError: _WRONG}
+    refusals = {errors.TooManyRequests: too_many_notice, ApiError: _WRONG}
 
     form: PinAnswersForm
     rule: Any
@@ -64,7 +64,7 @@ class PinQuestionsPage(Page):
     def samples(cls) -> Mapping[str, PinQuestionsPage]:
         questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
         rule, short = pin_hint(Pins()), PinAnswersForm.of(questions, data={"identifier": "ada@example.com"})
-        short.add_refusal(e.BadParameter())
+        short.add_refusal(errors.BadParameter())
         return {
             "fresh": cls(PinAnswersForm.of(questions), rule),
             "wrong": cls(PinAnswersForm.of(questions), rule, page_notice=_WRONG),
@@ -75,13 +75,13 @@ class PinQuestionsPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_pin_questions() -> Response:
     journey.refuse_expired_interaction()
     return _redirect_if_unavailable() or _page(_form()).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_pin_questions() -> Response:
     journey.refuse_unknown_interaction()
     if (redirect := _redirect_if_unavailable()) is not None:
@@ -90,7 +90,7 @@ def submit_pin_questions() -> Response:
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        api()(contract.by_answers, form.to_request())
+        api()(pin_pages.by_answers, form.to_request())
     except ApiError as refusal:
         return _page(form).render_refusal(refusal)
     return redirect_to("/reset-pin?done=1")

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import LinkLookup, LinkRequest
-from app.contract.recovery import pages as contract
+from app.contract.recovery import recovery_pages
 from app.contract.steps import LoginStep, ProfileStep, StepResponse
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub import journey
@@ -31,11 +31,11 @@ from app.hub.web.errors import shown_for
 from app.hub.web.interaction import interaction_from_step
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.short_links import link_address
+from app.hub.web.short_links import link_url
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/reset-password"
+PATH: Final = "/reset-password"
 
 
 class ResetForm(NewPasswordForm):
@@ -44,7 +44,7 @@ class ResetForm(NewPasswordForm):
     password_field = "password"
     password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
     number = mailed_link.number_field()
-    refusals = {e.WrongMailCode: ("number", mailed_link.WRONG_NUMBER)}
+    refusals = {errors.WrongMailCode: ("number", mailed_link.WRONG_NUMBER)}
 
 
 class ResetReason(StrEnum):
@@ -61,7 +61,7 @@ class ResetPage(NewPasswordPage):
 
     template = "pages/recovery/reset.html"
     query = {**Page.query, **mailed_link.QUERY}
-    refusals = {e.TooManyRequests: too_many_notice}
+    refusals = {errors.TooManyRequests: too_many_notice}
 
     form: ResetForm
     token: str = ""
@@ -72,7 +72,7 @@ class ResetPage(NewPasswordPage):
     @property
     def action(self) -> str:
         """The form's action: the link's address, so that the language links work after a post."""
-        return link_address(ADDRESS, self.token)
+        return link_url(PATH, self.token)
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:
@@ -114,9 +114,9 @@ class ResetLinkState(StrEnum):
 
 
 _LINK_STATES: Final[dict[type[ApiError], ResetLinkState]] = {
-    e.UsedLink: ResetLinkState.USED,
-    e.ExpiredLink: ResetLinkState.EXPIRED,
-    e.AccountBlocked: ResetLinkState.BLOCKED,
+    errors.UsedLink: ResetLinkState.USED,
+    errors.ExpiredLink: ResetLinkState.EXPIRED,
+    errors.AccountBlocked: ResetLinkState.BLOCKED,
 }
 
 
@@ -125,7 +125,7 @@ class ResetLinkPage(mailed_link.LinkPage):
     """The link is refused; offers a new one."""
 
     template = "pages/recovery/reset_link.html"
-    path = ADDRESS
+    path = PATH
 
     form: RenewForm
     state: ResetLinkState
@@ -136,7 +136,7 @@ class ResetLinkPage(mailed_link.LinkPage):
         return {state.value: cls(RenewForm(), state, token="a-token") for state in ResetLinkState}
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_reset() -> Response:
     token = mailed_link.link_token()
     if not token:
@@ -144,7 +144,7 @@ def show_reset() -> Response:
     return _render_form(token, ResetForm())
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_reset() -> Response:
     visit = current_visit()
     token = mailed_link.link_token()
@@ -154,7 +154,7 @@ def submit_reset() -> Response:
     if not form.validate():
         return _render_form(token, form)
     try:
-        request_body = contract.ResetPasswordRequest(
+        request_body = recovery_pages.ResetPasswordRequest(
             token=token,
             interaction_id=visit.interaction_id,
             password=form.password.data or "",
@@ -164,7 +164,7 @@ def submit_reset() -> Response:
         form.add_contract_errors(refusal)
         return _render_form(token, form)
     try:
-        response = api()(contract.reset, request_body)
+        response = api()(recovery_pages.reset, request_body)
     except ApiError as refusal:
         return _refused(token, form, refusal)
     return finish(response)
@@ -187,7 +187,7 @@ def finish(response: StepResponse) -> Response:
 
 
 def _render_form(token: str, form: ResetForm, refusal: ApiError | None = None) -> Response:
-    link = api()(contract.read_reset, mailed_link.link_read(token))
+    link = api()(recovery_pages.read_reset, mailed_link.link_read(token))
     if link.state != "open":
         return _render_refused_link(ResetLinkState(link.state), token, 403 if current_visit().is_post else 200)
     reason = ResetReason(link.reason) if link.reason in set(ResetReason) else ResetReason.FORGOTTEN
@@ -204,7 +204,7 @@ def _render_refused_link(state: ResetLinkState, token: str, status: int, form: R
 
 
 def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
-    is_of_form = problem_of(refusal) is not None or isinstance(refusal, e.WrongMailCode | e.TooManyRequests)
+    is_of_form = problem_of(refusal) is not None or isinstance(refusal, errors.WrongMailCode | errors.TooManyRequests)
     if is_of_form:
         return _render_form(token, form, refusal)
     return _render_refused_link(shown_for(refusal, _LINK_STATES) or ResetLinkState.UNKNOWN, token, refusal.status)
@@ -213,11 +213,13 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
 def _renew(token: str) -> Response:
     form = RenewForm()
     if not form.validate():
-        link = api()(contract.read_reset, LinkLookup(token=token))
+        link = api()(recovery_pages.read_reset, LinkLookup(token=token))
         state = ResetLinkState(link.state) if link.state in set(ResetLinkState) else ResetLinkState.EXPIRED
         return _render_refused_link(state, token, form.error_status, form)
     try:
-        response = api()(contract.renew_reset, LinkRequest(token=token, interaction_id=current_visit().interaction_id))
-    except e.UnknownLink:
+        response = api()(
+            recovery_pages.renew_reset, LinkRequest(token=token, interaction_id=current_visit().interaction_id)
+        )
+    except errors.UnknownLink:
         return _render_refused_link(ResetLinkState.UNKNOWN, "", 403)
     return journey.follow(response)

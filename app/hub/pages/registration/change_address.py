@@ -9,11 +9,11 @@ from flask import Response
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import SentTo
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
-from app.contract.verification import pages as verification_pages
+from app.contract.verification import verification_pages
 from app.hub import journey
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.locale import lazy_gettext as _l
@@ -22,7 +22,7 @@ from app.hub.pages.registration import check_mail
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
 
@@ -31,10 +31,10 @@ class CorrectedAddressForm(HubForm):
 
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
     refusals = {
-        e.MalformedEmail: ("to", _l("Enter a valid email address.")),
-        e.EmailRefused: ("to", _l("This email can’t be used here. Use another one.")),
-        e.EmailDomainRefused: ("to", _l("This email can’t be used here. Use another one.")),
-        e.MalformedPhone: ("to", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        errors.MalformedEmail: ("to", _l("Enter a valid email address.")),
+        errors.EmailRefused: ("to", _l("This email can’t be used here. Use another one.")),
+        errors.EmailDomainRefused: ("to", _l("This email can’t be used here. Use another one.")),
+        errors.MalformedPhone: ("to", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
     }
 
     def to_request(self) -> verification_pages.ChangeAddressRequest:
@@ -54,7 +54,7 @@ class ChangeAddressPage(Page):
     """Asks for the corrected address or number."""
 
     template = "pages/registration/change_address.html"
-    refusals = {e.TooManyRequests: too_many_notice}
+    refusals = {errors.TooManyRequests: too_many_notice}
 
     form: CorrectedAddressForm
     sent_to: str
@@ -62,7 +62,7 @@ class ChangeAddressPage(Page):
 
     @property
     def back(self) -> str:
-        return interaction_address(check_mail.ADDRESS)
+        return interaction_url(check_mail.PATH)
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -76,8 +76,8 @@ class ChangeAddressPage(Page):
         mail, number = "ada@exmaple.com", "+44 20 7946 0018"
         samples = {"fresh": cls(CorrectedAddressForm(data={"to": mail}), mail)}
         for name, kind in (
-            ("no address", e.MalformedEmail),
-            ("refused", e.EmailRefused),
+            ("no address", errors.MalformedEmail),
+            ("refused", errors.EmailRefused),
         ):
             samples[name] = cls(_with_error(CorrectedAddressForm(data={"to": "ada@example"}), kind()), mail)
         samples["token"] = cls(CorrectedAddressForm(data={"to": mail}).with_token_error(), mail)
@@ -86,7 +86,7 @@ class ChangeAddressPage(Page):
         )
         samples["to a phone"] = cls(CorrectedNumberForm(data={"to": number}), number, True)
         samples["no number"] = cls(
-            _with_error(CorrectedNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True
+            _with_error(CorrectedNumberForm(data={"to": "12"}), errors.MalformedPhone()), number, True
         )
         return samples
 
@@ -110,7 +110,7 @@ def submit_change_address() -> Response:
         return _page(form, step.sent_to).render(form.error_status)
     try:
         return journey.follow(api()(verification_pages.change_address, form.to_request()))
-    except e.EmailUnverified:
+    except errors.EmailUnverified:
         return journey.follow(response)
     except ApiError as refusal:
         return _refused(form, refusal)

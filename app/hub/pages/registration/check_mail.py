@@ -14,7 +14,7 @@ from flask import Response
 from app.contract.page_models import InteractionOnly, SentTo
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
-from app.contract.verification import pages as verification_pages
+from app.contract.verification import verification_pages
 from app.hub import journey
 from app.hub.forms.code import (
     LINK_CLOSED,
@@ -30,10 +30,10 @@ from app.hub.forms.code import (
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import with_retry_after
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/verify"
+PATH: Final = "/verify"
 WAITING: Final = "/verify/waiting"
 CHANGE: Final = "/change-address"
 
@@ -49,13 +49,13 @@ class CheckMailPage(CodePage):
 
     @property
     def polls(self) -> str:
-        return interaction_address(WAITING)
+        return interaction_url(WAITING)
 
     @property
     def other(self) -> str:
         """The address of the page that takes another address or number."""
         page = CHANGE if self.can_change else "/login"
-        return interaction_address(page)
+        return interaction_url(page)
 
     @classmethod
     def samples(cls) -> Mapping[str, CheckMailPage]:

@@ -8,8 +8,8 @@ from typing import Final
 
 from flask import Response
 
-from app.contract.accounts.pages.profile import MissingFieldsRequest
-from app.contract.accounts.pages.profile import fill_missing as operation
+from app.contract.accounts.pages.profile_pages import MissingFieldsRequest
+from app.contract.accounts.pages.profile_pages import fill_missing as operation
 from app.contract.registration.form import FormField
 from app.contract.steps import MissingFieldsStep
 from app.hub import journey
@@ -22,10 +22,10 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/missing-fields"
+PATH: Final = "/missing-fields"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class MissingFieldsPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_missing_fields() -> Response:
     response = journey.present_step()
     step = response.step
@@ -69,7 +69,7 @@ def show_missing_fields() -> Response:
     return _page(FieldsForm.of(_fields(step.names)), account).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_missing_fields() -> Response:
     interaction = journey.require_interaction()
     form = FieldsForm.of(_fields(current_visit().form.keys()))
@@ -78,7 +78,7 @@ def submit_missing_fields() -> Response:
     try:
         return journey.follow(api()(operation, MissingFieldsRequest(interaction_id=interaction.id, fields=form.typed)))
     except SignInRequired:
-        return redirect_to(interaction_address("/login"))
+        return redirect_to(interaction_url("/login"))
     except ApiError as refusal:
         return _page(form, account_in_interaction()).render_refusal(refusal)
 

@@ -8,14 +8,14 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.captcha.models import LockChallenge
-from app.contract.federation.pages.connections import ConnectedProfile, ConnectedProfileRequest, read_profile
+from app.contract.federation.pages.connection_pages import ConnectedProfile, ConnectedProfileRequest, read_profile
 from app.contract.page_models import NoParameters
 from app.contract.registration.form import TERMS, FormField, Option
-from app.contract.registration.pages import begin_with_passkey
-from app.contract.registration.pages import register as operation
-from app.contract.sign_in import pages as contract
+from app.contract.registration.registration_pages import begin_with_passkey
+from app.contract.registration.registration_pages import register as operation
+from app.contract.sign_in import sign_in_pages
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub import journey
@@ -38,7 +38,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/register"
+PATH: Final = "/register"
 _PASSKEY: Final = "passkey"
 _FAILED: Final = Notice(_l("That passkey didn’t work"), _l("Try again, or choose a password."))
 _SCRIPTLESS: Final = Notice(
@@ -56,7 +56,7 @@ class RegisterPage(Page):
     scripts = (*Page.scripts, "tabs", "reveal", "rules", "work")
     query = {**Page.query, "with": 60}
     links_application = True
-    refusals = {e.TooManyRequests: too_many_notice, **dict.fromkeys(PASSKEY_REFUSALS, _FAILED)}
+    refusals = {errors.TooManyRequests: too_many_notice, **dict.fromkeys(PASSKEY_REFUSALS, _FAILED)}
 
     form: RegisterForm
     rules: tuple[Rule, ...] = ()
@@ -89,13 +89,13 @@ class RegisterPage(Page):
         full.add_error("birth_date", _l("Enter a valid date."))
         full.add_error(TERMS, _l("Check this box to continue."))
         with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
-        with_captcha.captcha.ask(captcha.sample())
-        wrong_captcha.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
+        with_captcha.captcha.prompt(captcha.sample())
+        wrong_captcha.captcha.prompt(captcha.sample(kind="largest", numbers=(4, 19, 7)))
         wrong_captcha.add_error("captcha", captcha.OTHER_QUESTION)
         with_widget, widget_refused, widget_only = (RegisterForm.of(_DEFAULT_FIELDS, typed) for _ in range(3))
-        with_widget.captcha.ask(captcha.sample(), WidgetView("hcaptcha", "a key"))
-        widget_refused.captcha.ask(captcha.sample(), WidgetView("recaptcha_v2", "a key"))
-        widget_only.captcha.ask(None, WidgetView("hcaptcha", "a key", has_question=False))
+        with_widget.captcha.prompt(captcha.sample(), WidgetView("hcaptcha", "a key"))
+        widget_refused.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v2", "a key"))
+        widget_only.captcha.prompt(None, WidgetView("hcaptcha", "a key", has_question=False))
         for form in (widget_refused, widget_only):
             form.add_error(*form.captcha.refused)
         return {
@@ -145,7 +145,7 @@ class PasskeyRegisterPage(RegisterPage):
     def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
         rules, typed = rules_of(PasswordPolicy(), is_first=True), {"email": "ada@example.com"}
         with_captcha = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
-        with_captcha.captcha.ask(captcha.sample())
+        with_captcha.captcha.prompt(captcha.sample())
         empty = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         empty.add_error("email", _l("Enter your email."))
         return {
@@ -182,7 +182,7 @@ _ALL_FIELDS = (
 )
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_register() -> Response:
     """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
     visit = current_visit()
@@ -206,11 +206,11 @@ def show_register() -> Response:
     return first_register_page()
 
 
-def _asks_captcha(tenant: HubTenant) -> bool:
+def _requires_captcha(tenant: HubTenant) -> bool:
     return tenant.registration is not None and tenant.registration.has_captcha
 
 
-@cached_page(ADDRESS, waits=_asks_captcha)
+@cached_page(PATH, waits=_requires_captcha)
 def first_register_page() -> Page:
     registration = current_visit().tenant.registration
     return _page(RegisterForm.of(registration.form if registration else ()))
@@ -224,7 +224,7 @@ def registration_options() -> Response:
     return options_response(form, lambda: api()(begin_with_passkey, form.to_request()))
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_register() -> Response:
     visit = current_visit()
     journey.refuse_unknown_interaction()
@@ -240,12 +240,12 @@ def submit_register() -> Response:
         if by_passkey and read_credential(form) is None:
             return _without_script(registration, form)
         response = api()(operation, form.to_request())
-    except e.RegistrationOff:
+    except errors.RegistrationOff:
         return registration_off()
     except ApiError as refusal:
         lock = LockChallenge.model_validate(refusal.data or {})
-        if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
-            form.captcha.ask(lock.captcha)
+        if lock.captcha is not None or isinstance(refusal, errors.WrongCaptcha):
+            form.captcha.prompt(lock.captcha)
         return _page(form, refusal).render_refusal(refusal)
     followed = journey.follow(response)
     if is_connected:
@@ -274,7 +274,7 @@ def _federated_identity() -> ConnectedProfile | None:
     interaction = current_visit().interaction
     try:
         return api()(read_profile, ConnectedProfileRequest(interaction_id=interaction.id)) if interaction else None
-    except e.UnknownAccount:
+    except errors.UnknownAccount:
         return None
 
 
@@ -282,7 +282,7 @@ def _with_captcha(form: RegisterForm) -> RegisterForm:
     """Return the form with a new captcha."""
     widget = current_visit().tenant.captcha
     has_question = widget is None or widget.has_question
-    form.captcha.ask(api()(contract.captcha, NoParameters()) if has_question else None)
+    form.captcha.prompt(api()(sign_in_pages.captcha, NoParameters()) if has_question else None)
     return form
 
 
@@ -295,7 +295,7 @@ def _has_passkeys(registration: RegistrationView) -> bool:
 def _resume() -> StepResponse:
     if current_visit().interaction is not None:
         return journey.present_step()
-    return api()(contract.open_return, contract.ReturnRequest(action="register"))
+    return api()(sign_in_pages.open_return, sign_in_pages.ReturnRequest(action="register"))
 
 
 def _page(

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final
 
 from wtforms import HiddenField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.captcha.models import CaptchaAnswer
 from app.contract.registration.form import IDENTIFIERS, TERMS, FormField
-from app.contract.registration.pages import RegisterRequest
+from app.contract.registration.registration_pages import RegisterRequest
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.passkey import PASSKEY_REFUSALS, read_credential
 from app.hub.forms.password_rules import problem_of
@@ -25,7 +25,7 @@ from app.kit.operations.errors import ApiError
 _CHECK: Final = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL: Final = _l("Check the fields below and try again.")
 _NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
-_ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (e.TooManyRequests, *PASSKEY_REFUSALS)
+_ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (errors.TooManyRequests, *PASSKEY_REFUSALS)
 
 
 class RegisterForm(HubForm):
@@ -35,21 +35,21 @@ class RegisterForm(HubForm):
     credential = HiddenField()
     connection = HiddenField(name="with")
     refusals = {
-        e.PasskeyNeedsEmail: ("email", _l("Enter your email.")),
-        e.MalformedEmail: ("email", _l("Enter a valid email address.")),
-        e.EmailRefused: ("email", _NOT_HERE),
-        e.EmailDomainRefused: ("email", _NOT_HERE),
-        e.UsernameTaken: ("username", _l("Already in use. Choose another one.")),
-        e.UsernameMissing: ("username", _l("Choose a username.")),
-        e.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
-        e.UsernameFormatRefused: ("username", USERNAME_FORMAT),
-        e.PhoneTaken: ("phone", _l("This number is already in use.")),
-        e.MalformedPhone: ("phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
-        e.PhoneMissing: ("phone", _l("Enter your phone number with + and the country code.")),
-        e.PasswordMissing: ("password", _l("Choose a password.")),
-        e.MalformedDate: ("birth_date", _l("Enter a valid date.")),
-        e.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
-        e.PolicyNotAccepted: (TERMS, _l("Check this box to continue.")),
+        errors.PasskeyNeedsEmail: ("email", _l("Enter your email.")),
+        errors.MalformedEmail: ("email", _l("Enter a valid email address.")),
+        errors.EmailRefused: ("email", _NOT_HERE),
+        errors.EmailDomainRefused: ("email", _NOT_HERE),
+        errors.UsernameTaken: ("username", _l("Already in use. Choose another one.")),
+        errors.UsernameMissing: ("username", _l("Choose a username.")),
+        errors.MalformedUsername: ("username", _l("Use 1 to 32 characters, without spaces.")),
+        errors.UsernameFormatRefused: ("username", USERNAME_FORMAT),
+        errors.PhoneTaken: ("phone", _l("This number is already in use.")),
+        errors.MalformedPhone: ("phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+        errors.PhoneMissing: ("phone", _l("Enter your phone number with + and the country code.")),
+        errors.PasswordMissing: ("password", _l("Choose a password.")),
+        errors.MalformedDate: ("birth_date", _l("Enter a valid date.")),
+        errors.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
+        errors.PolicyNotAccepted: (TERMS, _l("Check this box to continue.")),
     }
     form_fields: ClassVar[tuple[FormField, ...]] = ()
     is_by_passkey: ClassVar[bool] = False
@@ -116,13 +116,13 @@ class RegisterForm(HubForm):
 
     def _refused_fields(self, refusal: ApiError) -> list[tuple[str, Any]]:
         """Return the refused fields, each with its message."""
-        if isinstance(refusal, e.WrongCaptcha):
+        if isinstance(refusal, errors.WrongCaptcha):
             return [self.captcha.refused]
         by_wire = {field.wire_name.lower(): field.name for field in self.form_fields}
-        if isinstance(refusal, e.FieldsRefused):
+        if isinstance(refusal, errors.FieldsRefused):
             refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
             return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(refused_names)]
-        if isinstance(refusal, e.BadParameter):
+        if isinstance(refusal, errors.BadParameter):
             words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
             return [(name, _CHECK) for wire, name in by_wire.items() if wire in words] or [("", _CHECK_ALL)]
         if (message := problem_of(refusal)) is not None:

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from flask import Response
 from wtforms import PasswordField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.contract.steps import StepResponse
-from app.contract.verification import pages as contract
+from app.contract.verification import verification_pages
 from app.hub import journey
 from app.hub.components import mailed_link
 from app.hub.locale import lazy_gettext as _l
@@ -57,7 +57,7 @@ class VerifyPage(mailed_link.LinkPage):
     """Confirms an email address."""
 
     template = "pages/registration/verify.html"
-    path = check_mail.ADDRESS
+    path = check_mail.PATH
     scripts = (*Page.scripts, "reveal")
 
     form: VerificationLinkForm
@@ -126,7 +126,7 @@ class ConfirmedPage(Page):
         }
 
 
-@pages.get(check_mail.ADDRESS)
+@pages.get(check_mail.PATH)
 def show_verify() -> Response:
     """Render a mailed link, the confirmation, or the page that waits for either."""
     if token := mailed_link.link_token():
@@ -142,14 +142,14 @@ def verification_state() -> Response:
     return Response(check_mail.waiting_state(), content_type="text/plain; charset=utf-8")
 
 
-@pages.post(check_mail.ADDRESS)
+@pages.post(check_mail.PATH)
 def submit_verify() -> Response:
     view = _ACTIONS.get(current_visit().form.get("do", ""))
     return view() if view else check_mail.submit_code()
 
 
 def _show_link(token: str) -> Response:
-    link = api()(contract.read_link, mailed_link.link_read(token))
+    link = api()(verification_pages.read_link, mailed_link.link_read(token))
     if link.state == VerificationLinkState.USED and not _live_interaction_id():
         return _confirmed(was_before=True)
     return replace(
@@ -158,28 +158,30 @@ def _show_link(token: str) -> Response:
 
 
 def _confirm() -> Response:
-    return _submit(lambda body: api()(contract.open_link, body))
+    return _submit(lambda body: api()(verification_pages.open_link, body))
 
 
 def _renew() -> Response:
-    return _submit(lambda body: api()(contract.renew_link, body))
+    return _submit(lambda body: api()(verification_pages.renew_link, body))
 
 
-def _submit(ask: Callable[[contract.VerifyLinkRequest], StepResponse]) -> Response:
+def _submit(verify: Callable[[verification_pages.VerifyLinkRequest], StepResponse]) -> Response:
     form, token, visit = VerificationLinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
-        link = api()(contract.read_link, LinkLookup(token=token))
+        link = api()(verification_pages.read_link, LinkLookup(token=token))
         return _page(form, VerificationLinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
         number = (form.number.data or "").strip()[:20]
-        response = ask(
-            contract.VerifyLinkRequest(token=token, interaction_id=visit.interaction_id, password=typed, number=number)
+        response = verify(
+            verification_pages.VerifyLinkRequest(
+                token=token, interaction_id=visit.interaction_id, password=typed, number=number
+            )
         )
-    except e.WrongMailCode as refusal:
+    except errors.WrongMailCode as refusal:
         return _wrong_number(token, refusal)
-    except (e.PasswordMissing, e.WrongCredentials) as refusal:
-        return _ask_password(token, refusal)
+    except (errors.PasswordMissing, errors.WrongCredentials) as refusal:
+        return _prompt_for_password(token, refusal)
     except ApiError as refusal:
         state = shown_for(refusal, _REFUSED)
         if state is None:
@@ -189,18 +191,18 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], StepResponse]) -> Respon
 
 
 def _wrong_number(token: str, refusal: ApiError) -> Response:
-    form, link = VerificationLinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
+    form, link = VerificationLinkForm(formdata=None), api()(verification_pages.read_link, LinkLookup(token=token))
     form.add_error("number", mailed_link.WRONG_NUMBER)
     return _page(form, VerificationLinkState(link.state), token, link).render(refusal.status)
 
 
-def _ask_password(token: str, refusal: ApiError) -> Response:
+def _prompt_for_password(token: str, refusal: ApiError) -> Response:
     """Ask for the registration's password; the first time without an error."""
-    form, link = VerificationLinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
-    is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in current_visit().form
+    form, link = VerificationLinkForm(formdata=None), api()(verification_pages.read_link, LinkLookup(token=token))
+    is_wrong = isinstance(refusal, errors.WrongCredentials) or "password" in current_visit().form
     if is_wrong:
         form.add_error(
-            "password", _WRONG_PASSWORD if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
+            "password", _WRONG_PASSWORD if isinstance(refusal, errors.WrongCredentials) else _l("Enter your password.")
         )
     return _page(form, VerificationLinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
@@ -209,9 +211,9 @@ def _page(
     form: VerificationLinkForm,
     state: VerificationLinkState,
     token: str,
-    link: contract.VerificationLinkView | None = None,
+    link: verification_pages.VerificationLinkView | None = None,
 ) -> VerifyPage:
-    link = link or contract.VerificationLinkView(state=state)
+    link = link or verification_pages.VerificationLinkView(state=state)
     name = current_visit().relying_party
     return VerifyPage(form, state, link.sent_to, token[:MAX_TOKEN_LENGTH], name, link.added_by, link.is_awaited)
 
@@ -240,8 +242,8 @@ _ACTIONS: Final[Mapping[str, Callable[[], Response]]] = {
     "mail": check_mail.submit_resend,
 }
 _REFUSED: Final[dict[type[ApiError], VerificationLinkState]] = {
-    e.UnknownLink: VerificationLinkState.UNKNOWN,
-    e.ExpiredLink: VerificationLinkState.EXPIRED,
-    e.ClosedLink: VerificationLinkState.CLOSED,
-    e.EmailRegistered: VerificationLinkState.CLOSED,
+    errors.UnknownLink: VerificationLinkState.UNKNOWN,
+    errors.ExpiredLink: VerificationLinkState.EXPIRED,
+    errors.ClosedLink: VerificationLinkState.CLOSED,
+    errors.EmailRegistered: VerificationLinkState.CLOSED,
 }

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages import account as contract
-from app.contract.second_factors.pages.sign_in import FactorAnswer
+from app.contract.second_factors.pages import account_factor_pages
+from app.contract.second_factors.pages.second_factor_pages import FactorAnswer
 from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.factors import duo, new_backup_codes
@@ -38,7 +38,7 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 _TOO_SOON = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
-_REFUSALS: Final[dict[type[ApiError], Notice]] = {**CHANGE_REFUSALS, e.TooManyRequests: _TOO_SOON}
+_REFUSALS: Final[dict[type[ApiError], Notice]] = {**CHANGE_REFUSALS, errors.TooManyRequests: _TOO_SOON}
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class EnrolmentReauthenticationPage(Page):
         provided = {"account": "ada@example.com", "kind": "totp", "reauthentication": NEEDED}
         name = PRESENTATIONS[FactorKind.TOTP].name
         wrong = ChosenForm(data={**provided, "password": "x"})
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(ChosenForm(data=provided), name),
             "wrong password": cls(wrong, name),
-            "locked": cls(ChosenForm(data=provided), name, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(ChosenForm(data=provided), name, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
@@ -99,7 +99,7 @@ def show_add_factor() -> Response:
     if kind is None or kind not in PRESENTATIONS:
         return redirect_to(ACCOUNT_FACTORS)
     try:
-        view = read_account(contract.read_one, contract.OwnFactorRequest(kind=kind))
+        view = read_account(account_factor_pages.read_one, account_factor_pages.OwnFactorRequest(kind=kind))
     except ApiError:
         return redirect_to(ACCOUNT_FACTORS)  # not offered by the tenant
     if view.is_held:
@@ -132,14 +132,14 @@ def duo_enrolment_callback() -> Response:
 def _add(form: FactorForm, answer: FactorAnswer) -> Response:
     kind = answer.kind
     try:
-        added = api()(contract.add, answer)
-    except e.WrongCurrentPassword:
+        added = api()(account_factor_pages.add, answer)
+    except errors.WrongCurrentPassword:
         return redirect_to(_address(kind))  # the authentication is too old by now: the page asks for the password
     except ApiError as refusal:
         return _refused(kind, form, refusal)
     if not added.wants_codes:
         return redirect_to(f"{ACCOUNT_FACTORS}?done=added")
-    return new_backup_codes.show_new() or redirect_to(new_backup_codes.ADDRESS)
+    return new_backup_codes.show_new() or redirect_to(new_backup_codes.PATH)
 
 
 def _begin(kind: FactorKind) -> Response:
@@ -153,10 +153,10 @@ def _begin(kind: FactorKind) -> Response:
     if not form.validate():
         return page.render(form.error_status) if form.requires_password else redirect_to(ACCOUNT_FACTORS)
     target = (form.target.data or "").strip()[:320] or None
-    chosen = contract.EnrolFactorRequest(kind=kind, target=target)
+    chosen = account_factor_pages.EnrolFactorRequest(kind=kind, target=target)
     try:
-        enrolment = api(form.current_password)(contract.begin, chosen)
-    except e.WrongCurrentPassword as refusal:
+        enrolment = api(form.current_password)(account_factor_pages.begin, chosen)
+    except errors.WrongCurrentPassword as refusal:
         form.add_refusal(refusal)
         return page.render(refusal.status)
     except ApiError as refusal:
@@ -172,14 +172,14 @@ def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
 def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
     """Render the page after an incomplete form."""
     try:
-        view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
+        view = api()(account_factor_pages.read_one, account_factor_pages.OwnFactorRequest(kind=kind))
     except ApiError:
         return redirect_to(ACCOUNT_FACTORS)
     return _page(view, kind, form).render(form.error_status)
 
 
 def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
-    view = contract.OwnFactorRefusal.model_validate(refusal.data or {}).view
+    view = account_factor_pages.OwnFactorRefusal.model_validate(refusal.data or {}).view
     if view is None:
         return redirect_to(ACCOUNT_FACTORS)
     page = _page(view, kind, form)
@@ -187,7 +187,7 @@ def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
     return with_retry_after(replace(page, page_notice=notice).render(refusal.status), refusal)
 
 
-def _page(view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None) -> Page:
+def _page(view: account_factor_pages.OwnFactorView, kind: FactorKind, form: FactorForm | None = None) -> Page:
     presentation = PRESENTATIONS[kind]
     if view.shown is None:
         data = {"kind": kind.value, **reauthentication_data(view)}

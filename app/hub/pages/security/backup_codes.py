@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import NoParameters
-from app.contract.second_factors.pages import sign_in as contract
+from app.contract.second_factors.pages import second_factor_pages
 from app.contract.steps import BackupCodesStep
 from app.hub import journey
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS
 from app.hub.factors.new_backup_codes import (
-    ADDRESS,
     FILE,
+    PATH,
     SAVE,
     SKIP,
     BackupCodesPage,
@@ -28,16 +28,16 @@ from app.hub.forms.reauthentication import reauthentication_data
 from app.hub.pages import account_page, pages
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_backup_codes() -> Response:
     is_sign_in = current_visit().session != "" and current_visit().interaction is not None
     try:
         view = read_factors()
-    except e.TwoFactorOff:
+    except errors.TwoFactorOff:
         return redirect_to("/security")
     if is_sign_in:
         return _page(GenerateForm(formdata=None), view.person.label, current_visit().query.get("state", "")).render()
@@ -49,7 +49,7 @@ def show_backup_codes() -> Response:
     return page.render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_backup_codes() -> Response:
     """Create codes, save those on the page, or continue the sign-in without codes."""
     action = current_visit().form.get("do")
@@ -59,7 +59,7 @@ def submit_backup_codes() -> Response:
 @pages.get(FILE)
 def show_backup_codes_again() -> Response:
     """Redirect to the page: its language links open the address of its forms."""
-    return redirect_to(interaction_address(ADDRESS))
+    return redirect_to(interaction_url(PATH))
 
 
 @pages.post(FILE)
@@ -68,7 +68,7 @@ def download_backup_codes() -> Response:
     form = SheetForm()
     sheet = form.code_sheet
     if sheet is None:
-        return redirect_to(interaction_address(ADDRESS))
+        return redirect_to(interaction_url(PATH))
     if not form.validate():
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     response = Response(sheet.text, content_type="text/plain; charset=utf-8")
@@ -82,8 +82,8 @@ def _create() -> Response:
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        created = api(form.current_password)(contract.create_backup_codes, NoParameters())
-    except (e.NoSecondFactor, e.NoBackupCodes):
+        created = api(form.current_password)(second_factor_pages.create_backup_codes, NoParameters())
+    except (errors.NoSecondFactor, errors.NoBackupCodes):
         return redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
         return _page(form).render_refusal(refusal)
@@ -98,10 +98,12 @@ def _save(action: str) -> Response:
             return _page(GenerateForm(formdata=None).with_token_error()).render(form.error_status)
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     if action == SAVE and sheet is None:
-        return redirect_to(interaction_address(ADDRESS))
+        return redirect_to(interaction_url(PATH))
     interaction_id = current_visit().interaction_id
-    request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", interaction_id=interaction_id)
-    response = api()(contract.save_backup_codes, request_body)
+    request_body = second_factor_pages.SaveBackupCodesRequest(
+        batch=sheet.batch if sheet else "", interaction_id=interaction_id
+    )
+    response = api()(second_factor_pages.save_backup_codes, request_body)
     if isinstance(response.step, BackupCodesStep) or interaction_id:
         return journey.follow(response)
     return redirect_to(f"{ACCOUNT_FACTORS}?done=saved")

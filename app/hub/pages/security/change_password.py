@@ -9,8 +9,8 @@ from flask import Response
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
-from app.contract.recovery import pages as contract
+from app.contract import errors
+from app.contract.recovery import recovery_pages
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.sign_in_refusals import REFUSALS, RefusalReason, sign_in_notice
@@ -24,7 +24,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS = "/change-password"
+PATH = "/change-password"
 
 
 class ChangePasswordForm(NewPasswordForm):
@@ -33,10 +33,10 @@ class ChangePasswordForm(NewPasswordForm):
     first_fields: tuple[str, ...] = ("old_password",)
     old_password = PasswordField(_l("Current password"), [InputRequired(_l("Enter your current password."))])
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
-    refusals = {e.WrongCurrentPassword: ("old_password", _l("Wrong password."))}
+    refusals = {errors.WrongCurrentPassword: ("old_password", _l("Wrong password."))}
 
-    def to_request(self) -> contract.ChangePasswordRequest:
-        return contract.ChangePasswordRequest(
+    def to_request(self) -> recovery_pages.ChangePasswordRequest:
+        return recovery_pages.ChangePasswordRequest(
             old_password=self.old_password.data or "", new_password=self.new_password.data or ""
         )
 
@@ -54,7 +54,7 @@ class ChangePasswordPage(NewPasswordPage):
     def samples(cls) -> Mapping[str, ChangePasswordPage]:
         rules, wrong = rules_of(PasswordPolicy()), ChangePasswordForm()
         weak, broken_rules = sample_weak(ChangePasswordForm())
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(ChangePasswordForm(), "ada@example.com", rules),
             "wrong": cls(wrong, "ada@example.com", rules),
@@ -66,18 +66,18 @@ class ChangePasswordPage(NewPasswordPage):
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_change_password() -> Response:
     return _render(ChangePasswordForm())
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_change_password() -> Response:
     form = ChangePasswordForm()
     if not form.validate():
         return _render(form)
     try:
-        result = api()(contract.change, form.to_request())
+        result = api()(recovery_pages.change, form.to_request())
     except ApiError as refusal:
         return _render(form, refusal)
     current_visit().renew(result.session)

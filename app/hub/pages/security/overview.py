@@ -10,13 +10,13 @@ from flask import Response
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.accounts.pages import security as contract
-from app.contract.accounts.pages.security import FEW_CODES, Improvement
+from app.contract import errors
+from app.contract.accounts.pages import security_pages
+from app.contract.accounts.pages.security_pages import FEW_CODES, Improvement
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages.account import FactorsView
-from app.contract.sessions.pages import sign_out as sign_out_pages
+from app.contract.second_factors.pages.account_factor_pages import FactorsView
+from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ProfileStep
 from app.hub import journey
 from app.hub.account_pages import read_account
@@ -32,7 +32,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
-ADDRESS: Final = "/security"
+PATH: Final = "/security"
 FORGET: Final = "forget"
 _FACTORS: Final = "/second-factors"
 
@@ -55,8 +55,8 @@ class RevokeTrustForm(HubForm):
     browser_id = HiddenField()
     every = HiddenField()
 
-    def to_request(self) -> contract.ForgetBrowserRequest:
-        return contract.ForgetBrowserRequest(id=(self.browser_id.data or "")[:64], every=bool(self.every.data))
+    def to_request(self) -> security_pages.ForgetBrowserRequest:
+        return security_pages.ForgetBrowserRequest(id=(self.browser_id.data or "")[:64], every=bool(self.every.data))
 
 
 @dataclass(frozen=True)
@@ -203,12 +203,12 @@ _DONE: Final = {
 }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_security() -> Response:
     return _render(EndSessionForm(formdata=None), done=current_visit().query.get("done", ""))
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_security() -> Response:
     """End sessions, or revoke trusted browsers."""
     form: EndSessionForm | RevokeTrustForm = (
@@ -223,14 +223,14 @@ def _end_sessions(form: EndSessionForm) -> Response:
     """End the sessions; ending the current one signs out."""
     try:
         response = api()(sign_out_pages.end_session, form.to_request())
-    except (SignInRequired, e.SessionExpired):
-        return redirect_to(ADDRESS)  # already gone: the list shows it
-    return redirect_to(f"{ADDRESS}?done=ended") if isinstance(response.step, ProfileStep) else journey.follow(response)
+    except (SignInRequired, errors.SessionExpired):
+        return redirect_to(PATH)  # already gone: the list shows it
+    return redirect_to(f"{PATH}?done=ended") if isinstance(response.step, ProfileStep) else journey.follow(response)
 
 
 def _revoke_trust(form: RevokeTrustForm) -> Response:
-    api()(contract.forget_browsers, form.to_request())
-    return redirect_to(f"{ADDRESS}?done=forgotten")
+    api()(security_pages.forget_browsers, form.to_request())
+    return redirect_to(f"{PATH}?done=forgotten")
 
 
 def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
@@ -247,12 +247,12 @@ def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
     ).render(status)
 
 
-def read_security() -> contract.SecurityView:
+def read_security() -> security_pages.SecurityView:
     """Return the account's security overview. Raises SignInRequired."""
-    return read_account(contract.read, NoParameters())
+    return read_account(security_pages.read, NoParameters())
 
 
-def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]:
+def _credential_rows(overview: security_pages.SecurityView) -> Iterable[CredentialRow]:
     tenant = current_visit().tenant
     changed = formatting.format_day(overview.password_changed_at)
     hint = (_changed_on(changed) if changed else _SET) if overview.has_password else _NOT_SET
@@ -300,7 +300,7 @@ def _codes_row(count: int) -> CredentialRow:
     return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS, tag, tone)
 
 
-def _checkup(overview: contract.SecurityView) -> Checkup:
+def _checkup(overview: security_pages.SecurityView) -> Checkup:
     checkup, factors = overview.checkup, overview.factors
     tasks = {
         Improvement.BACKUP_CODES: _few_codes(factors.backup_codes or 0 if factors is not None else 0),
@@ -352,7 +352,7 @@ def _session_row(view: sign_out_pages.SessionView) -> Browser:
     )
 
 
-def _trusted_row(view: contract.BrowserView) -> Browser:
+def _trusted_row(view: security_pages.BrowserView) -> Browser:
     name, until = formatting.browser_label(view.browser, view.os), _until_day(formatting.format_day(view.ends_at))
     return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
 

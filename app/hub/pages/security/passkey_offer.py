@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Response
 
-from app.contract.passkeys import pages as contract
+from app.contract.passkeys import passkey_pages
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
 from app.hub.forms.passkey import FAILED, PASSKEY_REFUSALS, SCRIPTLESS, CredentialForm, read_credential
@@ -19,7 +19,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/passkeys/offer"
+PATH: Final = "/passkeys/offer"
 
 
 @dataclass(frozen=True)
@@ -56,18 +56,18 @@ class PasskeyOfferPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_passkey_offer() -> Response:
     visit = current_visit()
     interaction_id = visit.interaction_id
-    offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=interaction_id))
+    offer = api()(passkey_pages.read_offer, passkey_pages.PasskeyOfferRequest(interaction_id=interaction_id))
     if offer.next is not None:
         return journey.follow(offer.next)
     visit.use_account_language(offer.person)
     return _page(is_local=offer.is_local, account=offer.person.label if offer.person else "").render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_passkey_offer() -> Response:
     visit = current_visit()
     form = CredentialForm()
@@ -83,7 +83,8 @@ def submit_passkey_offer() -> Response:
     try:
         return journey.follow(
             api()(
-                contract.answer_offer, contract.PasskeyOfferAnswer(interaction_id=interaction_id, credential=credential)
+                passkey_pages.answer_offer,
+                passkey_pages.PasskeyOfferAnswer(interaction_id=interaction_id, credential=credential),
             )
         )
     except ApiError as refusal:
@@ -93,7 +94,9 @@ def submit_passkey_offer() -> Response:
 def _account() -> str:
     """Return the label of the account, for a page that is rendered again."""
     try:
-        offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=current_visit().interaction_id))
+        offer = api()(
+            passkey_pages.read_offer, passkey_pages.PasskeyOfferRequest(interaction_id=current_visit().interaction_id)
+        )
     except SignInRequired:
         return ""
     return offer.person.label if offer.person else ""

@@ -13,10 +13,9 @@ from flask_babel import format_timedelta
 from werkzeug.exceptions import NotFound
 from wtforms import HiddenField, StringField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import NoParameters
-from app.contract.passkeys import account as account_passkeys
-from app.contract.passkeys import pages as contract
+from app.contract.passkeys import account_passkey_operations, passkey_pages
 from app.hub.account_pages import read_account, require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.passkey import (
@@ -39,9 +38,9 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/passkeys"
-ADD: Final = f"{ADDRESS}/add"
-EDIT: Final = f"{ADDRESS}/edit"
+PATH: Final = "/passkeys"
+ADD: Final = f"{PATH}/add"
+EDIT: Final = f"{PATH}/edit"
 _UNUSED: Final = timedelta(days=365)
 
 
@@ -173,22 +172,22 @@ class EditPasskeyPage(Page):
             "the last one": cls(RemovePasskeyForm(data=data), name_form, passkey, is_last=True),
             "with the password": cls(RemovePasskeyForm(data={**data, "reauthentication": NEEDED}), name_form, passkey),
             "locked": cls(
-                RemovePasskeyForm(data=data), name_form, passkey, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]
+                RemovePasskeyForm(data=data), name_form, passkey, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]
             ),
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_passkeys() -> Response:
     return _list_page(read_passkeys()).render()
 
 
-@pages.post(f"{ADDRESS}/options")
+@pages.post(f"{PATH}/options")
 def creation_options() -> Response:
     """Return WebAuthn creation options to the page's script."""
     is_local = current_visit().form.get("local") == "1"
     return options_response(
-        CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwnRequest(local=is_local))
+        CredentialForm(), lambda: api()(passkey_pages.begin_own, passkey_pages.BeginOwnRequest(local=is_local))
     )
 
 
@@ -196,7 +195,7 @@ def creation_options() -> Response:
 def show_add_passkey() -> Response:
     view = read_passkeys()
     if view.obstacle:
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     require_recent_authentication(view)
     return AddPasskeyPage(AddPasskeyForm(formdata=None, data=reauthentication_data(view))).render()
 
@@ -212,10 +211,10 @@ def submit_add_passkey() -> Response:
     if credential is None:
         return replace(page, page_notice=SCRIPTLESS).render(422)
     try:
-        api(form.current_password)(contract.add, contract.AddPasskeyRequest(credential=credential))
+        api(form.current_password)(passkey_pages.add, passkey_pages.AddPasskeyRequest(credential=credential))
     except ApiError as refusal:
         return page.render_refusal(refusal)
-    return redirect_to(f"{ADDRESS}?done=added")
+    return redirect_to(f"{PATH}?done=added")
 
 
 @account_page(EDIT, parameter="id", field="passkey")
@@ -223,7 +222,7 @@ def show_edit_passkey() -> Response:
     view = read_passkeys()
     passkey_id = current_visit().query.get("id", "")
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     require_recent_authentication(view)
     form = RemovePasskeyForm(formdata=None, data={**reauthentication_data(view), "passkey": passkey_id})
     return _edit_page(view, form, passkey_id).render()
@@ -240,7 +239,7 @@ def passkey_endpoints() -> Response:
     """Serve the addresses for password managers (W3C passkey-endpoints)."""
     _require_passkeys()
     base = current_visit().origin
-    return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{ADDRESS}"})
+    return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{PATH}"})
 
 
 @pages.get("/.well-known/webauthn")
@@ -253,7 +252,7 @@ def related_origins() -> Response:
     return _json({"origins": [services().settings.hub_url(tenant.name), *tenant.related_origins]})
 
 
-def read_passkeys() -> contract.OwnPasskeys:
+def read_passkeys() -> passkey_pages.OwnPasskeys:
     """Return the account's passkeys.
 
     Raises:
@@ -262,8 +261,8 @@ def read_passkeys() -> contract.OwnPasskeys:
     """
     _require_passkeys()
     try:
-        return read_account(contract.read_own, NoParameters())
-    except e.PasskeysOff:
+        return read_account(passkey_pages.read_own, NoParameters())
+    except errors.PasskeysOff:
         raise NotFound from None
 
 
@@ -275,39 +274,41 @@ def _require_passkeys() -> None:
 def _rename() -> Response:
     form = RenamePasskeyForm()
     if not form.validate():
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
     try:
-        api()(contract.rename, contract.RenamePasskeyRequest(id=passkey, name=name))
+        api()(passkey_pages.rename, passkey_pages.RenamePasskeyRequest(id=passkey, name=name))
     except ApiError:
-        return redirect_to(ADDRESS)
-    return redirect_to(f"{ADDRESS}?done=renamed")
+        return redirect_to(PATH)
+    return redirect_to(f"{PATH}?done=renamed")
 
 
 def _remove() -> Response:
     form = RemovePasskeyForm()
     passkey_id = (form.passkey.data or "")[:100]
     if not (passkey_id.isascii() and passkey_id.isalnum()):
-        return redirect_to(ADDRESS)  # no id of ours, and no segment of a path
+        return redirect_to(PATH)  # no id of ours, and no segment of a path
     if not form.validate():
         return _remove_again(form, passkey_id)
     try:
-        api(form.current_password)(account_passkeys.remove, account_passkeys.RemoveOwnPasskey(passkey_id=passkey_id))
-    except e.UnknownPasskey:
-        return redirect_to(ADDRESS)  # removed already, by a double submit or another tab
+        api(form.current_password)(
+            account_passkey_operations.remove, account_passkey_operations.RemoveOwnPasskey(passkey_id=passkey_id)
+        )
+    except errors.UnknownPasskey:
+        return redirect_to(PATH)  # removed already, by a double submit or another tab
     except ApiError as refusal:
         return _remove_again(form, passkey_id, refusal)
-    return redirect_to(f"{ADDRESS}?done=removed")
+    return redirect_to(f"{PATH}?done=removed")
 
 
 def _remove_again(form: RemovePasskeyForm, passkey_id: str, refusal: ApiError | None = None) -> Response:
     view = read_passkeys()
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
-        return redirect_to(ADDRESS)
+        return redirect_to(PATH)
     return _edit_page(view, form, passkey_id).render_refusal(refusal)
 
 
-def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
+def _list_page(view: passkey_pages.OwnPasskeys) -> PasskeysPage:
     accepted = view.accepted
     signals = {
         "rp": accepted.rp_id,
@@ -320,14 +321,14 @@ def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
     return PasskeysPage(passkeys, json.dumps(signals), view.obstacle, current_visit().query.get("done", ""))
 
 
-def _edit_page(view: contract.OwnPasskeys, form: RemovePasskeyForm, passkey_id: str) -> EditPasskeyPage:
+def _edit_page(view: passkey_pages.OwnPasskeys, form: RemovePasskeyForm, passkey_id: str) -> EditPasskeyPage:
     listed = zip(view.passkeys, view.accepted.ids, strict=True)
     passkey = next(_row(passkey, shown) for passkey, shown in listed if passkey.id == passkey_id)
     name_form = RenamePasskeyForm(formdata=None, data={"name": passkey.name, "passkey": passkey.id})
     return EditPasskeyPage(form, name_form, passkey, len(view.passkeys) == 1)
 
 
-def _row(passkey: contract.OwnPasskey, credential_id: str) -> PasskeyRow:
+def _row(passkey: passkey_pages.OwnPasskey, credential_id: str) -> PasskeyRow:
     seen = datetime.fromisoformat(passkey.used_at or passkey.created_at)
     return PasskeyRow(
         passkey.id,

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.accounts.pages import profile as account_pages
-from app.contract.pins import pages as contract
+from app.contract import errors
+from app.contract.accounts.pages import profile_pages
+from app.contract.pins import pin_pages
 from app.contract.pins.settings import Pins
 from app.contract.steps import PinStep
 from app.hub import journey
@@ -25,7 +25,7 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
 OWN: Final = "/pin"
@@ -47,14 +47,14 @@ class PinPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, PinPage]:
         rule, refused = pin_hint(Pins()), PinForm(data={"pin": "1234"})
-        refused.add_refusal(e.BadParameter())
+        refused.add_refusal(errors.BadParameter())
         request_body = PinForm(data={"reauthentication": NEEDED, "account": "ada@example.com"})
         return {
             "first": cls(PinForm(), rule),
             "another": cls(PinForm(), rule, has_pin=True),
             "refused": cls(refused, rule),
             "with the password": cls(request_body, rule, has_pin=True),
-            "locked": cls(request_body, rule, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(request_body, rule, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
@@ -81,7 +81,7 @@ class SetPinPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, SetPinPage]:
         rule, refused = pin_hint(Pins(min_length=4, max_length=4)), PinForm(data={"pin": "1234"})
-        refused.add_refusal(e.BadParameter())
+        refused.add_refusal(errors.BadParameter())
         return {
             "required": cls(PinForm(), rule, relying_party="Acme Shop"),
             "offered": cls(
@@ -105,8 +105,8 @@ def submit_pin() -> Response:
     if not form.validate():
         return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
     try:
-        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64])
-        api(form.current_password)(contract.set_own, chosen)
+        chosen = pin_pages.SetPinRequest(pin=(form.pin.data or "")[:64])
+        api(form.current_password)(pin_pages.set_own, chosen)
     except ApiError as refusal:
         return _own_page(form, has_pin=_has_pin(view)).render_refusal(refusal)
     return redirect_to("/security?done=saved")
@@ -129,15 +129,15 @@ def submit_set_pin() -> Response:
     form.is_skipped, can_skip = visit.form.get("do") == "skip", visit.form.get("skips") == "1"
     if not form.validate():
         return _step_page(form, account_in_interaction(), can_skip=can_skip).render(form.error_status)
-    request_body = contract.PinStepRequest(
+    request_body = pin_pages.PinStepRequest(
         interaction_id=interaction.id,
         pin=(form.pin.data or "")[:64],
         skip=form.is_skipped,
     )
     try:
-        return journey.follow(api(form.current_password)(contract.set_at_sign_in, request_body))
+        return journey.follow(api(form.current_password)(pin_pages.set_at_sign_in, request_body))
     except SignInRequired:
-        return redirect_to(interaction_address("/login"))
+        return redirect_to(interaction_url("/login"))
     except ApiError as refusal:
         return _step_page(form, account_in_interaction(), can_skip=can_skip).render_refusal(refusal)
 
@@ -151,5 +151,5 @@ def _step_page(form: PinForm, account: str, *, can_skip: bool) -> SetPinPage:
     return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, visit.relying_party, account)
 
 
-def _has_pin(view: account_pages.ProfileResponse) -> bool:
+def _has_pin(view: profile_pages.ProfileResponse) -> bool:
     return bool((view.profile.get("PIN") or {}).get("PIN"))

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.accounts.pages import reauthentication as contract
-from app.contract.accounts.pages.reauthentication import RequiredReauthentication
+from app.contract import errors
+from app.contract.accounts.pages import reauthentication_pages
+from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.page_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.account_pages import is_landing
@@ -25,7 +25,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/confirm"
+PATH: Final = "/confirm"
 
 
 @dataclass(frozen=True)
@@ -43,21 +43,21 @@ class ReauthenticationPage(Page):
     @property
     def address(self) -> str:
         """The form's action."""
-        return f"{ADDRESS}?{urlencode({'next': self.landing})}"
+        return f"{PATH}?{urlencode({'next': self.landing})}"
 
     @classmethod
     def samples(cls) -> Mapping[str, ReauthenticationPage]:
         common = {"account": "ada@example.com", "reauthentication": NEEDED}
         wrong = ReauthenticationForm(data={**common, "password": "x"})
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(ReauthenticationForm(data=common)),
             "wrong password": cls(wrong),
-            "locked": cls(ReauthenticationForm(data=common), page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(ReauthenticationForm(data=common), page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_reauthentication() -> Response:
     landing = _landing()
     journey.refuse_expired_interaction()
@@ -66,8 +66,10 @@ def show_reauthentication() -> Response:
     if current_visit().query.get("anew"):
         return oidc_client.start_login(landing, reauthenticate=True)
     try:
-        request_body = contract.ReauthenticationRequest(landing=landing, interaction_id=current_visit().interaction_id)
-        view = api()(contract.begin_reauthentication, request_body)
+        request_body = reauthentication_pages.ReauthenticationRequest(
+            landing=landing, interaction_id=current_visit().interaction_id
+        )
+        view = api()(reauthentication_pages.begin_reauthentication, request_body)
     except SignInRequired:
         return oidc_client.start_login(landing)
     current_visit().use_account_language(view.person)
@@ -82,14 +84,14 @@ def show_reauthentication() -> Response:
     ).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_reauthentication() -> Response:
     form, landing = ReauthenticationForm(), _landing()
     form.require_password()
     if not form.validate():
         return ReauthenticationPage(form, landing).render(form.error_status)
     try:
-        api(form.current_password)(contract.reauthenticate, NoParameters())
+        api(form.current_password)(reauthentication_pages.reauthenticate, NoParameters())
     except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:

@@ -10,9 +10,9 @@ from typing import Any, Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages import account as contract
+from app.contract.second_factors.pages import account_factor_pages
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_factors
@@ -45,9 +45,9 @@ class RemoveFactorForm(ReauthenticationForm):
     kind = HiddenField()
     effect = HiddenField()
 
-    def to_request(self) -> contract.RemoveFactorRequest:
+    def to_request(self) -> account_factor_pages.RemoveFactorRequest:
         kind = kind_of(self.kind.data) or FactorKind.TOTP
-        return contract.RemoveFactorRequest(kind=kind)
+        return account_factor_pages.RemoveFactorRequest(kind=kind)
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class RemoveFactorPage(Page):
         name, common = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
         with_password = RemoveFactorForm(data=common)
         wrong = RemoveFactorForm(data={**common, "reauthentication": NEEDED, "password": "x"})
-        with_password.add_refusal(e.WrongCurrentPassword())
-        wrong.add_refusal(e.WrongCurrentPassword())
+        with_password.add_refusal(errors.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             **{effect.value: cls(RemoveFactorForm(data=common), name, effect) for effect in Effect},
             "with the password": cls(with_password, name, Effect.OTHERS),
             "wrong password": cls(wrong, name, Effect.NOTHING),
-            "locked": cls(wrong, name, Effect.NOTHING, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(wrong, name, Effect.NOTHING, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
@@ -142,7 +142,7 @@ class RemoveFactorPage(Page):
 def show_second_factors() -> Response:
     try:
         view = read_factors()
-    except e.TwoFactorOff:
+    except errors.TwoFactorOff:
         return redirect_to("/security")
     return _page(view).render()
 
@@ -152,7 +152,7 @@ def show_remove_factor() -> Response:
     kind = kind_of(current_visit().query.get("kind"))
     try:
         view = read_factors()
-    except e.TwoFactorOff:
+    except errors.TwoFactorOff:
         return redirect_to("/security")
     if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.enrolled}:
         return redirect_to(ACCOUNT_FACTORS)
@@ -173,13 +173,13 @@ def submit_remove_factor() -> Response:
     if not form.validate():
         return page.render(form.error_status)
     try:
-        api(form.current_password)(contract.remove, form.to_request())
+        api(form.current_password)(account_factor_pages.remove, form.to_request())
     except ApiError as refusal:
         return page.render_refusal(refusal)
     return redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 
 
-def _page(view: contract.FactorsView) -> FactorsPage:
+def _page(view: account_factor_pages.FactorsView) -> FactorsPage:
     form = ChosenForm(formdata=None, data=reauthentication_data(view))
     available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
     return FactorsPage(
@@ -192,14 +192,14 @@ def _page(view: contract.FactorsView) -> FactorsPage:
     )
 
 
-def _enrolled_factor(item: contract.EnrolledFactor) -> FactorRow:
+def _enrolled_factor(item: account_factor_pages.EnrolledFactor) -> FactorRow:
     presentation, day = PRESENTATIONS[item.kind], formatting.format_day
     return FactorRow(
         item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)
     )
 
 
-def _effect(view: contract.FactorsView) -> Effect:
+def _effect(view: account_factor_pages.FactorsView) -> Effect:
     if len(view.enrolled) > 1:
         return Effect.OTHERS
     return Effect.MUST_ENROL if view.is_required else Effect.NOTHING

@@ -8,9 +8,9 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.accounts.pages.security import AnswersEdit
-from app.contract.accounts.pages.security import edit_answers as operation
+from app.contract import errors
+from app.contract.accounts.pages.security_pages import AnswersEdit
+from app.contract.accounts.pages.security_pages import edit_answers as operation
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
@@ -24,7 +24,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/security-questions"
+PATH: Final = "/security-questions"
 
 
 class AnswersForm(SecurityAnswersForm, ReauthenticationForm):
@@ -42,7 +42,7 @@ class SecurityQuestionsPage(Page):
     scripts = (*Page.scripts, "reveal")
     refusals = {
         **CHANGE_REFUSALS,
-        e.UnknownSecurityQuestion: Notice(
+        errors.UnknownSecurityQuestion: Notice(
             _l("Nothing was changed"), _l("You can only change answers you’ve already given.")
         ),
     }
@@ -59,7 +59,7 @@ class SecurityQuestionsPage(Page):
     def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
         questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
         wrong = AnswersForm.of(questions, data={"reauthentication": NEEDED, "account": "ada@example.com"})
-        wrong.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(errors.WrongCurrentPassword())
         return {
             "fresh": cls(AnswersForm.of(questions)),
             "answered": cls(AnswersForm.of(questions), ("pet", "town")),
@@ -68,7 +68,7 @@ class SecurityQuestionsPage(Page):
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_security_questions() -> Response:
     view = read_profile()
     form = AnswersForm.of(current_visit().tenant.every_question, data=reauthentication_data(view))
@@ -76,7 +76,7 @@ def show_security_questions() -> Response:
     return SecurityQuestionsPage(form, tuple(view.answered)).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_security_questions() -> Response:
     form = AnswersForm.of(current_visit().tenant.every_question)
     if not form.validate():

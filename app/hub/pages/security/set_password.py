@@ -10,8 +10,8 @@ from flask import Response
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
-from app.contract.recovery import pages as contract
+from app.contract import errors
+from app.contract.recovery import recovery_pages
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
@@ -25,7 +25,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/set-password"
+PATH: Final = "/set-password"
 
 
 class SetPasswordForm(NewPasswordForm):
@@ -33,8 +33,8 @@ class SetPasswordForm(NewPasswordForm):
 
     new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
 
-    def to_request(self) -> contract.SetPasswordRequest:
-        return contract.SetPasswordRequest(password=self.new_password.data or "")
+    def to_request(self) -> recovery_pages.SetPasswordRequest:
+        return recovery_pages.SetPasswordRequest(password=self.new_password.data or "")
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,14 @@ class SetPasswordPage(NewPasswordPage):
         return {
             "fresh": cls(SetPasswordForm(), "ada@example.com", rules),
             "weak": cls(weak, "ada@example.com", broken_rules),
-            "locked": cls(SetPasswordForm(), "ada@example.com", rules, page_notice=CHANGE_REFUSALS[e.LockedForAWhile]),
+            "locked": cls(
+                SetPasswordForm(), "ada@example.com", rules, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]
+            ),
             "token": cls(SetPasswordForm().with_token_error(), "ada@example.com", rules),
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_set_password() -> Response:
     view = read_profile(with_password_policy=True)
     if view.has_password:
@@ -67,15 +69,15 @@ def show_set_password() -> Response:
     return _page(SetPasswordForm(formdata=None), view.person.label, policy=view.password_policy).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_set_password() -> Response:
     form = SetPasswordForm()
     if not form.validate():
         return _page(form).render(form.error_status)
     try:
-        result = api()(contract.set_first, form.to_request())
-    except e.WrongCurrentPassword:
-        return redirect_to(ADDRESS)  # set meanwhile, or the authentication is too old by now
+        result = api()(recovery_pages.set_first, form.to_request())
+    except errors.WrongCurrentPassword:
+        return redirect_to(PATH)  # set meanwhile, or the authentication is too old by now
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(result.session)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flask import Response, redirect
 
-from app.contract.sessions.pages import account_choice as contract
+from app.contract.sessions.pages import account_choice_pages
 from app.hub import journey, oidc_client
 from app.hub.client.identity_client import AccountChanged, SignInRequired
 from app.hub.exception_pages import ERROR_PAGES
@@ -18,10 +18,10 @@ from app.hub.rendering.page import Page
 from app.hub.tenants.branding import initials
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.visit import current_visit, own_address, retry_address
+from app.hub.web.visit import current_visit, own_url, retry_url
 from app.kit.text.input_filter import is_secret_name
 
-ADDRESS: Final = "/switch-back"
+PATH: Final = "/switch-back"
 _TARGET: Final = "switch_back_to"
 _CONTEXT: Final = "form of another account"
 _CODES: Final = ("code", "otp")
@@ -76,20 +76,20 @@ def account_changed(_: AccountChanged) -> Response:
     """
     visit = current_visit()
     refused, visit.posted_uid = visit.posted_uid, ""
-    view = api()(contract.compare, contract.FormAccount(uid=refused))
+    view = api()(account_choice_pages.compare, account_choice_pages.FormAccount(uid=refused))
     visit.use_account_language(view.current)
     visit.posted_uid = refused
     target = services().cookie_cipher.encrypt(_path(), _CONTEXT)
     former, typed = (view.former, tuple(_typed())) if view.former and SwitchBackForm().validate() else ("", ())
     return AccountChangedPage(
-        SwitchBackForm(formdata=None), view.current.label, retry_address(), former, target, typed
+        SwitchBackForm(formdata=None), view.current.label, retry_url(), former, target, typed
     ).render(409)
 
 
 def _path() -> str:
     """Return the address of the form."""
     visit = current_visit()
-    return own_address(f"{visit.path}?{visit.query_text}").rstrip("?")
+    return own_url(f"{visit.path}?{visit.query_text}").rstrip("?")
 
 
 def _typed() -> Iterable[tuple[str, str]]:
@@ -98,13 +98,13 @@ def _typed() -> Iterable[tuple[str, str]]:
             yield name, value
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_switch_back() -> Response:
     """Redirect a reload or a language link: the form is no longer available."""
     return redirect_to("/profile")
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def switch_back() -> Response:
     """Make the form's account the current one, and let the browser send the form again (status 307)."""
     form, visit = SwitchBackForm(), current_visit()
@@ -112,7 +112,7 @@ def switch_back() -> Response:
     if not form.validate() or not isinstance(target, str):
         return redirect_to("/profile")
     try:
-        response = api()(contract.switch_back, contract.FormAccount(uid=visit.posted_uid))
+        response = api()(account_choice_pages.switch_back, account_choice_pages.FormAccount(uid=visit.posted_uid))
     except SignInRequired:
         return oidc_client.start_login(target.partition("?")[0])
     redirected: Response = redirect(target, 307)  # type: ignore[assignment]  # Flask's own kind

@@ -10,8 +10,8 @@ from flask import Response
 
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.sessions.models import AccountOption
-from app.contract.sessions.pages import account_choice as contract
-from app.contract.sign_in.pages import InteractionRequest
+from app.contract.sessions.pages import account_choice_pages
+from app.contract.sign_in.sign_in_pages import InteractionRequest
 from app.contract.steps import SelectAccountStep
 from app.hub import journey
 from app.hub.locale import lazy_gettext as _l
@@ -22,7 +22,7 @@ from app.hub.tenants.branding import initials
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
-ADDRESS: Final = "/choose-account"
+PATH: Final = "/choose-account"
 MAX_ACCOUNTS: Final = 5
 """Accounts of one browser."""
 
@@ -30,9 +30,9 @@ MAX_ACCOUNTS: Final = 5
 class AccountForm(HubForm):
     """One button per account, one to sign out of each, and one without a value for another account."""
 
-    def to_request(self) -> contract.ChooseAccountRequest:
+    def to_request(self) -> account_choice_pages.ChooseAccountRequest:
         visit = current_visit()
-        return contract.ChooseAccountRequest(
+        return account_choice_pages.ChooseAccountRequest(
             interaction_id=visit.interaction_id or "",
             account=visit.form.get("account", "")[:64],
             sign_out=visit.form.get("sign_out", "")[:64],
@@ -98,23 +98,23 @@ class ChooseAccountPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_choose_account() -> Response:
     return _render(AccountForm())
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_choose_account() -> Response:
     form = AccountForm()
     if not form.validate():
         return _render(form, form.error_status)
     journey.require_interaction()
-    return journey.follow(api()(contract.choose, form.to_request()))
+    return journey.follow(api()(account_choice_pages.choose, form.to_request()))
 
 
 def _render(form: AccountForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
-    response = api()(contract.accounts, InteractionRequest(interaction_id=interaction.id))
+    response = api()(account_choice_pages.accounts, InteractionRequest(interaction_id=interaction.id))
     if not isinstance(response.step, SelectAccountStep):
         return journey.follow(response)
     return _page(form, response.step, response.relying_party).render(status)

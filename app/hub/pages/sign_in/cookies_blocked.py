@@ -7,7 +7,7 @@ from flask import Response
 from app.hub.components.error_pages import CookiesBlockedPage
 from app.hub.pages import pages
 from app.hub.web.responses import redirect_to
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 
 
 @pages.get("/cookies-blocked")
@@ -15,4 +15,4 @@ def show_blocked() -> Response:
     """Render the page; a browser that has cookies by now goes to the sign-in."""
     if not current_visit().has_cookies:
         return CookiesBlockedPage().render(403)
-    return redirect_to(interaction_address("/login") + "#cookies")  # the mark keeps the script from coming back
+    return redirect_to(interaction_url("/login") + "#cookies")  # the mark keeps the script from coming back

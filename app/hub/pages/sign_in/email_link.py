@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import LinkLookup, LinkRequest
-from app.contract.passwordless.pages import links_and_codes as contract
+from app.contract.passwordless.pages import link_and_code_pages
 from app.hub import journey
 from app.hub.components import mailed_link
 from app.hub.components.sign_in_methods import MAIL, begin_method
@@ -151,7 +151,7 @@ _MISSING: Final = _l("Enter the number shown on the other device.")
 @pages.get(LINK)
 def show_sign_in_link() -> Response:
     token = mailed_link.link_token()
-    link = api()(contract.read_link, mailed_link.link_read(token))
+    link = api()(link_and_code_pages.read_link, mailed_link.link_read(token))
     return replace(_link(LinkNumberForm(), token, link), is_own=link.is_own).render()
 
 
@@ -160,10 +160,12 @@ def submit_sign_in_link() -> Response:
     visit = current_visit()
     form, token = LinkNumberForm(), mailed_link.link_token()
     if not form.validate():
-        return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(form.error_status)
+        return _link(form, token, api()(link_and_code_pages.read_link, LinkLookup(token=token))).render(
+            form.error_status
+        )
     if visit.form.get("do") == "there":
         return _hand_over(form, token)
-    operation = contract.renew_link if visit.form.get("do") == "renew" else contract.open_link
+    operation = link_and_code_pages.renew_link if visit.form.get("do") == "renew" else link_and_code_pages.open_link
     try:
         response = api()(operation, LinkRequest(token=token, interaction_id=visit.interaction_id))
         return begin_method(journey.follow(response), response, MAIL)
@@ -178,20 +180,24 @@ def _hand_over(form: LinkNumberForm, token: str) -> Response:
         if not number:
             form.add_error("number", _MISSING)
         else:
-            link = api()(contract.hand_over, contract.HandoverRequest(token=token, number=number))
+            link = api()(link_and_code_pages.hand_over, link_and_code_pages.HandoverRequest(token=token, number=number))
             return SignInRequestPage(LinkNumberForm(formdata=None), RequestState.APPROVED, link.label, token).render()
-    except e.WrongMailCode:
+    except errors.WrongMailCode:
         form.add_error("number", mailed_link.WRONG_NUMBER)
     except ApiError as refusal:
-        if not isinstance(refusal, e.ExpiredLink):
+        if not isinstance(refusal, errors.ExpiredLink):
             return _refused(token, refusal)
-    return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(403 if number else 422)
+    return _link(form, token, api()(link_and_code_pages.read_link, LinkLookup(token=token))).render(
+        403 if number else 422
+    )
 
 
 @pages.get(APPROVE)
 def show_sign_in_request() -> Response:
     token = mailed_link.link_token()
-    return _request(LinkNumberForm(), token, api()(contract.read_request, mailed_link.link_read(token))).render()
+    return _request(
+        LinkNumberForm(), token, api()(link_and_code_pages.read_request, mailed_link.link_read(token))
+    ).render()
 
 
 @pages.post(APPROVE)
@@ -199,21 +205,26 @@ def submit_sign_in_request() -> Response:
     visit = current_visit()
     form, token, is_approved = LinkNumberForm(), mailed_link.link_token(), visit.form.get("do") == "yes"
     if not form.validate():
-        return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(form.error_status)
+        return _request(form, token, api()(link_and_code_pages.read_request, LinkLookup(token=token))).render(
+            form.error_status
+        )
     number = (form.number.data or "").strip()[:20]
     if is_approved and "number" in visit.form and not number:
         form.add_error("number", _MISSING)
-        return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(422)
+        return _request(form, token, api()(link_and_code_pages.read_request, LinkLookup(token=token))).render(422)
     try:
-        view = api()(contract.decide, contract.DeviceSignInDecision(token=token, is_yes=is_approved, number=number))
-    except (e.UnknownLink, e.ExpiredLink, e.UsedLink):
-        view = api()(contract.read_request, LinkLookup(token=token))
+        view = api()(
+            link_and_code_pages.decide,
+            link_and_code_pages.DeviceSignInDecision(token=token, is_yes=is_approved, number=number),
+        )
+    except (errors.UnknownLink, errors.ExpiredLink, errors.UsedLink):
+        view = api()(link_and_code_pages.read_request, LinkLookup(token=token))
     if view.is_wrong:
         form.add_error("number", _WRONG)
     return _request(form, token, view).render(403 if view.is_wrong else 200)
 
 
-def _link(form: LinkNumberForm, token: str, view: contract.SignInLinkView) -> SignInLinkPage:
+def _link(form: LinkNumberForm, token: str, view: link_and_code_pages.SignInLinkView) -> SignInLinkPage:
     name = current_visit().relying_party
     return SignInLinkPage(form, SignInLinkState(view.state), view.label, token, name, view.registers, view.is_awaited)
 
@@ -221,7 +232,7 @@ def _link(form: LinkNumberForm, token: str, view: contract.SignInLinkView) -> Si
 def _refused(token: str, refusal: ApiError) -> Response:
     """Show why the account may not sign in; only the owner of the mailbox reaches this page."""
     state = shown_for(refusal, _STATES)
-    view = api()(contract.read_link, LinkLookup(token=token))
+    view = api()(link_and_code_pages.read_link, LinkLookup(token=token))
     form, name = LinkNumberForm(formdata=None), current_visit().interaction
     relying_party = name.relying_party if name else ""
     if state is not None:
@@ -234,7 +245,7 @@ def _refused(token: str, refusal: ApiError) -> Response:
     ).render(refusal.status)
 
 
-def _request(form: LinkNumberForm, token: str, view: contract.DeviceRequestView) -> SignInRequestPage:
+def _request(form: LinkNumberForm, token: str, view: link_and_code_pages.DeviceRequestView) -> SignInRequestPage:
     browser = ", ".join(item for item in (view.browser, view.system) if item)
     state = RequestState(view.state)
     return SignInRequestPage(
@@ -243,10 +254,10 @@ def _request(form: LinkNumberForm, token: str, view: contract.DeviceRequestView)
 
 
 _STATES: Final[dict[type[ApiError], SignInLinkState]] = {
-    e.UnknownLink: SignInLinkState.UNKNOWN,
-    e.UsedLink: SignInLinkState.USED,
-    e.ExpiredLink: SignInLinkState.EXPIRED,
-    e.ClosedLink: SignInLinkState.EXPIRED,
-    e.EmailRegistered: SignInLinkState.EXPIRED,
-    e.PasswordlessOff: SignInLinkState.EXPIRED,
+    errors.UnknownLink: SignInLinkState.UNKNOWN,
+    errors.UsedLink: SignInLinkState.USED,
+    errors.ExpiredLink: SignInLinkState.EXPIRED,
+    errors.ClosedLink: SignInLinkState.EXPIRED,
+    errors.EmailRegistered: SignInLinkState.EXPIRED,
+    errors.PasswordlessOff: SignInLinkState.EXPIRED,
 }

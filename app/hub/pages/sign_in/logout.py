@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Response
 
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.oauth.pages.authorization import MAX_STATE
-from app.contract.sessions.pages import sign_out as contract
+from app.contract.oauth.pages.authorization_pages import MAX_STATE
+from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ConfirmSignOutStep
 from app.hub import journey
 from app.hub.pages import pages
@@ -20,7 +20,7 @@ from app.hub.tenants.branding import initials
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.text.languages import tags_in
-from app.kit.web.web_addresses import redirect_origin
+from app.kit.web.urls import redirect_origin
 
 _PARAMETERS: Final = {
     "id_token_hint": 2000,
@@ -73,10 +73,10 @@ class LogoutPage(Page):
 _ENCRYPTION_CONTEXT = "sign-out request"
 
 
-def sign_out(sign_out_request: contract.SignOutRequest) -> Response:
+def sign_out(sign_out_request: sign_out_pages.SignOutRequest) -> Response:
     """Sign out, or ask for a confirmation if the request is not authenticated."""
     _use_languages(sign_out_request)
-    response = api()(contract.sign_out, sign_out_request)
+    response = api()(sign_out_pages.sign_out, sign_out_request)
     if isinstance(response.step, ConfirmSignOutStep):
         return _confirmation(LogoutForm(), sign_out_request, response.step, response.relying_party)
     return journey.follow(response)
@@ -84,7 +84,7 @@ def sign_out(sign_out_request: contract.SignOutRequest) -> Response:
 
 @pages.get("/logout")
 def show_logout() -> Response:
-    return sign_out(contract.SignOutRequest(**_request_parameters()))
+    return sign_out(sign_out_pages.SignOutRequest(**_request_parameters()))
 
 
 @pages.post("/logout")
@@ -92,22 +92,22 @@ def submit_logout() -> Response:
     visit = current_visit()
     form = LogoutForm()
     decrypted = services().cookie_cipher.decrypt(visit.form.get("request", ""), _ENCRYPTION_CONTEXT)
-    sign_out_request = contract.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
+    sign_out_request = sign_out_pages.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
     _use_languages(sign_out_request)
     if not form.validate():
-        response = api()(contract.sign_out, sign_out_request)
+        response = api()(sign_out_pages.sign_out, sign_out_request)
         if not isinstance(response.step, ConfirmSignOutStep):
             return journey.follow(response)
         return _confirmation(form, sign_out_request, response.step, response.relying_party, form.error_status)
     return journey.follow(
         api()(
-            contract.sign_out,
+            sign_out_pages.sign_out,
             sign_out_request.model_copy(update={"confirmed": True, "everyone": "everyone" in visit.form}),
         )
     )
 
 
-def _use_languages(sign_out_request: contract.SignOutRequest) -> None:
+def _use_languages(sign_out_request: sign_out_pages.SignOutRequest) -> None:
     """Use `ui_locales` (OpenID Connect RP-Initiated Logout 1.0 section 2) on the pages of this sign-out."""
     visit = current_visit()
     visit.requested_languages = tags_in(sign_out_request.ui_locales or "")
@@ -120,7 +120,7 @@ def _request_parameters() -> dict[str, Any]:
 
 def _confirmation(
     form: LogoutForm,
-    sign_out_request: contract.SignOutRequest,
+    sign_out_request: sign_out_pages.SignOutRequest,
     step: ConfirmSignOutStep,
     application: RelyingPartyView | None,
     status: int = 200,

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 from flask import Response
 from wtforms import BooleanField, StringField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import NoParameters
-from app.contract.passkeys import pages as contract
+from app.contract.passkeys import passkey_pages
 from app.hub import journey
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import ADDRESSES, PASSKEY, begin_method
+from app.hub.components.sign_in_methods import PASSKEY, PATHS, begin_method
 from app.hub.components.sign_in_refusals import RefusalReason, reason_for
 from app.hub.forms.passkey import CredentialForm, options_response, read_credential
 from app.hub.pages import pages
@@ -22,7 +22,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
-ADDRESS = ADDRESSES[PASSKEY]
+PATH = PATHS[PASSKEY]
 
 
 class PasskeySignInForm(CredentialForm):
@@ -32,20 +32,20 @@ class PasskeySignInForm(CredentialForm):
     identifier = StringField()
 
 
-@pages.post(f"{ADDRESS}/options")
+@pages.post(f"{PATH}/options")
 def sign_in_options() -> Response:
     """Return WebAuthn options to the script, on demand."""
-    return options_response(CredentialForm(), lambda: api()(contract.begin_sign_in, NoParameters()))
+    return options_response(CredentialForm(), lambda: api()(passkey_pages.begin_sign_in, NoParameters()))
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_passkey_sign_in() -> Response:
     """Redirect a reload to the login page."""
     interaction_id = requested_interaction_id()
     return redirect_to(f"/login?{urlencode({'attempt': interaction_id})}" if interaction_id else "/login")
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_passkey_sign_in() -> Response:
     visit = current_visit()
     journey.refuse_unknown_interaction()
@@ -58,13 +58,13 @@ def submit_passkey_sign_in() -> Response:
     if credential is None:
         return render_after_refusal(RefusalReason.SCRIPTLESS, form=login_form, status=422)
     interaction_id = visit.interaction_id
-    assertion = contract.PasskeySignIn(interaction_id=interaction_id, credential=credential, remember=remember)
+    assertion = passkey_pages.PasskeySignIn(interaction_id=interaction_id, credential=credential, remember=remember)
     try:
-        response = api()(contract.sign_in, assertion)
+        response = api()(passkey_pages.sign_in, assertion)
         return begin_method(journey.follow(response), response, PASSKEY)
-    except e.AccountLeaving as refusal:
+    except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
-    except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
+    except (errors.PasskeyRefused, errors.PasskeysOff, errors.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
         return render_after_refusal(RefusalReason.PASSKEY, form=login_form, status=refusal.status, unknown=unknown)
     except ApiError as refusal:

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final, Literal, cast
 from flask import Response
 from wtforms import BooleanField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import CodeRequest, InteractionOnly, SentTo
-from app.contract.passwordless.pages import links_and_codes as contract
+from app.contract.passwordless.pages import link_and_code_pages
 from app.contract.step_reasons import Channel, WaitingState
 from app.contract.steps import SignInSentStep, StepResponse
 from app.hub import journey
@@ -46,7 +46,7 @@ from app.hub.rendering.page import Notice, Page, with_retry_after
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.visit import current_visit, interaction_address, requested_interaction_id
+from app.hub.web.visit import current_visit, interaction_url, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
 SENT: Final = "/sign-in/sent"
@@ -59,8 +59,8 @@ class PasswordlessForm(IdentifierForm):
     remember = BooleanField(_l("Keep me signed in"))
     method = MAIL
 
-    def to_request(self) -> contract.PasswordlessRequest:
-        return contract.PasswordlessRequest(
+    def to_request(self) -> link_and_code_pages.PasswordlessRequest:
+        return link_and_code_pages.PasswordlessRequest(
             interaction_id=current_visit().interaction_id,
             identifier=self.identifier.data or "",
             by=cast(Literal["mail", "sms", "device"], self.method),
@@ -80,7 +80,7 @@ class PasswordlessPage(Page):
     """Asks for the identifier."""
 
     template = "pages/sign_in/passwordless.html"
-    refusals = {e.TooManyRequests: too_many_notice}
+    refusals = {errors.TooManyRequests: too_many_notice}
 
     form: PasswordlessForm
     method: str
@@ -91,7 +91,7 @@ class PasswordlessPage(Page):
 
     @property
     def address(self) -> str:
-        return sign_in_methods.ADDRESSES[self.method]
+        return sign_in_methods.PATHS[self.method]
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -124,12 +124,12 @@ class SignInSentPage(CodePage):
 
     @property
     def polls(self) -> str:
-        return interaction_address(WAITING)
+        return interaction_url(WAITING)
 
     @property
     def other(self) -> str:
         """The address of the page that asks for the identifier."""
-        return interaction_address(sign_in_methods.ADDRESSES[SMS if self.is_text else MAIL])
+        return interaction_url(sign_in_methods.PATHS[SMS if self.is_text else MAIL])
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInSentPage]:
@@ -193,12 +193,12 @@ class DeviceApprovalPage(Page):
     @property
     def other(self) -> str:
         """The address of the page that asks for the identifier."""
-        return interaction_address(sign_in_methods.ADDRESSES[DEVICE])
+        return interaction_url(sign_in_methods.PATHS[DEVICE])
 
     @property
     def polls(self) -> str:
         """The address that the script polls."""
-        return interaction_address(WAITING)
+        return interaction_url(WAITING)
 
     @classmethod
     def samples(cls) -> Mapping[str, DeviceApprovalPage]:
@@ -241,7 +241,7 @@ def show_passwordless(method: str) -> Response:
     return _page(PasswordlessForm.of(method, visit.tenant.identifiers, data={"identifier": hint}), method).render()
 
 
-@cached_page(*(sign_in_methods.ADDRESSES[method] for method in (MAIL, SMS, DEVICE)))
+@cached_page(*(sign_in_methods.PATHS[method] for method in (MAIL, SMS, DEVICE)))
 def first_passwordless_page(method: str) -> Page:
     return _page(PasswordlessForm.of(method, current_visit().tenant.identifiers), method)
 
@@ -256,10 +256,10 @@ def submit_passwordless(method: str) -> Response:
     if not form.validate():
         return _page(form, method).render(form.error_status)
     try:
-        response = api()(contract.start, form.to_request())
-    except e.PasswordlessOff:
+        response = api()(link_and_code_pages.start, form.to_request())
+    except errors.PasswordlessOff:
         return redirect_to("/login")
-    except e.TooManyRequests as refusal:
+    except errors.TooManyRequests as refusal:
         return _page(form, method).render_refusal(refusal)
     return sign_in_methods.begin_method(journey.follow(response), response, method)
 
@@ -270,7 +270,7 @@ def show_sign_in_sent() -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else redirect_to("/login")
-    response = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id))
+    response = api()(link_and_code_pages.read_state, InteractionOnly(interaction_id=interaction.id))
     return _render_state(response, CodeForm(), CodePageNotice.SENT if current_visit().query.get("sent") else None, 200)
 
 
@@ -278,7 +278,11 @@ def show_sign_in_sent() -> Response:
 def waiting_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
-    step = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
+    step = (
+        api()(link_and_code_pages.read_state, InteractionOnly(interaction_id=interaction.id)).step
+        if interaction
+        else None
+    )
     state = step.state if isinstance(step, SignInSentStep) else WaitingState.OVER
     return Response(state, content_type="text/plain; charset=utf-8")
 
@@ -289,15 +293,19 @@ def submit_sign_in_sent() -> Response:
     interaction, action = journey.require_interaction(), current_visit().form.get("do")
     form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
-        response = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id))
+        response = api()(link_and_code_pages.read_state, InteractionOnly(interaction_id=interaction.id))
         return _render_state(response, redisplayed(form), None, form.error_status)
     try:
         if action == "go":
-            return _continue(api()(contract.continue_approved, InteractionOnly(interaction_id=interaction.id)))
+            return _continue(
+                api()(link_and_code_pages.continue_approved, InteractionOnly(interaction_id=interaction.id))
+            )
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.verify_code, CodeRequest(interaction_id=interaction.id, code=typed)))
-        response = api()(contract.resend, InteractionOnly(interaction_id=interaction.id))
+            return journey.follow(
+                api()(link_and_code_pages.verify_code, CodeRequest(interaction_id=interaction.id, code=typed))
+            )
+        response = api()(link_and_code_pages.resend, InteractionOnly(interaction_id=interaction.id))
         is_sent = isinstance(response.step, SignInSentStep)
         return journey.follow(response, sent="again") if is_sent else journey.follow(response)
     except ApiError as refusal:
@@ -344,7 +352,7 @@ def _sent(step: SignInSentStep, form: CodeForm, code_notice: CodePageNotice | No
 
 def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
-    is_rate_limited = isinstance(refusal, e.TooManyRequests)
+    is_rate_limited = isinstance(refusal, errors.TooManyRequests)
     code_notice = code_notice_for(form, refusal) if is_rate_limited else CodePageNotice.WRONG
     status = 429 if is_rate_limited else 403
     answer = SentTo.model_validate(refusal.data or {})
@@ -355,6 +363,6 @@ def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
         page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, code_notice, number, answer.carries)
         rendered = page.render(status)
     else:
-        response = api()(contract.read_state, InteractionOnly(interaction_id=interaction_id))
+        response = api()(link_and_code_pages.read_state, InteractionOnly(interaction_id=interaction_id))
         rendered = _render_state(response, redisplayed(form), code_notice if is_rate_limited else None, status)
     return with_retry_after(rendered, refusal) if is_rate_limited else rendered

@@ -8,16 +8,16 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import InteractionOnly
-from app.contract.passwordless.pages import cross_device as contract
+from app.contract.passwordless.pages import cross_device_pages
 from app.contract.step_reasons import QrCodeState
 from app.contract.steps import QrCodeStep
 from app.hub import journey
 from app.hub.components.mailed_link import link_read
 from app.hub.components.qr_codes import QrCode, qr_code
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import ADDRESSES, PHONE, begin_method
+from app.hub.components.sign_in_methods import PATHS, PHONE, begin_method
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.forms.code import LINK_CLOSED, ButtonForm
 from app.hub.pages import pages
@@ -25,11 +25,11 @@ from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
-from app.hub.web.short_links import link_address
-from app.hub.web.visit import current_visit, interaction_address, requested_interaction_id
+from app.hub.web.short_links import link_url
+from app.hub.web.visit import current_visit, interaction_url, requested_interaction_id
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = ADDRESSES[PHONE]
+PATH: Final = PATHS[PHONE]
 OPEN: Final = "/sign-in/phone/open"
 _STATE: Final = "/sign-in/phone/state"
 _RELOAD_SECONDS: Final = 5
@@ -66,15 +66,15 @@ class PhoneSignInPage(Page):
     @property
     def reload(self) -> str:
         """When and where a browser without scripts loads the page again: never a form's response, which would be posted again."""
-        return f"{_RELOAD_SECONDS}; url={interaction_address(ADDRESS)}"
+        return f"{_RELOAD_SECONDS}; url={interaction_url(PATH)}"
 
     @property
     def polls(self) -> str:
-        return interaction_address(_STATE)
+        return interaction_url(_STATE)
 
     @property
     def other(self) -> str:
-        return interaction_address("/login")
+        return interaction_url("/login")
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneSignInPage]:
@@ -84,7 +84,7 @@ class PhoneSignInPage(Page):
         return {**states, "token": cls(ButtonForm().with_token_error(), "waits", link, "47")}
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_phone_sign_in() -> Response:
     """Show the code of the interaction, and make one at the first visit; continue once the phone approved it.
 
@@ -94,7 +94,9 @@ def show_phone_sign_in() -> Response:
         return redirect_to("/login")
     journey.refuse_expired_interaction()
     begins = not requested_interaction_id()
-    response = api()(contract.start, contract.CodeStart(interaction_id=current_visit().interaction_id))
+    response = api()(
+        cross_device_pages.start, cross_device_pages.CodeStart(interaction_id=current_visit().interaction_id)
+    )
     step = response.step
     if not isinstance(step, QrCodeStep) or begins:
         return begin_method(journey.follow(response), response, PHONE)
@@ -105,19 +107,21 @@ def show_phone_sign_in() -> Response:
     return begin_method(page, response, PHONE)
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_phone_sign_in() -> Response:
     """Show a new code, or continue if the phone approved it."""
     if PHONE not in current_visit().tenant.passwordless_methods:
         return redirect_to("/login")
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
-        response = api()(contract.start, contract.CodeStart(interaction_id=interaction.id))
+        response = api()(cross_device_pages.start, cross_device_pages.CodeStart(interaction_id=interaction.id))
         if not isinstance(response.step, QrCodeStep):
             return journey.follow(response)
         return _page(form, response.step).render(form.error_status)
     if current_visit().form.get("do") == "renew":
-        return journey.follow(api()(contract.start, contract.CodeStart(interaction_id=interaction.id, renews=True)))
+        return journey.follow(
+            api()(cross_device_pages.start, cross_device_pages.CodeStart(interaction_id=interaction.id, renews=True))
+        )
     return _finish()
 
 
@@ -125,22 +129,28 @@ def submit_phone_sign_in() -> Response:
 def phone_sign_in_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
-    step = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
+    step = (
+        api()(cross_device_pages.read_state, InteractionOnly(interaction_id=interaction.id)).step
+        if interaction
+        else None
+    )
     state = step.state if isinstance(step, QrCodeStep) else LINK_CLOSED
     return Response(state, content_type="text/plain; charset=utf-8")
 
 
 def _finish() -> Response:
     try:
-        return journey.follow(api()(contract.finish, InteractionOnly(interaction_id=journey.require_interaction().id)))
-    except e.AccountLeaving as refusal:
+        return journey.follow(
+            api()(cross_device_pages.finish, InteractionOnly(interaction_id=journey.require_interaction().id))
+        )
+    except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
-    except e.TooManyRequests:
+    except errors.TooManyRequests:
         raise
     except ApiError as refusal:
         return render_after_refusal(reason_for(refusal), status=refusal.status)
 
 
 def _page(form: ButtonForm, step: QrCodeStep) -> PhoneSignInPage:
-    link = f"{current_visit().origin}{link_address(OPEN, step.code)}" if step.code else ""
+    link = f"{current_visit().origin}{link_url(OPEN, step.code)}" if step.code else ""
     return PhoneSignInPage(form, step.state, link, step.number)

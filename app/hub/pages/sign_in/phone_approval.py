@@ -10,7 +10,7 @@ from flask import Response
 from werkzeug.exceptions import NotFound
 
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.passwordless.pages import cross_device as contract
+from app.contract.passwordless.pages import cross_device_pages
 from app.contract.steps import ApproveSignInStep, RequestingDevice
 from app.hub import journey
 from app.hub.components import mailed_link
@@ -25,7 +25,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
 OPEN: Final = "/sign-in/phone/open"
-ADDRESS: Final = "/sign-in/phone/approve"
+PATH: Final = "/sign-in/phone/approve"
 _DECISIONS: Final = ("approved", "denied", "used", "expired")
 _MISSING: Final = _l("Enter the number shown on the other device.")
 _WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Not me”.")
@@ -90,10 +90,10 @@ def open_code() -> Response:
     """Begin at the address of a QR code. The next address has no code."""
     if PHONE not in current_visit().tenant.passwordless_methods:
         raise NotFound
-    return journey.follow(api()(contract.open_code, mailed_link.link_read(mailed_link.link_token())))
+    return journey.follow(api()(cross_device_pages.open_code, mailed_link.link_read(mailed_link.link_token())))
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_approval() -> Response:
     decision = current_visit().query.get("said", "")
     return (
@@ -103,7 +103,7 @@ def show_approval() -> Response:
     )
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_approval() -> Response:
     visit = current_visit()
     interaction, form = journey.require_interaction(), NumberMatchForm()
@@ -113,10 +113,10 @@ def submit_approval() -> Response:
     if is_approved and not number:
         form.add_error("number", _MISSING)
         return _render(form, 422)
-    decision = contract.ApprovalDecision(
+    decision = cross_device_pages.ApprovalDecision(
         interaction_id=interaction.id, allow=is_approved, account=visit.form.get("account", "")[:64], number=number
     )
-    response = api()(contract.decide, decision)
+    response = api()(cross_device_pages.decide, decision)
     if isinstance(response.step, ApproveSignInStep) and response.step.is_number_wrong:
         form.add_error("number", _WRONG)
         return _page(form, response.step, response.relying_party).render(403)

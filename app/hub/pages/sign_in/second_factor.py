@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from flask import Response
 from wtforms import HiddenField, StringField
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.pages import sign_in as contract
+from app.contract.second_factors.pages import second_factor_pages
 from app.hub import journey
 from app.hub.components.sign_in_refusals import wait_seconds
 from app.hub.factors import duo, new_backup_codes
@@ -32,9 +32,9 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/second-factor"
+PATH: Final = "/second-factor"
 _SAMPLE: Final = "ada@example.com"
-ANSWERED: Final = f"{ADDRESS}/answered"
+ANSWERED: Final = f"{PATH}/answered"
 
 
 class FactorChoiceForm(HubForm):
@@ -43,10 +43,10 @@ class FactorChoiceForm(HubForm):
     kind = HiddenField()
     target = StringField()
 
-    def to_request(self) -> contract.ChooseFactorRequest:
+    def to_request(self) -> second_factor_pages.ChooseFactorRequest:
         kind = kind_of(self.kind.data) or FactorKind.TOTP
         target = (self.target.data or "").strip()[:320] or None
-        return contract.ChooseFactorRequest(
+        return second_factor_pages.ChooseFactorRequest(
             interaction_id=current_visit().interaction_id or "", kind=kind, target=target
         )
 
@@ -88,7 +88,7 @@ class SecondFactorPage(FactorPage):
     """Verifies a factor, or enrols it by its first verification."""
 
     template = "pages/sign_in/second_factor.html"
-    action = ADDRESS
+    action = PATH
     query = {**Page.query, "kind": 24}
 
     has_alternatives: bool = False
@@ -178,28 +178,31 @@ class SecondFactorLockedPage(Page):
 _LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in again."))
 _TOO_SOON: Final = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
 _NOT_SENT: Final[dict[type[ApiError], Notice]] = {
-    e.TooManyRequests: _TOO_SOON,
-    e.MailLimitReached: code.ENOUGH_MAILS,
-    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached), code.ENOUGH_TEXTS),
-    e.NoSmsConfiguration: code.NO_TEXTS,
+    errors.TooManyRequests: _TOO_SOON,
+    errors.MailLimitReached: code.ENOUGH_MAILS,
+    **dict.fromkeys((errors.SmsLimitReached, errors.SharedSmsLimitReached), code.ENOUGH_TEXTS),
+    errors.NoSmsConfiguration: code.NO_TEXTS,
 }
 _FAILED: Final = Notice(_l("Something went wrong"), _l("Try again, or try another way."))
 _LOCK_ERRORS: Final = (
-    e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
+    errors.LockedDuringStep, errors.LockedForAWhile, errors.LockedForCaptcha, errors.LockedForSecurityQuestion, errors.AccountBlocked,
 )  # fmt: skip
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_second_factor() -> Response:
     interaction = journey.require_interaction()
     requested = current_visit().query.get("kind")
-    step = api()(contract.read_factor, contract.FactorRequest(interaction_id=interaction.id, kind=kind_of(requested)))
+    step = api()(
+        second_factor_pages.read_factor,
+        second_factor_pages.FactorRequest(interaction_id=interaction.id, kind=kind_of(requested)),
+    )
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, chooses=requested == CHOOSE).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_second_factor() -> Response:
     """Verify the factor, or choose another one."""
     visit = current_visit()
@@ -213,7 +216,7 @@ def submit_second_factor() -> Response:
     if not form.validate():
         return _render_invalid(form, kind)
     try:
-        return new_backup_codes.follow(api()(contract.verify_factor, form.to_answer(interaction.id)))
+        return new_backup_codes.follow(api()(second_factor_pages.verify_factor, form.to_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(form, refusal)
 
@@ -223,25 +226,28 @@ def push_state() -> Response:
     """Return to the page's script whether the push request is still undecided."""
     interaction, state = current_visit().interaction, ""
     if interaction is not None:
-        step = api()(contract.read_factor, contract.FactorRequest(interaction_id=interaction.id, kind=FactorKind.PUSH))
+        step = api()(
+            second_factor_pages.read_factor,
+            second_factor_pages.FactorRequest(interaction_id=interaction.id, kind=FactorKind.PUSH),
+        )
         state = (step.view.shown.state if step.view and step.view.shown else None) or ""
     is_pending = state and state == current_visit().query.get("state")
     return Response("waits" if is_pending else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
 
 
-@pages.get(f"{ADDRESS}/duo")
+@pages.get(f"{PATH}/duo")
 def duo_callback() -> Response:
     """Handle the redirect back from Duo."""
     interaction = journey.require_interaction()
     try:
-        return new_backup_codes.follow(api()(contract.verify_factor, duo.callback_answer(interaction.id)))
+        return new_backup_codes.follow(api()(second_factor_pages.verify_factor, duo.callback_answer(interaction.id)))
     except ApiError as refusal:
         return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
 
 
 def address(interaction_id: str, kind: str = "") -> str:
     """Return the address of the page for a factor."""
-    return f"{ADDRESS}?{urlencode({'attempt': interaction_id, **({'kind': kind} if kind else {})})}"
+    return f"{PATH}?{urlencode({'attempt': interaction_id, **({'kind': kind} if kind else {})})}"
 
 
 def _choose() -> Response:
@@ -250,7 +256,7 @@ def _choose() -> Response:
         return redirect_to(address(interaction.id, CHOOSE))
     choice = form.to_request()
     try:
-        step = api()(contract.choose_factor, choice)
+        step = api()(second_factor_pages.choose_factor, choice)
     except ApiError as refusal:
         return _refused(
             fresh_form(PRESENTATIONS[choice.kind], choice.target) if choice.kind in PRESENTATIONS else None, refusal
@@ -266,7 +272,8 @@ def _choose() -> Response:
 def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
     step = api()(
-        contract.read_factor, contract.FactorRequest(interaction_id=current_visit().interaction_id or "", kind=kind)
+        second_factor_pages.read_factor,
+        second_factor_pages.FactorRequest(interaction_id=current_visit().interaction_id or "", kind=kind),
     )
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
@@ -274,7 +281,7 @@ def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
 
 
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
-    view = contract.FactorRefusal.model_validate(refusal.data or {}).view
+    view = second_factor_pages.FactorRefusal.model_validate(refusal.data or {}).view
     seconds = wait_seconds(refusal, services().now())
     lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
     if view is None:
@@ -286,11 +293,13 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     return with_retry_after(replace(_page(view, form), page_notice=notice).render(refusal.status), refusal)
 
 
-def _page(view: contract.FactorView, form: FactorForm | None = None, *, chooses: bool = False) -> Page:
+def _page(view: second_factor_pages.FactorView, form: FactorForm | None = None, *, chooses: bool = False) -> Page:
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     account = view.person.label if view.person else ""
     if presentation is None or view.shown is None or chooses:
-        present = [contract.FactorChoice(kind=view.shown.kind, hint=_own_hint(view.shown))] if view.shown else []
+        present = (
+            [second_factor_pages.FactorChoice(kind=view.shown.kind, hint=_own_hint(view.shown))] if view.shown else []
+        )
         choices = tuple(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
@@ -301,5 +310,5 @@ def _page(view: contract.FactorView, form: FactorForm | None = None, *, chooses:
     )  # fmt: skip
 
 
-def _own_hint(prompt: contract.FactorPrompt) -> str | None:
+def _own_hint(prompt: second_factor_pages.FactorPrompt) -> str | None:
     return str(prompt.left) if prompt.left is not None else next(iter(prompt.targets), None)

@@ -13,20 +13,18 @@ from app.contract.profile import Write
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.administration.account_import.import_record import RecordRefused
 from app.identity.administration.configuration.sections.accounts import FREE
-from app.identity.credentials import store as credential_store
+from app.identity.credentials import credential_store
 from app.identity.credentials.passwords import imported_hashes
-from app.identity.directory.accounts import assigned_roles, identifiers, linked_identities
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, assigned_roles, identifiers, linked_identities
 from app.identity.directory.accounts.account import IDENTITIES, Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
-from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.accounts.unverified import pending_accounts
-from app.identity.directory.organizations import names
-from app.identity.directory.organizations import store as organization_store
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations import organization_names, organization_store
+from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import store as role_store
-from app.identity.directory.roles import store as tenant_role_store
+from app.identity.directory.organizations.roles import organization_role_store
+from app.identity.directory.roles import tenant_role_store
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
@@ -122,12 +120,13 @@ class AccountWriter:
                 raise RecordRefused(f"organizations: expected roles; {membership.name} has no role for new members")
             return default
         known = {
-            names.key_of(role.name): role.role_id for role in role_store.roles(self.context, ["", organization.org_id])
+            organization_names.key_of(role.name): role.role_id
+            for role in organization_role_store.roles(self.context, ["", organization.org_id])
         }
-        unknown = [name for name in membership.roles if names.key_of(name) not in known]
+        unknown = [name for name in membership.roles if organization_names.key_of(name) not in known]
         if unknown:
             raise RecordRefused(f"organizations: expected a role of {membership.name}; found {unknown[0]!r}")
-        return [known[names.key_of(name)] for name in membership.roles]
+        return [known[organization_names.key_of(name)] for name in membership.roles]
 
     def _profile_edits(self, imported: ImportedAccount) -> profile_edits.Edits:
         provided = {member: getattr(imported, key) for key, member in FREE.items() if key in imported.model_fields_set}

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.contract.accounts.import_file import ImportedAccount
-from app.identity.administration.configuration.file.document import key_of
 from app.identity.administration.configuration.file.validation_messages import sentence_of
+from app.identity.administration.configuration.file.yaml_document import key_of
 from app.kit.text.input_filter import has_control_character
 
 

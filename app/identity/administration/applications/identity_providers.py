@@ -7,12 +7,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.contract import errors as e
-from app.contract.federation import oauth_providers
-from app.contract.federation import social_providers as contract
+from app.contract import errors
+from app.contract.federation import oauth_providers, social_provider_operations
 from app.contract.federation.connections import resolved
-from app.contract.federation.identity_linking import PROVIDERS
-from app.contract.federation.social_providers import StoredSocialProvider
+from app.contract.federation.identity_linking_operations import PROVIDERS
+from app.contract.federation.social_provider_operations import StoredSocialProvider
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
@@ -22,10 +21,10 @@ from app.identity.directory.tenants.keys.tenant_secrets import APPLE_KEY, CONNEC
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import Resource
-from app.kit.resources.values import ItemInput
+from app.kit.resources.resource_values import ItemInput
 
 _APPLE: Final = "apple"
 
@@ -110,7 +109,7 @@ def wrong_members(content: StoredSocialProvider, settings: TenantSettings | None
 def refuse_apples_key(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     """Raises BadField for the private key of another provider than Apple."""
     if "apple.certificate" in item_input.secrets and item_input.id.get("provider", "").lower() != _APPLE:
-        raise e.BadField("AppleSecretConfiguration.Certificate: none; it is for APPLE only.")
+        raise errors.BadField("AppleSecretConfiguration.Certificate: none; it is for APPLE only.")
 
 
 def powers_of(context: Context, item: Item) -> Iterator[Power]:
@@ -132,16 +131,16 @@ def read_provider(context: Context, item_input: ItemInput) -> None:
     _require_secret(context, name, item_input)
     connections = context.tenant.settings.connections
     if name in PROVIDERS or (name in connections and connections[name].issuer):
-        raise e.BadField(
+        raise errors.BadField(
             "ProviderName: another one; a social provider or a connection of the configuration file has this name."
         )
     item_input.values["claims",] = {}
     for field, claim in item_input.computed["data_map"].items():
         if field not in oauth_providers.FIELDS:
-            raise e.BadField(f"DataMap: a field that a provider fills, such as Email; found {field[:60]}.")
+            raise errors.BadField(f"DataMap: a field that a provider fills, such as Email; found {field[:60]}.")
         item_input.values["claims",][oauth_providers.FIELDS[field]] = claim
     if "subject" not in item_input.values["claims",]:
-        raise e.BadField("DataMap: ID, the member that identifies the account.")
+        raise errors.BadField("DataMap: ID, the member that identifies the account.")
 
 
 def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
@@ -168,7 +167,7 @@ def show_provider(context: Context, content: oauth_providers.StoredOAuthProvider
 
 _OWN_PROVIDERS: Final = ConnectionStore(False, "provider_name", {"application_secret": ""})
 RULES: Final = {
-    contract.PROVIDERS: Rules(
+    social_provider_operations.PROVIDERS: Rules(
         on_input=refuse_apples_key,
         problems=wrong_members,
         powers=powers_of,

@@ -10,11 +10,11 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.applications.claims_mapping import RESERVED
 from app.contract.auth import READS_TOKENS
-from app.contract.jwt import operations as contract
-from app.contract.jwt.operations import AlgorithmList
+from app.contract.jwt import jwt_operations
+from app.contract.jwt.jwt_operations import AlgorithmList
 from app.contract.profile import FIELDS, PROVIDER_TOKENS
 from app.contract.tenants.settings import TenantSettings
 from app.identity.authentication.federation.jwt_providers import FILLABLE, PREFIX
@@ -22,9 +22,9 @@ from app.identity.directory.accounts import linked_identities
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.rules import Rules, may_lack_secrets
-from app.identity.platform.resources.store import SHARED_TABLE
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
+from app.identity.platform.resource_storage.rules import Rules, may_lack_secrets
 from app.kit.operations.wire import Wire
 
 _NOT_BELIEVED: Final = frozenset({"address", "updated_at", "iss", "aud", "exp", "nbf", "iat", "jti", "nonce"})
@@ -47,18 +47,24 @@ _MIN_RSA_BITS: Final = 2_048
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 
 
-@contract.algorithms.implements
+@jwt_operations.algorithms.implements
 def list_algorithms(context: Context, req: Wire) -> AlgorithmList:  # noqa: ARG001 - the same for every tenant
-    return AlgorithmList(data=list(contract.ALGORITHMS))
+    return AlgorithmList(data=list(jwt_operations.ALGORITHMS))
 
 
-def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+def name_unknown_fields(
+    content: jwt_operations.JwtClient,
+    settings: TenantSettings | None,  # noqa: ARG001 - the hook's signature
+) -> Iterable[tuple[str, str]]:
     for claim, field in content.mapping.items():
         if field not in FIELDS:
             yield "mapping", f"a field of the profile for {claim[:60]}; found {field[:60]}"
 
 
-def name_unfillable_fields(content: contract.JwtProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+def name_unfillable_fields(
+    content: jwt_operations.JwtProvider,
+    settings: TenantSettings | None,  # noqa: ARG001 - the hook's signature
+) -> Iterable[tuple[str, str]]:
     """A claim of any other field, and a second one of the same field, would fill nothing."""
     for claim, field in content.mapping.items():
         if field not in FILLABLE:
@@ -88,15 +94,15 @@ def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
 
     A name in another letter case puts both providers out of use, so that it needs the powers of both.
     """
-    stored = SHARED_TABLE.items(StoreAccess.of(context), contract.PROVIDERS)
+    stored = SHARED_TABLE.items(StoreAccess.of(context), jwt_operations.PROVIDERS)
     for element in [
         item,
         *(other for other in stored if other.name.lower() == item.name.lower() and other.id != item.id),
     ]:
-        provider = contract.JwtProvider.model_validate({**element.content, "app_name": element.name})
+        provider = jwt_operations.JwtProvider.model_validate({**element.content, "app_name": element.name})
         if provider.domain:
             yield Power(ALL, "JWT providers with a domain")
-        if contract.warning_of(provider):
+        if jwt_operations.warning_of(provider):
             yield Power(ALL, "JWT providers that don't check both iss and aud")
     if linked_identities.are_of(context.work, f"{PREFIX}{item.name}"):
         yield Power(ALL, "providers that accounts are linked to")
@@ -110,8 +116,8 @@ def check_key(context: Context, before: Item | None, after: Item) -> None:  # no
 
 
 def warn_of_unchecked_claims(item: Item) -> Iterable[str]:
-    provider = contract.JwtProvider.model_validate({**item.content, "app_name": item.name})
-    if warning := contract.warning_of(provider):
+    provider = jwt_operations.JwtProvider.model_validate({**item.content, "app_name": item.name})
+    if warning := jwt_operations.warning_of(provider):
         yield warning
 
 
@@ -127,27 +133,27 @@ def _refuse_wrong_key(context: Context, item: Item, name: str, shown: str, *, is
     if algorithm.startswith("HS"):
         least = int(algorithm[2:]) // 8
         if len(key.encode()) < least:
-            raise e.BadField(f"{shown}: at least {least} bytes for {algorithm} (RFC 7518).")
+            raise errors.BadField(f"{shown}: at least {least} bytes for {algorithm} (RFC 7518).")
         return
     try:
         loaded = private_keys.validated(key) if is_private else load_pem_public_key(key.encode())
     except private_keys.UnusableKey as problem:
-        raise e.BadField(f"{shown}: {problem}, for {algorithm}.") from None
+        raise errors.BadField(f"{shown}: {problem}, for {algorithm}.") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise e.BadField(f"{shown}: a public key for {algorithm} in PEM.") from None
+        raise errors.BadField(f"{shown}: a public key for {algorithm} in PEM.") from None
     if algorithm.startswith("RS"):
         if not isinstance(loaded, rsa.RSAPrivateKey | rsa.RSAPublicKey) or loaded.key_size < _MIN_RSA_BITS:
-            raise e.BadField(f"{shown}: an RSA key of {_MIN_RSA_BITS} bits or more for {algorithm} (RFC 7518).")
+            raise errors.BadField(f"{shown}: an RSA key of {_MIN_RSA_BITS} bits or more for {algorithm} (RFC 7518).")
     elif (
         not isinstance(loaded, ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey)
         or loaded.curve.name != _CURVES[algorithm]
     ):
-        raise e.BadField(f"{shown}: a key of the curve {_CURVES[algorithm]} for {algorithm} (RFC 7518).")
+        raise errors.BadField(f"{shown}: a key of the curve {_CURVES[algorithm]} for {algorithm} (RFC 7518).")
 
 
 RULES: Final = {
-    contract.CLIENTS: Rules(problems=name_unknown_fields, powers=powers_of_client, before_write=check_secret),
-    contract.PROVIDERS: Rules(
+    jwt_operations.CLIENTS: Rules(problems=name_unknown_fields, powers=powers_of_client, before_write=check_secret),
+    jwt_operations.PROVIDERS: Rules(
         problems=name_unfillable_fields,
         warnings=warn_of_unchecked_claims,
         powers=powers_of_provider,

@@ -8,12 +8,12 @@ from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
-from app.contract import errors as e
-from app.contract.applications import operations as contract
+from app.contract import errors
+from app.contract.applications import oauth_client_operations
 from app.contract.applications.client_authentication import SECRET_JWT
 from app.contract.applications.file import ApplicationFile
 from app.contract.applications.logout_settings import LogoutReason
-from app.contract.applications.operations import StoredApplication
+from app.contract.applications.oauth_client_operations import StoredApplication
 from app.contract.applications.security_profile import FAPI, FAPI_DEFAULTS
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM
@@ -23,18 +23,18 @@ from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.rules import Rules
 from app.identity.protocols.oauth import client_powers, sector_identifiers
 from app.kit import randomness
 from app.kit.resources.resource import Resource
-from app.kit.resources.values import ItemInput
+from app.kit.resources.resource_values import ItemInput
 
 _SECRET: Final = "client_secret"
 _BESIDE_SETTINGS: Final = frozenset({"client_id", "registered_by"})
 _STORED: Final = "kept"
 """The value that represents a stored secret, of which only the digest is known."""
-_OVERLAP: Final = timedelta(hours=contract.OVERLAP_HOURS)
+_OVERLAP: Final = timedelta(hours=oauth_client_operations.OVERLAP_HOURS)
 _PROTOCOLS: Final = {"OpenID": "openid", "OAuth 2.0": "oauth"}
 _NAMED: Final = frozenset({*FAPI_DEFAULTS, "token_endpoint_auth_method"})
 """Settings that mean something else where they are not stored."""
@@ -118,7 +118,11 @@ def _read_second_names(context: Context, item_input: ItemInput) -> None:
     it back has changed one of them.
     """
     config = item_input.computed.get("device_code_config")
-    device = contract.DeviceCodeConfig.model_validate(config.model_dump(exclude_none=True)) if config else None
+    device = (
+        oauth_client_operations.DeviceCodeConfig.model_validate(config.model_dump(exclude_none=True))
+        if config
+        else None
+    )
     if device is not None:
         item_input.values["device_poll_seconds",] = device.polling_interval
     second = {
@@ -141,7 +145,7 @@ def _agreed(context: Context, item_input: ItemInput, name: str, first: tuple[str
     before = ApplicationSettings.model_validate(row.settings).model_dump(mode="json")[stored] if row else None
     if before in (value, second):
         return second if before == value else value
-    raise e.BadField(f"{name}: the value of its other name, or leave one of them out.")
+    raise errors.BadField(f"{name}: the value of its other name, or leave one of them out.")
 
 
 def _read_algorithms(item_input: ItemInput) -> None:
@@ -154,7 +158,7 @@ def _read_algorithms(item_input: ItemInput) -> None:
 def _read_logout(context: Context, item_input: ItemInput, logout: Any) -> None:
     """Store the back-channel logout of a request; it replaces the whole object, and null is the default."""
     sent = logout.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
-    stated = contract.BackChannelLogout.model_validate(sent)
+    stated = oauth_client_operations.BackChannelLogout.model_validate(sent)
     single, *more = dict.fromkeys(stated.logout_uris if stated.is_enabled else []) or [None]
     item_input.values["backchannel_logout_uris",] = more
     item_input.values["backchannel_logout_session_required",] = stated.session_required
@@ -166,7 +170,7 @@ def _read_logout(context: Context, item_input: ItemInput, logout: Any) -> None:
         item_input.values["backchannel_logout_uri",] = single
 
 
-def _reasons(context: Context, item_input: ItemInput, initiator: contract.LogoutInitiator) -> Any:
+def _reasons(context: Context, item_input: ItemInput, initiator: oauth_client_operations.LogoutInitiator) -> Any:
     """Return the events after which logout tokens are sent. Raises BadField."""
     first, second = (
         [name for name in _REASONS if getattr(item, name)] if item is not None else None
@@ -185,15 +189,15 @@ def show_names(context: Context, content: StoredApplication, values: dict[str, A
     values["app_id"] = context.tenant.tenant_id
     values["require_par"] = content.require_pushed_authorization_requests
     values["allowed_web_origin"] = list(content.cors_origins)
-    device = contract.DeviceCodeConfig(
+    device = oauth_client_operations.DeviceCodeConfig(
         device_code_expire=content.device_code_seconds, polling_interval=content.device_poll_seconds
     )
     values["device_code_config"] = device.model_dump()
-    if content.logout_addresses:
+    if content.logout_urls:
         initiators = {name: name in content.backchannel_logout_on for name in _REASONS}
         values["back_channel_logout"] = {
             "is_enabled": True,
-            "logout_uris": list(content.logout_addresses),
+            "logout_uris": list(content.logout_urls),
             "logout_token_ttl": content.logout_token_seconds,
             "session_required": content.backchannel_logout_session_required,
             "logout_initiator": {**initiators, "mode": "RPInitiated", "intiators": initiators},
@@ -222,7 +226,7 @@ def check_sector(context: Context, before: Item | None, after: Item) -> None:
     if sector_identifiers.is_checked(_settings(before) if before is not None else None, settings):
         problem = sector_identifiers.problem_of(context.services.provider_metadata.resolver, settings)
         if problem:
-            raise e.BadField(f"SectorIdentifierURI: {problem}.")
+            raise errors.BadField(f"SectorIdentifierURI: {problem}.")
 
 
 def complete(context: Context, before: Item | None, after: Item) -> None:
@@ -235,11 +239,11 @@ def complete(context: Context, before: Item | None, after: Item) -> None:
         context.services.signing_keys.publish(context.work, _settings(after).algorithms)
 
 
-def rotate(context: Context, item: Item, body: Any) -> contract.Credentials:  # noqa: ARG001 - the hook's signature
+def rotate(context: Context, item: Item, body: Any) -> oauth_client_operations.Credentials:  # noqa: ARG001 - the hook's signature
     """Return the new secret. Raises BadField for a client without one."""
     if not _settings(item).has_secret:
-        raise e.BadField("TokenEndpointAuthMethod: one with a client_secret; this client has none.")
-    return contract.Credentials(client_id=item.content["client_id"], client_secret=item.secrets[_SECRET])
+        raise errors.BadField("TokenEndpointAuthMethod: one with a client_secret; this client has none.")
+    return oauth_client_operations.Credentials(client_id=item.content["client_id"], client_secret=item.secrets[_SECRET])
 
 
 def _row(access: StoreAccess, name: str) -> ApplicationRow | None:
@@ -276,7 +280,7 @@ def _is_default(settings: ApplicationSettings, name: str) -> bool:
 
 
 RULES: Final = {
-    contract.CLIENTS: Rules(
+    oauth_client_operations.CLIENTS: Rules(
         on_input=read_names,
         on_output=show_names,
         problems=disagreements,

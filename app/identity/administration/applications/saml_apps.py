@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any, Final
 from zlib import crc32
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.profile import FIELDS
-from app.contract.saml import operations as contract
-from app.contract.saml.operations import Integration, IntegrationList, KeyList
+from app.contract.saml import saml_operations
+from app.contract.saml.saml_operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
 from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit import randomness
 from app.kit.operations.wire import Wire
-from app.kit.resources.values import put_at, value_at
+from app.kit.resources.resource_values import put_at, value_at
 
 _KEY: Final = "idp_certificate.key"
 _SP_KEY: Final = "sp_certificate.key"
@@ -37,7 +37,7 @@ def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 
         yield Power(ALL, "SAML providers with a domain")
 
 
-@contract.integrations.implements
+@saml_operations.integrations.implements
 def list_integrations(context: Context, req: Wire) -> IntegrationList:  # noqa: ARG001 - the same for every tenant
     custom = Integration(
         integration_type="Custom",
@@ -54,9 +54,9 @@ def list_integrations(context: Context, req: Wire) -> IntegrationList:  # noqa: 
     return IntegrationList(data=[custom, zendesk])
 
 
-@contract.keys.implements
+@saml_operations.keys.implements
 def list_keys(context: Context, req: Wire) -> KeyList:  # noqa: ARG001 - the same for every tenant
-    return KeyList(data=list(contract.KEYS))
+    return KeyList(data=list(saml_operations.KEYS))
 
 
 def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
@@ -111,7 +111,7 @@ def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG0
 
 def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     for field in content.data_map:
-        if field not in contract.KEYS:
+        if field not in saml_operations.KEYS:
             yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
     if content.idp_certificate.certificate and (
         problem := saml_certificates.problem_of(content.idp_certificate.certificate)
@@ -128,7 +128,7 @@ def complete_provider(context: Context, before: Item | None, after: Item) -> Non
     """
     is_same = before is not None and _pair(before) == _pair(after)
     if not is_same and (problem := _problem_of_partner(*_pair(after))):
-        raise e.BadField(f"IdpCertificate.Key: {problem}.")
+        raise errors.BadField(f"IdpCertificate.Key: {problem}.")
     if before is None:
         after.content["id"] = randomness.guid()
         certificate, after.secrets[_SP_KEY] = saml_certificates.generate(after.id[0], context.now)
@@ -188,21 +188,21 @@ def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
         certificate, item.secrets[_KEY] = saml_certificates.generate(item.id[0], context.now)
         put_at(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
-        raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
+        raise errors.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
     elif (certificate, key) != stored and (problem := saml_certificates.problem_of(certificate, key)):
-        raise e.BadField(f"IdpCertificate: {problem}.")
+        raise errors.BadField(f"IdpCertificate: {problem}.")
     put_at(item.content, _FINGERPRINT, saml_certificates.sha1_fingerprint(certificate))
 
 
 RULES: Final = {
-    contract.CLIENTS: Rules(
+    saml_operations.CLIENTS: Rules(
         from_file=read_client_of_file,
         on_output=show_client,
         problems=client_problems,
         before_write=complete_client,
         actions={"renew": renew_client},
     ),
-    contract.PROVIDERS: Rules(
+    saml_operations.PROVIDERS: Rules(
         on_output=show_provider,
         problems=provider_problems,
         powers=powers_of,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
-from app.contract.storefronts import operations as contract
+from app.contract import errors
+from app.contract.storefronts import storefront_operations
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import OnChange, Rules, may_lack_secrets
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import OnChange, Rules, may_lack_secrets
 from app.kit.resources.resource import Resource
 
 MIN_CHARACTERS: Final = 32
@@ -24,12 +24,12 @@ def _refuses_missing_secrets(resource: Resource) -> OnChange:
                 continue
             least = MIN_CHARACTERS if name in ("multipass_secret", "client_secret") else 1
             if len(after.secrets.get(name, "")) < least:
-                raise e.BadField(f"{member.request_name}: at least {least} characters.")
+                raise errors.BadField(f"{member.request_name}: at least {least} characters.")
 
     return check
 
 
 RULES: Final = {
     item: Rules(before_write=_refuses_missing_secrets(item))
-    for item in (contract.SHOPIFY, contract.BIGCOMMERCE, contract.PERFECTMIND)
+    for item in (storefront_operations.SHOPIFY, storefront_operations.BIGCOMMERCE, storefront_operations.PERFECTMIND)
 }

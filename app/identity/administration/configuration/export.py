@@ -13,13 +13,13 @@ from app.contract.second_factors.service_settings import SECRETS_IN_FILE
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import BESIDE_SETTINGS
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.sections import initial_access_tokens, organizations, resources
+from app.identity.administration.configuration.sections import initial_access_tokens, organizations, resource_items
 from app.identity.administration.configuration.sections.accounts import FREE
-from app.identity.directory.accounts import store as account_store
-from app.identity.directory.roles import store as tenant_role_store
+from app.identity.directory.accounts import account_store
+from app.identity.directory.roles import tenant_role_store
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.store import LOOKUP_TENANT
-from app.identity.platform.resources.items import StoreAccess
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
+from app.identity.platform.resource_storage.items import StoreAccess
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import Resource
@@ -44,7 +44,7 @@ def export(
         work.switch_tenant(stored.tenant_id)
         tenant = _tenant(work, stored)
         access = StoreAccess(work, services.encryption, services.clock.now())
-        tenant |= resources.exported(access, file_resources() if of is None else of)
+        tenant |= resource_items.exported(access, file_resources() if of is None else of)
         settings = TenantSettings.model_validate(stored.settings)
         tenant |= organizations.exported(services, work, name, settings, has_all_members=has_all_members)
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.settings import Argon2
-from app.identity.administration.configuration.file.document import ConfigurationProblem, Path
+from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, Path
 from app.identity.platform.audit import AuditLog
 
 

@@ -6,22 +6,22 @@ from dataclasses import replace
 
 from app.contract.tenants.file import TenantFile
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import TenantPlan
 from app.identity.administration.configuration.sections.accounts import AccountSection
 from app.identity.administration.configuration.sections.applications import ApplicationSection
 from app.identity.administration.configuration.sections.initial_access_tokens import InitialAccessTokenSection
 from app.identity.administration.configuration.sections.organizations import OrganizationSection
-from app.identity.administration.configuration.sections.resources import ResourceSection
+from app.identity.administration.configuration.sections.resource_items import ResourceSection
 from app.identity.administration.configuration.sections.roles import RoleSection
 from app.identity.administration.configuration.sections.section import Run
 from app.identity.administration.configuration.sections.tenant import TenantSection
 from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.administration.configuration.value_origins import Marks, of_files
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.directory.tenants.tenant_writes import TenantRow
+from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork

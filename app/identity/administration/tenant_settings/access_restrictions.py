@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from app.contract import errors as e
-from app.contract.tenants import access_restrictions as contract
+from app.contract import errors
+from app.contract.tenants import access_restriction_operations
 from app.contract.tenants.settings import TenantSettings
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import Rules
-from app.kit.resources.values import ItemInput
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import Rules
+from app.kit.resources.resource_values import ItemInput
 from app.kit.web.proxies import is_refused
 
 _LOCKS: Final = {
@@ -55,7 +55,7 @@ def check_addresses(context: Context, item_input: ItemInput) -> None:
     _refuse_both(allowed, denied)
     if is_refused(context.raw.address, allowed, denied):
         name = "DeniedIPs" if is_refused(context.raw.address, (), denied) else "AllowedIPs"
-        raise e.BadField(f"{name}: this request's own address stays allowed; else nobody could take it back.")
+        raise errors.BadField(f"{name}: this request's own address stays allowed; else nobody could take it back.")
 
 
 def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
@@ -66,17 +66,17 @@ def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 
 
 def _refuse_unset(*lists: Iterable[str]) -> None:
     if not any(map(tuple, lists)):
-        raise e.RestrictionNotSet
+        raise errors.RestrictionNotSet
 
 
 def _refuse_both(allowed: Iterable[str], denied: Iterable[str]) -> None:
     if set(allowed) & set(denied):
-        raise e.EntryInBothLists
+        raise errors.EntryInBothLists
 
 
 RULES: Final = {
-    contract.LOCKS: Rules(on_input=read_lock_type, on_output=show_lock_type),
-    contract.DOMAINS: Rules(on_input=check_domains),
-    contract.ADDRESSES: Rules(on_input=check_addresses),
-    contract.URLS: Rules(powers=powers_of),
+    access_restriction_operations.LOCKS: Rules(on_input=read_lock_type, on_output=show_lock_type),
+    access_restriction_operations.DOMAINS: Rules(on_input=check_domains),
+    access_restriction_operations.ADDRESSES: Rules(on_input=check_addresses),
+    access_restriction_operations.URLS: Rules(powers=powers_of),
 }

@@ -7,18 +7,18 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.contract import errors as e
-from app.contract.consents import managed_forms as contract
-from app.contract.consents.managed_forms import DISABLED, DRAFT, PUBLISHED, StoredConsentForm
+from app.contract import errors
+from app.contract.consents import consent_form_operations
+from app.contract.consents.consent_form_operations import DISABLED, DRAFT, PUBLISHED, StoredConsentForm
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.settings_store import SettingsRefused, refuse_wrong
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.rules import Rules
-from app.identity.platform.resources.store import SHARED_TABLE
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import Resource
-from app.kit.resources.values import ItemInput
+from app.kit.resources.resource_values import ItemInput
 
 _KEY: Final = "consent_forms"
 _OPTION_NAMES: Final = {"consent_option_id": "id", "is_mandatory": "mandatory"}
@@ -85,22 +85,22 @@ def complete_draft(context: Context, before: Item | None, after: Item) -> None:
     if before is None:
         after.content.update(status=DRAFT, version=_next_version(context, after))
     elif before.content["status"] == after.content["status"] != DRAFT:
-        raise e.NoConsentForm
+        raise errors.NoConsentForm
 
 
 def refuse_removal(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
     """Raises NoConsentForm for a form that is no draft: logs name it."""
     if item.content["status"] != DRAFT:
-        raise e.NoConsentForm
+        raise errors.NoConsentForm
 
 
-def set_status(context: Context, item: Item, body: contract.ConsentFormStatus) -> Item:
+def set_status(context: Context, item: Item, body: consent_form_operations.ConsentFormStatus) -> Item:
     """Publish a form in place of the event's published one, or disable it. Raises BadField."""
     status = item.content["status"]
     if status == body.status:
         return item
     if status == DRAFT and body.status == DISABLED:
-        raise e.BadField("Status: Published, because the form is a draft.")
+        raise errors.BadField("Status: Published, because the form is a draft.")
     version = _next_version(context, item) if status == DRAFT else item.content["version"]
     after = replace(item, content={**item.content, "status": body.status, "version": version}, modified_at=context.now)
     _refuse_contradiction(context, after)
@@ -114,13 +114,13 @@ def _refuse_contradiction(context: Context, item: Item) -> None:
     try:
         refuse_wrong(stored.settings, _settings_with(stored.settings, item.content), 2)
     except SettingsRefused as problem:
-        raise e.BadField(f"Status: {problem}.") from None
+        raise errors.BadField(f"Status: {problem}.") from None
 
 
 def _next_version(context: Context, item: Item) -> int:
     """Return a version of the event that no other form has or had."""
     access = StoreAccess(context.work, context.services.encryption, context.now)
-    others = [element for element in _STORE.items(access, contract.FORMS) if element.id != item.id]
+    others = [element for element in _STORE.items(access, consent_form_operations.FORMS) if element.id != item.id]
     same = [other.content.get("version", 1) for other in others if other.content["event"] == item.content["event"]]
     return max(same, default=0) + 1
 
@@ -168,7 +168,7 @@ def _with_status(row: Item, published: dict[tuple[str, int], dict[str, Any]]) ->
 
 _STORE: Final = FormStore()
 RULES: Final = {
-    contract.FORMS: Rules(
+    consent_form_operations.FORMS: Rules(
         on_input=read_options,
         on_output=show_form,
         before_write=complete_draft,

@@ -13,19 +13,19 @@ from typing import Any, Final
 
 from sqlalchemy.exc import IntegrityError
 
-from app.contract import errors as e
-from app.contract.tenants import custom_domains as contract
-from app.identity.administration.tenant_settings.security import accounts_sentence
-from app.identity.credentials.passkeys import store as passkey_store
+from app.contract import errors
+from app.contract.tenants import custom_domain_operations
+from app.identity.administration.tenant_settings.security_administration import accounts_sentence
+from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts, webauthn_origins
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
+from app.identity.directory.tenants.urls import custom_hosts, webauthn_origins
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.rules import Rules
-from app.identity.platform.resources.store import SharedTable
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import SharedTable
+from app.identity.platform.resource_storage.rules import Rules
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.limits.rate_limits import Rate
 from app.kit.outbound.dns_records import DnsRecords, DnsUnavailable
@@ -48,7 +48,7 @@ def refuse_own_names(context: Context, before: Item | None, after: Item) -> None
     hub = hostname_of(settings.hub_domain)
     others = {hostname_of(settings.api_hostname), hostname_of(settings.inside_host)}
     if domain in others or webauthn_origins.is_within(domain, hub):
-        raise e.BadField(f"DomainName: a domain of the tenant's own; {domain} belongs to this service.")
+        raise errors.BadField(f"DomainName: a domain of the tenant's own; {domain} belongs to this service.")
 
 
 def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:
@@ -67,13 +67,13 @@ def verify(context: Context, item: Item) -> None:
     domain = item.id[0]
     context.spend("custom_domains.verify", _CHECKS)
     if not _is_proven(context, domain, webauthn_origins.own_host(context), context.tenant.tenant_id):
-        raise e.BadField(_missing_record(context, domain))
+        raise errors.BadField(_missing_record(context, domain))
     with _lookup(context) as work:
         owner = custom_hosts.owner(work, domain)
     if owner is None or owner[0] == context.tenant.tenant_id:
         return
     if _is_proven(context, domain, f"{owner[1]}.{hostname_of(context.services.settings.hub_domain)}", owner[0]):
-        raise e.ProviderDomainExists
+        raise errors.ProviderDomainExists
     _take_from(context, owner[0], domain)
 
 
@@ -85,7 +85,7 @@ def serve(context: Context, item: Item, body: Any) -> None:  # noqa: ARG001 - th
     try:
         custom_hosts.add(context.work, domain, context.now)
     except IntegrityError:
-        raise e.ProviderDomainExists from None
+        raise errors.ProviderDomainExists from None
     tenant_writes.change(context.work)
     context.audit.record("custom_domains.verified", domain_name=domain)
     context.services.directory.clear_cache()
@@ -100,7 +100,7 @@ def refuse_passkey_domain(context: Context, item: Item) -> None:
     if is_needed and not any(webauthn_origins.is_within(other, rp_id) for other in others):
         count = passkey_store.count_accounts(context.work)
         if count:
-            raise e.BadField(f"DomainName: {accounts_sentence(count)} for {rp_id}, which would stop working.")
+            raise errors.BadField(f"DomainName: {accounts_sentence(count)} for {rp_id}, which would stop working.")
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _is_proven(context: Context, domain: str, host: str, tenant_id: str) -> bool
     try:
         return host in records.aliases(domain) or _txt_value(tenant_id) in records.texts(f"{_TXT_LABEL}.{domain}")
     except DnsUnavailable:
-        raise e.BadField(f"DomainName: DNS gave no answer for {domain}; try again.") from None
+        raise errors.BadField(f"DomainName: DNS gave no answer for {domain}; try again.") from None
 
 
 def _missing_record(context: Context, domain: str) -> str:
@@ -181,7 +181,7 @@ def _passkey_effect(context: Context, domain: str) -> str:
 
 
 RULES: Final = {
-    contract.DOMAINS: Rules(
+    custom_domain_operations.DOMAINS: Rules(
         on_output=show_state,
         powers=powers_of,
         before_write=refuse_own_names,

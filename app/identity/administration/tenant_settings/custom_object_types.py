@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.custom_objects import types as contract
+from app.contract.custom_objects import custom_object_type_operations
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -22,5 +22,5 @@ def complete(context: Context, before: Item | None, after: Item) -> None:
 
 
 RULES: Final = {
-    contract.TYPES: Rules(before_write=complete),
+    custom_object_type_operations.TYPES: Rules(before_write=complete),
 }

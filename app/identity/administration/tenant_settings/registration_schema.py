@@ -8,17 +8,17 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.contract import errors as e
-from app.contract.registration import schema as contract
+from app.contract import errors
+from app.contract.registration import registration_schema_operations
 from app.contract.registration.form import CUSTOM, FormField, contradiction
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.tenants import registration_schema, tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import Resource
-from app.kit.resources.values import ItemInput
+from app.kit.resources.resource_values import ItemInput
 
 _KEY, _FORM = "custom_fields", "registration_form"
 
@@ -58,7 +58,7 @@ def make_key(context: Context, item_input: ItemInput) -> None:
         return
     key = f"{CUSTOM}{display.replace(' ', '_')}"
     if key.lower() in (f"{CUSTOM}{name}".lower() for name in context.tenant.settings.custom_fields):
-        raise e.CustomFieldExists
+        raise errors.CustomFieldExists
     item_input.id["key"] = key
 
 
@@ -67,11 +67,11 @@ def read_custom_fields(context: Context, item_input: ItemInput) -> None:
     settings, data = context.tenant.settings, item_input.computed["data"]
     if data is None:  # a GET
         if not _custom_elements(settings):
-            raise e.NoCustomField
+            raise errors.NoCustomField
         return
     elements = [item.model_dump(mode="json") for item in data]
     if any(element["name"].removeprefix(CUSTOM) not in settings.custom_fields for element in elements):
-        raise e.WrongCustomField
+        raise errors.WrongCustomField
     others = [item for item in registration_schema.as_schema(settings) if not item["name"].startswith(CUSTOM)]
     _put_form(
         settings, item_input, [{name.lower(): value for name, value in other.items()} for other in (*others, *elements)]
@@ -102,7 +102,7 @@ def _put_form(settings: TenantSettings, item_input: ItemInput, elements: Sequenc
     elements = [element for element in elements if element["checked"]]
     form = [_read_field(settings, elements, number) for number in range(len(elements))]
     if form and (expected := contradiction(form, settings.custom_fields)):
-        raise e.BadField(f"Data: {expected}.")
+        raise errors.BadField(f"Data: {expected}.")
     item_input.values[_FORM,] = [field.model_dump(mode="json", exclude_defaults=True) for field in form]
 
 
@@ -112,9 +112,9 @@ def _read_field(settings: TenantSettings, elements: Sequence[Mapping[str, Any]],
     except ValidationError as problem:
         first = problem.errors(include_url=False)[0]
         at, sentence = ".".join(map(str, first["loc"])), str(first["msg"]).removeprefix("Value error, ")
-        raise e.BadField(f"Data.{number}{at and f'.{at}'}: {sentence}.") from None
+        raise errors.BadField(f"Data.{number}{at and f'.{at}'}: {sentence}.") from None
     except ValueError as problem:
-        raise e.BadField(f"Data.{number}.{problem}.") from None
+        raise errors.BadField(f"Data.{number}.{problem}.") from None
 
 
 def _names(access: StoreAccess) -> list[str]:
@@ -131,7 +131,7 @@ def _write(access: StoreAccess, names: list[str]) -> None:
 
 
 RULES: Final = {
-    contract.CUSTOM_FIELDS: Rules(on_input=make_key, store=CustomFieldStore()),
-    contract.ON_FORM: Rules(on_input=read_custom_fields, on_output=show_custom_fields),
-    contract.SCHEMA: Rules(on_input=read_schema, on_output=show_schema),
+    registration_schema_operations.CUSTOM_FIELDS: Rules(on_input=make_key, store=CustomFieldStore()),
+    registration_schema_operations.ON_FORM: Rules(on_input=read_custom_fields, on_output=show_custom_fields),
+    registration_schema_operations.SCHEMA: Rules(on_input=read_schema, on_output=show_schema),
 }

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract.tenants import themes as contract
+from app.contract.tenants import theme_operations
 from app.contract.tenants.branding import Brand
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import Rules
 
 
-def show_state(context: Context, content: contract.StoredTheme, values: dict[str, Any]) -> None:
+def show_state(context: Context, content: theme_operations.StoredTheme, values: dict[str, Any]) -> None:
     values["is_active"] = content.brand == context.tenant.brand
 
 
@@ -23,10 +23,10 @@ def show_changed(context: Context, before: Item | None, after: Item) -> None:
         _activate(context, after)
 
 
-def activate(context: Context, item: Item, body: Any) -> contract.ThemeActivated:  # noqa: ARG001 - the hook's signature
+def activate(context: Context, item: Item, body: Any) -> theme_operations.ThemeActivated:  # noqa: ARG001 - the hook's signature
     _activate(context, item)
     context.audit.record("themes.activated", id=item.id[0])
-    return contract.ThemeActivated()
+    return theme_operations.ThemeActivated()
 
 
 def _activate(context: Context, item: Item) -> None:
@@ -41,5 +41,5 @@ def _brand(values: dict[str, Any]) -> Brand:
 
 
 RULES: Final = {
-    contract.THEMES: Rules(on_output=show_state, after_request=show_changed, actions={"activate": activate}),
+    theme_operations.THEMES: Rules(on_output=show_state, after_request=show_changed, actions={"activate": activate}),
 }

@@ -5,20 +5,19 @@ from __future__ import annotations
 import hmac
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import AuthScheme
 from app.contract.error_profiles import OAUTH
-from app.contract.oauth import errors as oauth
+from app.contract.oauth import oauth_errors
 from app.identity.assembly.admission import signed_requests
 from app.identity.assembly.admission.tenant_resolution import api_secret, refuse_expired_trial
 from app.identity.authentication.sign_in import recent_authentication
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import privacy_policy
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.platform import powers
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.protocols.oauth import query_clients
-from app.identity.protocols.oauth.client_authentication import service as client_authentication
+from app.identity.protocols.oauth.client_authentication import client_authentication
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import SenderRefused
 from app.identity.protocols.oauth.tokens import bearer_tokens, machine_tokens
@@ -37,17 +36,17 @@ def admit_secret(context: Context) -> None:
         return
     provided = api_secret(raw)
     if provided is None:
-        raise e.MissingSecret
+        raise errors.MissingSecret
     if not hmac.compare_digest(provided.lower().encode("utf-8", "surrogatepass"), secret.lower()):
         context.audit.record("secret.refused")
-        raise e.WrongSecret
+        raise errors.WrongSecret
     context.program_scopes = frozenset({powers.ALL})
 
 
 def _refuse_address(context: Context) -> None:
     settings = context.tenant.settings
     if is_refused(context.raw.address, settings.allowed_ips, settings.denied_ips):
-        raise e.IpRefused
+        raise errors.IpRefused
 
 
 def admit_machine(context: Context, operation: AnyOperation) -> None:
@@ -55,7 +54,7 @@ def admit_machine(context: Context, operation: AnyOperation) -> None:
     context.machine = machine_tokens.verify(context, context.raw.header_token())
     context.program_scopes = machine_tokens.scopes_of(context.machine)
     if context.program_scopes.isdisjoint({operation.admission.scope, powers.ALL}):
-        raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
+        raise errors.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
     _refuse_address(context)
     refuse_expired_trial(context.services, context.tenant)
 
@@ -101,9 +100,9 @@ def require_sender(context: Context, operation: AnyOperation, holder: TokenHolde
         token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
     except SenderRefused as refusal:
         if operation.error_profile is not OAUTH:
-            raise e.NotAuthenticated(refusal.reason) from None
-        kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
-        kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
+            raise errors.NotAuthenticated(refusal.reason) from None
+        kinds = (oauth_errors.TokenDpopProofRefused, oauth_errors.BoundTokenNeedsNonce)
+        kind = next((kind for kind in kinds if kind.code == refusal.error), oauth_errors.BoundTokenRefused)
         raise kind(refusal.reason) from None
 
 
@@ -113,10 +112,10 @@ def require_accepted_policy(context: Context, operation: AnyOperation, holder: T
     Operations whose error profile lacks that error, such as the acceptance itself, stay available.
     """
     settings = context.tenant.settings
-    if e.PrivacyPolicyOutdated not in operation.every_error or not privacy_policy.is_strict(settings):
+    if errors.PrivacyPolicyOutdated not in operation.every_error or not privacy_policy.is_strict(settings):
         return
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         return  # the operation raises 1409 or 984
     if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
-        raise e.PrivacyPolicyOutdated
+        raise errors.PrivacyPolicyOutdated

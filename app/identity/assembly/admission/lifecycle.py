@@ -7,7 +7,7 @@ from typing import Any
 
 from app.contract.errors import MachineRefused
 from app.identity.assembly.admission.operation_admission import OperationAdmission
-from app.identity.directory.tenants.store import NO_TENANT
+from app.identity.directory.tenants.tenant_store import NO_TENANT
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreContended

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.contract.auth import AuthScheme, Host
 from app.identity.assembly.admission import tenant_resolution
-from app.identity.directory.tenants.store import NO_TENANT
+from app.identity.directory.tenants.tenant_store import NO_TENANT
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import Cost

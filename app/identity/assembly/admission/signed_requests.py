@@ -8,7 +8,7 @@ import hmac
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote, quote_plus, unquote
 
-from app.contract import errors as e
+from app.contract import errors
 from app.kit.operations.request_parsing import RawRequest
 
 _EXPIRY_FORMATS = ("%Y-%m-%d %I:%M:%S %p", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
@@ -25,19 +25,19 @@ def is_authenticated(mode: str, secret: bytes, raw: RawRequest, now: datetime) -
     if mode == "off" or (mode == "preferred" and digest is None):
         return False
     if digest is None:
-        raise e.SignatureMissing
+        raise errors.SignatureMissing
     if expires is None:
-        raise e.ExpiryMissing
+        raise errors.ExpiryMissing
     until = _instant(expires)
     if until is None:
-        raise e.ExpiryMalformed
+        raise errors.ExpiryMalformed
     if not now <= until <= now + _MAX_LIFETIME:
-        raise e.ExpiryPassed
+        raise errors.ExpiryPassed
     algorithm, _, signature = digest.partition("=")
     if algorithm.upper() != "SHA-256" or not any(
         hmac.compare_digest(signature.encode(), mac) for mac in _macs(secret, raw, expires)
     ):
-        raise e.SignatureWrong
+        raise errors.SignatureWrong
     return True
 
 

@@ -6,10 +6,10 @@ import re
 
 from pydantic_core import from_json
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.auth import Host
 from app.contract.configuration_model import instant
-from app.contract.oauth import errors as oauth
+from app.contract.oauth import oauth_errors
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import Cost
@@ -41,7 +41,7 @@ def tenant_at(services: IdentityServices, host: str, cost: Cost | None = None) -
     """Return the tenant of a host; raises UnknownTenant."""
     found = services.directory.by_host(host, cost)
     if found is None:
-        raise e.UnknownTenant
+        raise errors.UnknownTenant
     return found
 
 
@@ -57,10 +57,10 @@ def tenant_of_host(services: IdentityServices, operation: AnyOperation, raw: Raw
     tenant = services.directory.by_host(settings.without_mtls(raw.host), cost)
     if tenant is not None:
         return tenant
-    if oauth.UnknownApplication not in operation.errors:
-        raise e.UnknownTenant
+    if oauth_errors.UnknownApplication not in operation.errors:
+        raise errors.UnknownTenant
     issuers = f"{settings.public_scheme}://TENANT.{settings.hub_domain}"
-    refusal = oauth.UnknownApplication(
+    refusal = oauth_errors.UnknownApplication(
         f"No tenant has the host {refusal_log.shown(raw.host)}. An issuer here is a tenant's address: {issuers}"
     )
     refusal_log.log(refusal.code, refusal.description)
@@ -71,7 +71,7 @@ def tenant_of_site(services: IdentityServices, raw: RawRequest, cost: Cost | Non
     """Return the tenant that the path names; raises UnknownTenant."""
     name = raw.parameters[SITE].lower()
     if not _TENANT_NAME.match(name):
-        raise e.UnknownTenant
+        raise errors.UnknownTenant
     return tenant_at(services, f"{name}.{services.settings.hub_domain}", cost)
 
 
@@ -80,9 +80,9 @@ def check_key(raw: RawRequest, tenant: Tenant, *, is_needed: bool) -> None:
     key = api_key(raw)
     if key is None:
         if is_needed:
-            raise e.BadParameter.names("apikey")
+            raise errors.BadParameter.names("apikey")
     elif key.lower() != tenant.api_key.lower():
-        raise e.UnknownKey
+        raise errors.UnknownKey
 
 
 def visit_of(services: IdentityServices, raw: RawRequest) -> VisitorClaims:
@@ -98,13 +98,13 @@ def visit_of(services: IdentityServices, raw: RawRequest) -> VisitorClaims:
     now = int(services.clock.now().timestamp())
     signed = read_signature(services.hub_keys, raw.method, address, raw.body, visit, signature, now)
     if signed is None:
-        raise e.HubRefused
+        raise errors.HubRefused
     if not raw.is_inside and not raw.is_repeated and not services.nonces.take(signed.nonce, signed.at, now):
-        raise e.HubRefused
+        raise errors.HubRefused
     try:
         return VisitorClaims.from_header(visit)
     except ValueError:
-        raise e.HubRefused from None
+        raise errors.HubRefused from None
 
 
 def tenant_of_key(services: IdentityServices, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
@@ -116,11 +116,11 @@ def tenant_of_key(services: IdentityServices, operation: AnyOperation, raw: RawR
             if operation.name.startswith("oauth.")
             else _missing_key(operation, raw)
         )
-    if e.MalformedKey in operation.errors and not _GUID.match(key):
-        raise e.MalformedKey
+    if errors.MalformedKey in operation.errors and not _GUID.match(key):
+        raise errors.MalformedKey
     tenant = services.directory.by_key(key, cost)
     if tenant is None:
-        raise e.UnknownKey
+        raise errors.UnknownKey
     refuse_expired_trial(services, tenant)
     return tenant
 
@@ -129,15 +129,15 @@ def tenant_of_secret(services: IdentityServices, raw: RawRequest, cost: Cost) ->
     """Return the tenant whose API secret was sent without a key (order of checks: MissingSecret, WrongSecret, TrialExpired)."""
     secret = api_secret(raw)
     if secret is None:
-        raise e.MissingSecret
+        raise errors.MissingSecret
     tenant = services.directory.by_secret(secret, cost)
     if tenant is None:
-        raise e.WrongSecret
+        raise errors.WrongSecret
     refuse_expired_trial(services, tenant)
     return tenant
 
 
-def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
+def _missing_key(operation: AnyOperation, raw: RawRequest) -> errors.BadParameter:
     """Return the error for a missing API key, which may name another missing parameter too."""
     beside = getattr(operation.request, "beside_key", ())
     try:
@@ -151,15 +151,15 @@ def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
         or missing is None
         or (missing != "password" and provided & {"otp", "email", "username"})
     ):
-        return e.BadParameter.names("apikey")
-    return e.BadParameter(f"The apikey and {missing} are required parameters.")
+        return errors.BadParameter.names("apikey")
+    return errors.BadParameter(f"The apikey and {missing} are required parameters.")
 
 
 def refuse_expired_trial(services: IdentityServices, tenant: Tenant) -> None:
     """Raise TrialExpired once the tenant's trial is over."""
     ends = tenant.settings.trial_ends_at
     if ends is not None and services.clock.now() >= instant(ends):
-        raise e.TrialExpired
+        raise errors.TrialExpired
 
 
 def api_key(raw: RawRequest) -> str | None:

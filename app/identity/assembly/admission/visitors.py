@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.authentication.sign_in import recent_authentication
 from app.identity.pages_api import signed_in_account
 from app.identity.platform.context import Context, Visitor
@@ -17,7 +17,7 @@ def admit_visitor(context: Context, access: Access, body: dict[str, Any]) -> Non
     Raises NotAuthenticated, AnotherAccount, and what `recent_authentication.require_for_visit` raises.
     """
     if context.visit is None:
-        raise e.HubRefused
+        raise errors.HubRefused
     session, account = signed_in_account.require_account(context)
     context.visitor = Visitor(account.uid)
     if access.needs_reauthentication(body):

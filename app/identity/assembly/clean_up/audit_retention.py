@@ -15,7 +15,7 @@ from sqlalchemy.sql import Executable
 
 from app.contract.tenants.settings import TenantSettings
 from app.identity.assembly.table_modules import metadata
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 

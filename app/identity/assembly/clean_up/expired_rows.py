@@ -16,7 +16,7 @@ from sqlalchemy import Select, Table, and_, bindparam, delete, exists, func, lit
 from app.identity.assembly.clean_up import audit_retention, deleted_accounts
 from app.identity.assembly.table_modules import metadata
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.store import removal
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork

@@ -13,17 +13,17 @@ from typing import Any, Final
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
-from app.contract.federation import errors as refusals
+from app.contract import errors
 from app.contract.federation.connections import MEMBERS, STANDARD_CLAIMS
-from app.contract.jwt import operations as jwt_apps
-from app.contract.jwt.operations import JwtProvider
+from app.contract.jwt import jwt_operations
+from app.contract.jwt.jwt_operations import JwtProvider
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused, is_time
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
-from app.identity.platform.resources.store import items_of
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.resource_storage.resource_store import items_of
 
 log = logging.getLogger("gatehouse.identity")
 
@@ -67,19 +67,21 @@ def find(context: Context, name: str) -> JwtSender:
     Identities do not tell letter cases apart, so of two providers that differ only in case neither is found.
     """
     found = [
-        item for (key,), item in items_of(context, jwt_apps.PROVIDERS).items() if key.lower() == name.strip().lower()
+        item
+        for (key,), item in items_of(context, jwt_operations.PROVIDERS).items()
+        if key.lower() == name.strip().lower()
     ]
     if len(found) != 1:
-        raise refusals.ConnectionNotConfigured
+        raise errors.ConnectionNotConfigured
     provider = JwtProvider.model_validate({**found[0].content, "app_name": found[0].name})
     if not provider.is_active:
-        raise refusals.ConnectionNotConfigured
+        raise errors.ConnectionNotConfigured
     return JwtSender(provider, found[0].secrets.get("key", ""))
 
 
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now."""
-    items = items_of(context, jwt_apps.PROVIDERS).values()
+    items = items_of(context, jwt_operations.PROVIDERS).values()
     return tuple(f"{PREFIX}{item.name.lower()}" for item in items if item.content.get("is_active", True))
 
 
@@ -89,7 +91,7 @@ def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None
     A token comes in the Authorization header where the provider is set up so. `provider` limits them to one by its name.
     """
     requested, found = parameters.get("provider", "").lower(), []
-    items = list(items_of(context, jwt_apps.PROVIDERS).values())
+    items = list(items_of(context, jwt_operations.PROVIDERS).values())
     names = Counter(item.name.lower() for item in items)
     for item in (element for element in items if names[element.name.lower()] == 1):
         provider = JwtProvider.model_validate({**item.content, "app_name": item.name})
@@ -117,7 +119,7 @@ def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIden
         ProviderUnavailable: the provider's key set cannot be fetched.
     """
     provider, at = sender.provider, context.now.timestamp()
-    if warning := jwt_apps.warning_of(provider):
+    if warning := jwt_operations.warning_of(provider):
         _warn_once(context.tenant.name, warning)
     _, claims = id_tokens.signed_claims(text, _keys(context, sender), (provider.algo,))
     latest_start, ends_at = at + provider.clock_skew, _end(provider, claims)
@@ -156,7 +158,9 @@ def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
 
 
 def _matches(
-    expected: jwt_apps.Expected | jwt_apps.ExpectedOneOf, values: list[str | None] | list[str], provided: Any
+    expected: jwt_operations.Expected | jwt_operations.ExpectedOneOf,
+    values: list[str | None] | list[str],
+    provided: Any,
 ) -> bool:
     """Return whether a claim has the value that the provider's configuration expects."""
     if provided is None:

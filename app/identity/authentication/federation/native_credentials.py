@@ -14,13 +14,11 @@ from typing import Final
 
 from joserfc.jwk import Key
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, resolved
-from app.contract.federation.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
-from app.identity.authentication.federation import jwt_providers
-from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation.providers import id_tokens, twitter
-from app.identity.authentication.federation.providers import introspection as provider_introspection
+from app.contract.federation.native_sign_in_operations import PROVIDERS, Kind, NativeSignIn, kind_of
+from app.identity.authentication.federation import federated_sign_in, jwt_providers
+from app.identity.authentication.federation.providers import id_tokens, provider_introspection, twitter
 from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken, IdTokenRefused
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.authentication.federation.providers.tencent import TencentProvider
@@ -31,11 +29,11 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 log = logging.getLogger("gatehouse.identity")
 
@@ -71,25 +69,25 @@ def verify(context: Context, req: NativeSignIn) -> VerifiedIdentity:
     name = req.native_provider.lower()
     kind = PROVIDERS.get(name)
     if kind is None:
-        raise e.UnknownConnection(f"nativeProvider: one of {', '.join(PROVIDERS)}.")
+        raise errors.UnknownConnection(f"nativeProvider: one of {', '.join(PROVIDERS)}.")
     verifier = _sender(context, req) if kind == "jwt" else _client(context, kind, req)
-    ask = verifier.request(name, req)
+    send_request = verifier.request(name, req)
     context.work.release_connection()
     try:
-        return ask()
+        return send_request()
     except jwt_providers.SubjectMissing:
-        raise e.JwtWithoutSubject from None
+        raise errors.JwtWithoutSubject from None
     except IdTokenRefused as problem:
         log.info("native sign-in by %s: %s", name, problem)
         if name.endswith("jwt"):
-            raise e.JwtRefused from None
-        raise e.ProviderFailed(provider_response=None) from None
+            raise errors.JwtRefused from None
+        raise errors.ProviderFailed(provider_response=None) from None
     except (ProviderDenied, ProfileUnsupported) as problem:
         log.info("native sign-in by %s: %s", name, problem)
-        raise e.ProviderFailed(provider_response="invalid_grant") from None
+        raise errors.ProviderFailed(provider_response="invalid_grant") from None
     except ProviderUnavailable as problem:
         log.warning("native sign-in by %s: %s", name, problem)
-        raise e.ProviderFailed(provider_response=connections.provider_response(problem)) from None
+        raise errors.ProviderFailed(provider_response=federated_sign_in.provider_response(problem)) from None
 
 
 def verify_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> VerifiedIdentity:
@@ -101,10 +99,10 @@ def verify_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> 
     try:
         return _CredentialSender(context, sender).by_jwt(text)
     except jwt_providers.SubjectMissing:
-        raise e.JwtWithoutSubject from None
+        raise errors.JwtWithoutSubject from None
     except ProviderUnavailable as problem:
         log.info("sign-in by the JWT of %s: %s", sender.name, problem)
-        raise e.JwtRefused from None
+        raise errors.JwtRefused from None
 
 
 def use_id_token(context: Context, verified: VerifiedIdentity) -> None:
@@ -119,7 +117,7 @@ def use_id_token(context: Context, verified: VerifiedIdentity) -> None:
     try:
         continuation_tokens.issue(context, ContinuationPurpose.USED_ID_TOKEN, NO_ACCOUNT, lifetime=lifetime, text=text)
     except continuation_tokens.TokenExists:
-        raise e.JwtRefused("This id_token was used before; get another one from the provider.") from None
+        raise errors.JwtRefused("This id_token was used before; get another one from the provider.") from None
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class _CredentialSender:
     def request(self, _name: str, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         text = req.id_token or self.context.raw.bearer() or ""
         if not text:
-            raise e.BadParameter.names("id_token")
+            raise errors.BadParameter.names("id_token")
         return lambda: self.by_jwt(text)
 
     def by_jwt(self, text: str) -> VerifiedIdentity:
@@ -157,9 +155,9 @@ class _Client:
 
     def by_id_token(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not req.id_token:
-            raise e.BadParameter.names("id_token")
+            raise errors.BadParameter.names("id_token")
         if not (self.settings.issuer or self.settings.jwks_endpoint):
-            raise e.ConnectionNotConfigured
+            raise errors.ConnectionNotConfigured
         text = req.id_token
         return lambda: self._verify_id_token(text)
 
@@ -167,9 +165,9 @@ class _Client:
         return self._code_request(req.code, req)
 
     def by_refresh_token(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
-        provider = connections.provider_of(self.context, self.name)
+        provider = federated_sign_in.provider_of(self.context, self.name)
         if not isinstance(provider, OpenIdProvider):
-            raise e.ConnectionNotConfigured
+            raise errors.ConnectionNotConfigured
         text, now = req.refresh_token or "", self.context.now
         return lambda: self._verified(provider.redeem_refresh_token(text, now))
 
@@ -181,7 +179,7 @@ class _Client:
 
     def by_google(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if req.google_authcode and req.google_access_token:
-            raise e.BadParameter("google_authcode: without google_access_token.")
+            raise errors.BadParameter("google_authcode: without google_access_token.")
         if req.google_authcode:
             return self._code_request(req.google_authcode, req)
         return self._access_token_request("google_access_token", req.google_access_token)
@@ -189,14 +187,14 @@ class _Client:
     def by_foursquare(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         """Refuse: Foursquare does not tell which app an access token was issued to."""
         if not req.fs_access_token:
-            raise e.ProviderTokenMissing("The fs_access_token is a required parameter.")
-        raise e.ConnectionNotConfigured("Foursquare does not tell which app an access token was issued to.")
+            raise errors.ProviderTokenMissing("The fs_access_token is a required parameter.")
+        raise errors.ConnectionNotConfigured("Foursquare does not tell which app an access token was issued to.")
 
     def by_twitter(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not req.tw_access_token:
-            raise e.ProviderTokenMissing("The tw_access_token is a required parameter.")
+            raise errors.ProviderTokenMissing("The tw_access_token is a required parameter.")
         if not req.tw_token_secret:
-            raise e.ProviderTokenSecretMissing("The tw_token_secret is a required parameter.")
+            raise errors.ProviderTokenSecretMissing("The tw_token_secret is a required parameter.")
         token, now = (req.tw_access_token, req.tw_token_secret), self.context.now
         resolver = self.context.services.provider_metadata.resolver
         return lambda: self._verified(
@@ -205,18 +203,18 @@ class _Client:
 
     def _access_token_request(self, parameter: str, access_token: str | None) -> Callable[[], VerifiedIdentity]:
         if not access_token:
-            raise e.ProviderTokenMissing(f"The {parameter} is a required parameter.")
+            raise errors.ProviderTokenMissing(f"The {parameter} is a required parameter.")
         if not self.settings.introspection_endpoint:
-            raise e.ConnectionNotConfigured("The connection has no introspection_endpoint.")
+            raise errors.ConnectionNotConfigured("The connection has no introspection_endpoint.")
         text = access_token
         return lambda: self._read_profile(text)
 
     def _code_request(self, code: str | None, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not code:
-            raise e.BadParameter.names("code")
+            raise errors.BadParameter.names("code")
         redirect_uri = req.redirect_uri or ""
-        if redirect_uri and not allowed_addresses.is_allowed(self.context, redirect_uri):
-            raise e.BadParameter("redirect_uri: an address of the whitelist.")
+        if redirect_uri and not allowed_urls.is_allowed(self.context, redirect_uri):
+            raise errors.BadParameter("redirect_uri: an address of the whitelist.")
         return lambda: self._redeem_code(code, redirect_uri)
 
     def _redeem_code(self, code: str, redirect_uri: str) -> VerifiedIdentity:
@@ -227,19 +225,19 @@ class _Client:
             return self._verified(tencent.redeem_wechat_code(code))
         if self.kind == "qq":
             return self._verified(tencent.redeem_qq_code(code, redirect_uri))
-        provider = connections.provider_of(self.context, self.name)
+        provider = federated_sign_in.provider_of(self.context, self.name)
         return self._verified(*provider.redeem_code(code, redirect_uri, self.context.now))
 
     def _read_profile(self, access_token: str) -> VerifiedIdentity:
         resolver = self.context.services.provider_metadata.resolver
         subject = provider_introspection.issued_subject(resolver, self.kind, self.settings, self.secret, access_token)
-        identity = connections.provider_of(self.context, self.name).read_identity(access_token)
+        identity = federated_sign_in.provider_of(self.context, self.name).read_identity(access_token)
         if subject is not None and identity.subject != subject:
             raise ProviderUnavailable("the profile is about another subject")
         return self._verified(identity, ProviderTokens(access_token))
 
     def _verify_id_token(self, text: str) -> VerifiedIdentity:
-        provider, now = connections.provider_of(self.context, self.name), self.context.now
+        provider, now = federated_sign_in.provider_of(self.context, self.name), self.context.now
         if isinstance(provider, OpenIdProvider):
             issuer, keys = provider.issuer, provider.id_token_keys()
         else:
@@ -271,7 +269,7 @@ _REQUESTS: Final[Mapping[str, Callable[[_Client, NativeSignIn], Callable[[], Ver
 
 def _sender(context: Context, req: NativeSignIn) -> _CredentialSender:
     if not req.provider_name:
-        raise e.BadParameter.names("providername")
+        raise errors.BadParameter.names("providername")
     return _CredentialSender(context, jwt_providers.find(context, req.provider_name))
 
 
@@ -288,10 +286,10 @@ def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
     elif kind in found:
         found = [kind]
     if not found:
-        raise e.ConnectionNotConfigured
+        raise errors.ConnectionNotConfigured
     if len(found) > 1:
-        raise e.BadParameter("socialappname: the name of one of the connections to this provider.")
-    return _Client(context, kind, found[0], configured[found[0]], connections.secret_of(context, found[0]))
+        raise errors.BadParameter("socialappname: the name of one of the connections to this provider.")
+    return _Client(context, kind, found[0], configured[found[0]], federated_sign_in.secret_of(context, found[0]))
 
 
 def _with_id_token(context: Context, verified: VerifiedIdentity, text: str, valid_until: float) -> VerifiedIdentity:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.contract.federation import errors as refusals
+from app.contract import errors
 from app.contract.federation.connections import PRESETS, ConnectionSettings, is_offered, resolved, well_known_provider
-from app.contract.federation.identity_linking import PROVIDERS
+from app.contract.federation.identity_linking_operations import PROVIDERS
 from app.identity.platform.context import Context
 
 GOOGLE = "https://accounts.google.com"
@@ -38,9 +38,9 @@ def find(context: Context, name: str) -> OfferedConnection:
     key = name.strip().lower()
     settings = context.tenant.settings.connections.get(key)
     if settings is None and key not in PROVIDERS:
-        raise refusals.UnknownConnection
+        raise errors.UnknownConnection
     if settings is None or not is_offered(key, settings):
-        raise refusals.ConnectionNotConfigured
+        raise errors.ConnectionNotConfigured
     return _connection(key, settings)
 
 

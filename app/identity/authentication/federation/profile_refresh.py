@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from app.contract import errors
 from app.contract.errors import TooManyRequests
-from app.contract.federation import errors as refusals
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import federated_sign_in
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
@@ -21,7 +21,7 @@ from app.identity.directory.identity_provider import (
     UpstreamProvider,
 )
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.limits.rate_limits import Rate
 
 log = logging.getLogger("gatehouse.identity")
@@ -46,21 +46,21 @@ def refresh(context: Context, account: Account) -> Account:
     linked = _current_identity(account, context.token_holder.claims.provider or "")
     stored = _usable_tokens(context, account, linked) if linked is not None else None
     if linked is None or stored is None:
-        raise refusals.NoProviderProfile
-    reader = _Reader(context, connections.provider_of(context, linked.provider), account.uid, linked, stored)
+        raise errors.NoProviderProfile
+    reader = _Reader(context, federated_sign_in.provider_of(context, linked.provider), account.uid, linked, stored)
     context.work.release_connection()
     try:
         identity = reader.read()
     except ProfileUnsupported:
-        raise refusals.NoProviderProfile from None
+        raise errors.NoProviderProfile from None
     except ProviderUnavailable as problem:
         log.warning("profile of connection %s: %s", linked.provider, problem)
-        raise refusals.ProviderFailed(provider_response=connections.provider_response(problem)) from None
+        raise errors.ProviderFailed(provider_response=federated_sign_in.provider_response(problem)) from None
     is_partial = reader.provider.has_id_token
     try:
         return linked_identities.update_profile(context, account, identity, is_partial=is_partial)
     except linked_identities.NotLinked:
-        raise refusals.NoProviderProfile from None
+        raise errors.NoProviderProfile from None
 
 
 @dataclass(frozen=True)

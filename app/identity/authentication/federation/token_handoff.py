@@ -13,11 +13,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.contract import errors as e
-from app.contract.passwordless.smart_login import GUID
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.contract.passwordless.smart_login_operations import GUID
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import IssuedTokens, TokenGrant
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.organizations import active_policies
@@ -62,12 +62,12 @@ def exchange(context: Context, text: str) -> IssuedTokens:
     """Use up a request token. Only one of several concurrent calls succeeds. Raises WrongRequestToken, ExpiredRequestToken."""
     token = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
     if token is None:
-        raise e.WrongRequestToken
+        raise errors.WrongRequestToken
     if token.is_expired(context.now):
-        raise e.ExpiredRequestToken
+        raise errors.ExpiredRequestToken
     account = account_store.by_uid(context, token.uid)
     if not _can_sign_in(account) or not continuation_tokens.spend(context, token):
-        raise e.WrongRequestToken
+        raise errors.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=token.uid)
     access, refresh = active_policies.shortest_lifetimes(context, account)
     claims = TokenClaims.from_stored(token.facts)
@@ -101,14 +101,14 @@ def register_guid(context: Context, guid: str, *, links: bool) -> None:
     """
     require_enabled(context)
     if not _GUID.match(guid):
-        raise e.WrongClientGuid
+        raise errors.WrongClientGuid
     facts = {"links": links, "is_finished": False}
     try:
         continuation_tokens.issue(
             context, ContinuationPurpose.CLIENT_GUID, NO_ACCOUNT, lifetime=LIFETIME, facts=facts, text=guid
         )
     except continuation_tokens.TokenExists:
-        raise e.ClientGuidTaken from None
+        raise errors.ClientGuidTaken from None
 
 
 def finish_sign_in(context: Context, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
@@ -132,7 +132,7 @@ def find_finished(context: Context, guid: str) -> ContinuationToken:
     require_enabled(context)
     token = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if token is None or token.is_expired(context.now) or not token.facts["is_finished"] or token.state == USED:
-        raise e.WrongClientGuid
+        raise errors.WrongClientGuid
     return token
 
 
@@ -144,11 +144,11 @@ def identity_for(token: ContinuationToken) -> ProviderIdentity | None:
 def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account, tuple[str, ...], str]:
     """Use up a finished GUID, and return the account, its methods and its provider. Raises WrongClientGuid."""
     if token.facts["links"]:
-        raise e.WrongClientGuid
+        raise errors.WrongClientGuid
     # lock the account first, as every request does, against deadlocks
     account = account_store.lock(context, token.uid)
     if account is None or not _can_sign_in(account):
-        raise e.WrongClientGuid
+        raise errors.WrongClientGuid
     spend(context, token)
     return account, tuple(token.facts["amr"]), str(token.facts["provider"])
 
@@ -156,13 +156,13 @@ def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account,
 def spend(context: Context, token: ContinuationToken) -> None:
     """Use up a finished GUID. Only one of several concurrent calls succeeds; raises WrongClientGuid."""
     if not continuation_tokens.change_state(context, token, USED, claimed=None):
-        raise e.WrongClientGuid
+        raise errors.WrongClientGuid
 
 
 def require_enabled(context: Context) -> None:
     """Raise NoCallbackLoginOff where the tenant disabled sign-ins without a callback."""
     if not context.tenant.settings.no_callback_login:
-        raise e.NoCallbackLoginOff
+        raise errors.NoCallbackLoginOff
 
 
 def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, links: bool) -> bool:
@@ -182,7 +182,7 @@ def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, lin
 
 
 def _token_claims(context: Context, methods: tuple[str, ...], provider: str) -> TokenClaims:
-    return TokenClaims(provider=provider, agent=context.agent, address=context.address, amr=methods)
+    return TokenClaims(provider=provider, agent=context.agent, address=context.ip_address, amr=methods)
 
 
 def _can_sign_in(account: Account | None) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from app.contract.federation import errors as refusals
-from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation import token_handoff
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.identity.authentication.federation import federated_sign_in, token_handoff
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.platform import continuation_tokens
@@ -25,15 +23,15 @@ def remove(
     fresh = account_store.lock(context, account.uid) or account
     stored = next((identity for identity in linked_identities.of(fresh) if identity.key == (provider, subject)), None)
     if stored is None:
-        raise refusals.IdentityElsewhere
+        raise errors.IdentityElsewhere
     if is_last_sign_in_method(context, fresh, stored):
-        raise refusals.LastSignInMethod
+        raise errors.LastSignInMethod
     return take_away(context, fresh, stored, suppress_webhook=suppress_webhook)
 
 
 def take_away(context: Context, fresh: Account, item: Identity, *, suppress_webhook: bool = False) -> Account:
     """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
-    after = connections.unlink(context, fresh, item, suppress_webhook=suppress_webhook)
+    after = federated_sign_in.unlink(context, fresh, item, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
@@ -44,7 +42,7 @@ def is_last_sign_in_method(context: Context, account: Account, item: Identity) -
     has_passkey = settings.passkeys and any(
         passkey_store.signs_in_alone(passkey) for passkey in passkey_store.by_account(context, account.uid)
     )
-    working = connections.active_names(context)
+    working = federated_sign_in.active_names(context)
     return not linked_identities.can_sign_in_without(
         account, item.provider, item.subject, has_passkey=has_passkey, working=working
     )

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import tenant_requirements
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import store as token_store
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import token_store
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -68,13 +68,13 @@ class Approval:
 def require_enabled(context: Context) -> None:
     """Raise EndpointForbidden where the tenant has no such sign-on."""
     if not context.tenant.settings.qr_sign_on:
-        raise e.EndpointForbidden
+        raise errors.EndpointForbidden
 
 
 def begin(context: Context, lifetime: timedelta, *, has_number: bool, **facts: Any) -> ContinuationToken:
     """Store a waiting device; its text is the code, its fact `number` the number on its screen."""
     number = smart_login.new_number() if has_number else None
-    stored = {"agent": context.agent, "address": context.address[:64], "number": number, **facts}
+    stored = {"agent": context.agent, "address": context.ip_address[:64], "number": number, **facts}
     return continuation_tokens.issue(
         context, ContinuationPurpose.CROSS_DEVICE, NO_ACCOUNT, lifetime=lifetime, facts=stored, text=randomness.token()
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
@@ -18,7 +17,7 @@ from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import NO_ACCOUNT, Context
 
 
-class AddressUse(Enum):
+class EmailUse(Enum):
     """The account that the address of an unlinked identity leads to."""
 
     SIGN_IN = "sign_in"
@@ -32,24 +31,24 @@ class AddressUse(Enum):
     TERMS_NEEDED = "terms_needed"
 
 
-def address_use(context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool) -> AddressUse:
+def email_use(context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool) -> EmailUse:
     """Return how the address selects an account.
 
     It is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
     """
     if not (identity.email and identity.email_verified and trusts_email and accounts.is_email(identity.email)):
-        return AddressUse.UNPROVEN
+        return EmailUse.UNPROVEN
     account = accounts.by_email(context, identity.email)
     if account is None:
         if not may_register:
-            return AddressUse.REGISTRATION_OFF
-        return AddressUse.TERMS_NEEDED if asks_for_terms(context) else AddressUse.SIGN_IN
+            return EmailUse.REGISTRATION_OFF
+        return EmailUse.TERMS_NEEDED if requires_terms(context) else EmailUse.SIGN_IN
     if first_verification.is_shared(account):
-        return AddressUse.SHARED
-    return AddressUse.SIGN_IN if context.tenant.settings.account_linking else AddressUse.LINKING_OFF
+        return EmailUse.SHARED
+    return EmailUse.SIGN_IN if context.tenant.settings.account_linking else EmailUse.LINKING_OFF
 
 
-def by_address(context: Context, identity: ProviderIdentity, *, links_identity: bool = False) -> Account:
+def by_email(context: Context, identity: ProviderIdentity, *, links_identity: bool = False) -> Account:
     """Return the account with the address that the provider verified; create it if there is none.
 
     Args:
@@ -67,9 +66,9 @@ def by_address(context: Context, identity: ProviderIdentity, *, links_identity: 
         {"email": email, "registers": True},
         context.now,
     )
-    return redemption.redeem(context, proof, e.UnknownAccount, identity=identity, links_identity=links_identity)
+    return redemption.redeem(context, proof, errors.UnknownAccount, identity=identity, links_identity=links_identity)
 
 
-def asks_for_terms(context: Context) -> bool:
+def requires_terms(context: Context) -> bool:
     """Return whether the registration form has terms that a person must accept."""
     return any(field.name == TERMS and field.required for field in registration_form.fields_of(context.tenant.settings))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import sign_in_identifiers
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup

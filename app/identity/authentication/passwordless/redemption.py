@@ -5,27 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract.accounts.operations import EmailEntry, PinInfo
+from app.contract.accounts.account_operations import EmailEntry, PinInfo
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.registration import drafts, requirements
-from app.identity.authentication.registration import service as registration
+from app.identity.authentication.registration import account_registration, drafts, requirements
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
-from app.identity.authentication.verification import phones
-from app.identity.authentication.verification import service as verification
-from app.identity.credentials import store as credential_store
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.authentication.verification import email_verification, phone_verification
+from app.identity.credentials import credential_store
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.reset_messages import MAIL, is_still_recipient, unknown_subject
-from app.identity.directory.accounts import identifiers, linked_identities
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, accounts, identifiers, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
-from app.identity.directory.consents import service as consent_forms
+from app.identity.directory.consents import consent_forms
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -138,7 +134,7 @@ def register(
     Raises RegistrationOff, EmailRefused, EmailDomainRefused, PhoneLoginOff, EmailRegistered, PhoneTaken, and IdentifierTaken
     where another account got the identity concurrently.
     """
-    registration.require_enabled(context)
+    account_registration.require_enabled(context)
     entries = [EmailEntry(type="Primary", value=email)] if email else None
     free = linked_identities.profile_names(identity) if identity is not None else {"FirstName": name} if name else {}
     source = identity.provider if identity is not None else SOURCE
@@ -161,14 +157,14 @@ def register(
     events.emit(context, "Register", account, suppress_webhook)
     if identity is not None and links_identity:
         account = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
-    return verification.send_welcome(context, account, template) if email else account
+    return email_verification.send_welcome(context, account, template) if email else account
 
 
 def refuse_registration(context: Context, *, email: str = "") -> None:
     """Raise RegistrationOff, EmailRefused or EmailDomainRefused if the tenant registers no such account."""
-    registration.require_enabled(context)
+    account_registration.require_enabled(context)
     if form := identifiers.normalize_email(email):
-        requirements.refuse_address(context.tenant.settings.email_access, form)
+        requirements.refuse_email(context.tenant.settings.email_access, form)
 
 
 def _holder(context: Context, email: str, phone: str) -> Account | None:
@@ -191,11 +187,11 @@ def _verify_email(
 ) -> Account:
     """Verify the address; an account that never verified it loses its credentials."""
     form = identifiers.normalize(EMAIL, email)
-    if verification.is_verified(account, form):
+    if email_verification.is_verified(account, form):
         return account
     is_first = first_verification.is_first_verification(account)
     token = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
-    changed = verification.confirm(
+    changed = email_verification.confirm(
         context, token, suppress_webhook=suppress_webhook, template=template, knows_password=True
     )
     return _claim_account(context, changed) if is_first else changed
@@ -205,7 +201,7 @@ def _verify_phone(context: Context, account: Account, phone: str, suppress_webho
     if account.phone_verified:
         return account
     token = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
-    return phones.confirm(context, token, suppress_webhook=suppress_webhook)
+    return phone_verification.confirm(context, token, suppress_webhook=suppress_webhook)
 
 
 def _claim_account(context: Context, account: Account) -> Account:

@@ -6,19 +6,17 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final, cast
 
-from app.contract import errors as e
-from app.identity.authentication.passwordless import redemption
-from app.identity.authentication.passwordless import sending as passwordless_sending
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens import store as one_time_token_store
-from app.identity.credentials.one_time_tokens.service import (
+from app.contract import errors
+from app.identity.authentication.passwordless import passwordless_sending, redemption
+from app.identity.credentials.one_time_tokens import one_time_token_store, one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import (
     MAIL_CODE,
     SMS_CODE,
     OneTimeToken,
     OneTimeTokenFacts,
     Purpose,
 )
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.platform import continuation_tokens
@@ -47,7 +45,7 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
     """Store a pending device that polls with `text`, by default a generated token. Raises ClientGuidTaken."""
     stored = {
         "agent": context.agent,
-        "address": context.address,
+        "address": context.ip_address,
         **{name: value for name, value in facts.items() if value},
     }
     uid, lifetime = (
@@ -59,7 +57,7 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
             context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=stored, text=text
         )
     except continuation_tokens.TokenExists:
-        raise e.ClientGuidTaken from None
+        raise errors.ClientGuidTaken from None
 
 
 def new_number() -> str:
@@ -82,13 +80,13 @@ def approve(context: Context, token: OneTimeToken) -> ContinuationToken:
     """
     device = find_device(context, token)
     if device is None or device.state == State.DENIED:
-        raise e.ExpiredLink
+        raise errors.ExpiredLink
     if (refusal := progress_refusal(device)) is not None:
         raise refusal
     if not continuation_tokens.change_state(
         context, device, State.APPROVED, email=token.facts.get("email"), phone=token.facts.get("phone")
     ):
-        raise e.VerifiedSmartLink
+        raise errors.VerifiedSmartLink
     context.audit.record("smart_login.approved", uid=device.uid)
     return device
 
@@ -125,16 +123,16 @@ def require_number(context: Context, device: ContinuationToken, typed: str | Non
     if not device.facts.get("number") or device.state != State.PENDING:
         return
     if not typed:
-        raise e.BadParameter.names("number")
+        raise errors.BadParameter.names("number")
     try:
         if number_matches(context, device, typed):
             return
-    except e.TooManyRequests as limit:
+    except errors.TooManyRequests as limit:
         deny(context, device)
         limit.commit_on_raise = True
         raise limit from None
     context.audit.record("smart_login.wrong_number", uid=device.uid)
-    raise e.WrongMailCode("The number does not match the one on the waiting device.")
+    raise errors.WrongMailCode("The number does not match the one on the waiting device.")
 
 
 def number_matches(context: Context, device: ContinuationToken, typed: str) -> bool:
@@ -148,8 +146,8 @@ def number_matches(context: Context, device: ContinuationToken, typed: str) -> b
 def progress_refusal(device: ContinuationToken) -> ApiError | None:
     """Return the refusal to approve the device again; None for a pending device."""
     if device.state == State.USED:
-        return e.UsedSmartLink()
-    return e.VerifiedSmartLink() if device.state == State.APPROVED else None
+        return errors.UsedSmartLink()
+    return errors.VerifiedSmartLink() if device.state == State.APPROVED else None
 
 
 def redeem(
@@ -162,10 +160,12 @@ def redeem(
     """
     account_store.lock(context, device.uid)  # lock the account first, as every request does, against deadlocks
     if not continuation_tokens.change_state(context, device, State.USED):
-        raise e.UsedSmartLink
+        raise errors.UsedSmartLink
     facts = cast("OneTimeTokenFacts", device.facts)  # `begin` stores those of the message too
     token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", facts, device.expires_at)
-    return redemption.redeem(context, token, e.WrongClientGuid, suppress_webhook=suppress_webhook, template=template)
+    return redemption.redeem(
+        context, token, errors.WrongClientGuid, suppress_webhook=suppress_webhook, template=template
+    )
 
 
 def spend_code(context: Context, lookup: AccountLookup, channel: str, code: str) -> OneTimeToken:
@@ -187,9 +187,9 @@ def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Use the link of a device. Raises UnknownLink, ExpiredLink; UsedSmartLink, VerifiedSmartLink or UsedOneTouchLink."""
     try:
         return one_time_tokens.spend_link(context, kind, token)
-    except e.UsedLink:
+    except errors.UsedLink:
         stored = one_time_tokens.find_link(context, kind, token)
     if kind is Purpose.ONE_TOUCH:
-        raise e.UsedOneTouchLink
+        raise errors.UsedOneTouchLink
     device = find_device(context, stored) if stored is not None else None
-    raise (progress_refusal(device) if device is not None else None) or e.UsedSmartLink()
+    raise (progress_refusal(device) if device is not None else None) or errors.UsedSmartLink()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
-from app.identity.credentials import notifications, reset_messages
-from app.identity.credentials import store as credential_store
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.credentials.passwords import new_password as new_password_hash
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials import credential_store, notifications, reset_messages
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.credentials.passwords import new_password_hash
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import login_records
@@ -47,9 +45,9 @@ def lock_account(context: Context, account: Account, token: OneTimeToken | None 
     """
     locked = account_store.lock(context, account.uid)
     if locked is None or locked.is_deleted or not locked.is_active:
-        raise e.AccountBlocked
+        raise errors.AccountBlocked
     if token is not None and not reset_messages.is_still_recipient(locked, token):
-        raise e.ExpiredLink
+        raise errors.ExpiredLink
     return locked
 
 

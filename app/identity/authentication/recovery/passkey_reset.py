@@ -5,28 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.passkeys.models import PresentedCredential
 from app.identity.authentication.recovery import new_password, password_reset, recipient
-from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.authentication.sign_in.passkeys import passkey_management
+from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, OneTimeTokenFacts, Purpose
-from app.identity.credentials.passkeys import ceremonies
-from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.passkeys import ceremonies, passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors.authenticators.passkey import user_entity
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification
-from app.identity.directory.tenants.addresses import allowed_addresses
-from app.identity.messaging import service as messaging
+from app.identity.directory.tenants.urls import allowed_urls
+from app.identity.messaging import messaging
 from app.identity.platform.context import NO_ACCOUNT, Context
 
 VTYPE = "resetpasskey"
@@ -72,11 +70,11 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
     account, link_token = peek(context, token)
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
     if new_passkey.challenge_token.facts.get("proof") != link_token.token_id:
-        raise e.PasskeyRefused
+        raise errors.PasskeyRefused
     locked = new_password.lock_account(context, account, link_token)
     one_time_tokens.spend_link(context, KIND, token)
     _claim(context, locked, link_token)
-    management.replace_all(context, locked, new_passkey)
+    passkey_management.replace_all(context, locked, new_passkey)
     one_time_tokens.close(context, locked.uid, KIND)
     end_sessions_and_tokens(context, locked)
     return locked
@@ -107,10 +105,10 @@ def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     link_token = one_time_tokens.peek_link(context, KIND, token)
     account = accounts.by_uid(context, link_token.uid)
     if account is None:
-        raise e.UnknownLink
+        raise errors.UnknownLink
     recipient.refuse_closed(account)
     if not reset_messages.is_still_recipient(account, link_token):
-        raise e.ExpiredLink
+        raise errors.ExpiredLink
     return account, link_token
 
 
@@ -133,17 +131,17 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
             "minutes": str(one_time_tokens.RESET_MINUTES),
         }
         language = context.visit.language if context.visit else None
-        recipient_address = str(facts["email"])
+        recipient_email = str(facts["email"])
         messaging.mail(
             sending_context,
             MailKind.PASSKEY_LOST,
-            recipient_address,
+            recipient_email,
             account=account,
             facts=message_facts,
             template=options.template,
             language=language,
         )
-    except e.MailLimitReached:
+    except errors.MailLimitReached:
         if not is_hidden:
             raise
         context.work.rollback()
@@ -165,7 +163,7 @@ def _spelling(account: Account, email: str) -> str:
 
 
 def _link(context: Context, token: str, options: RecoveryOptions) -> str:
-    return allowed_addresses.mailed_link(
+    return allowed_urls.mailed_link(
         context, "/passkeys/reset", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id
     )
 

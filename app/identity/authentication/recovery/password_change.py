@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
@@ -39,11 +39,13 @@ def change(
     lock = login_records.lock_of(account)
     context.work.release_connection()
     is_lock_solved = lock is not None and _solve_lock(context, account, lock, solution)
-    verified = current_password.verify(context, account, old, e.WrongCurrentPassword, is_lock_solved=is_lock_solved)
+    verified = current_password.verify(
+        context, account, old, errors.WrongCurrentPassword, is_lock_solved=is_lock_solved
+    )
     password_hash = new_password.check_and_hash(context, verified, new)
     locked = new_password.lock_account(context, verified)
     if locked.password_hash != verified.password_hash:
-        raise e.WrongCurrentPassword
+        raise errors.WrongCurrentPassword
     return new_password.write(
         context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, opens_lock=is_lock_solved
     )
@@ -56,7 +58,7 @@ def _solve_lock(context: Context, account: Account, lock: AccountLock, solution:
     if locks.solve(context, lookup, lock, solution):
         return True
     _count_failure(context, account)
-    raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+    raise locks.with_lock_challenge(context, lookup, lock, errors.WrongQuestionOrAnswer())
 
 
 def _count_failure(context: Context, account: Account) -> None:

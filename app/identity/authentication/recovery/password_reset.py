@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.contract import errors as e
-from app.contract.recovery import operations as contract
+from app.contract import errors
+from app.contract.recovery import recovery_operations
 from app.identity.authentication.recovery import new_password, recipient
 from app.identity.authentication.recovery.recipient import refuse_closed, refuse_foreign_token
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, OneTimeToken, Purpose
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import (
+    MAIL_CODE,
+    SMS_CODE,
+    CodeErrors,
+    OneTimeToken,
+    Purpose,
+)
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -35,9 +41,9 @@ def spend_limit(context: Context) -> None:
 def require_answers(context: Context, answers: Mapping[str, str] | None) -> None:
     """Raise SecurityQuestionsOff, and BadParameter where the request contains no answers."""
     if not context.tenant.settings.security_questions:
-        raise e.SecurityQuestionsOff
+        raise errors.SecurityQuestionsOff
     if not answers:
-        raise e.BadParameter.names("securityanswer")
+        raise errors.BadParameter.names("securityanswer")
 
 
 def verify_answers(context: Context, lookup: AccountLookup, answers: Mapping[str, str]) -> Account:
@@ -53,9 +59,9 @@ def verify_answers(context: Context, lookup: AccountLookup, answers: Mapping[str
     stored = account.security_answers if account else {}
     if not security_answers.are_correct(context, stored, answers, hides_unknown=lookup.is_hidden) or account is None:
         context.audit.record("password.reset_refused", uid=account.uid if account else None, reason="security answer")
-        raise e.WrongSecurityAnswer if len(answers) == 1 else e.WrongQuestionOrAnswer
+        raise errors.WrongSecurityAnswer if len(answers) == 1 else errors.WrongQuestionOrAnswer
     if set(answers) < set(account.security_answers):
-        raise e.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
+        raise errors.WrongQuestionOrAnswer("Every question that the account answered must be answered.")
     return account
 
 
@@ -65,29 +71,29 @@ def reset_by_code(
     channel: str,
     code: str,
     password: str,
-    req: contract.Reset | contract.ResetBySms,
+    req: recovery_operations.Reset | recovery_operations.ResetBySms,
 ) -> Account:
     """Set a new password by a code. Where no code was sent, every code is wrong, at the same cost."""
-    account, errors = (
+    account, code_errors = (
         recipient.reachable_account(lookup, channel),
         MAIL_CODE if channel == reset_messages.MAIL else SMS_CODE,
     )
     if account is not None and account.password_hash is None and not lookup.is_hidden:
-        raise e.NoEmailProfile
+        raise errors.NoEmailProfile
     token, is_lock_solved = check_code(
         context,
         lookup,
         account,
         code,
         channel,
-        errors,
-        locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
+        code_errors,
+        locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req)),
     )
     if account is None:
-        raise errors.wrong
+        raise code_errors.wrong
     if account.password_hash is None:
-        raise e.NoEmailProfile
-    return reset_with_code(context, account, token, password, errors, req, is_lock_solved=is_lock_solved)
+        raise errors.NoEmailProfile
+    return reset_with_code(context, account, token, password, code_errors, req, is_lock_solved=is_lock_solved)
 
 
 def check_code(
@@ -96,7 +102,7 @@ def check_code(
     account: Account | None,
     code: str,
     channel: str,
-    errors: CodeErrors,
+    code_errors: CodeErrors,
     solution: locks.LockSolution,
     *,
     kind: Purpose = RESET,
@@ -123,15 +129,15 @@ def check_code(
             uid,
             code,
             subject=subject,
-            errors=errors,
+            errors=code_errors,
             is_lock_solved=is_lock_solved,
             identifier=identifier,
         )
-    except errors.wrong:
+    except code_errors.wrong:
         fresh_lookup = account_lookup.find(context, lookup.identifier, is_hidden=lookup.is_hidden)
         new_lock = account_lookup.lock_of(context, fresh_lookup)
         if lock is None and new_lock is not None and new_lock.until is None:
-            raise e.LockedDuringStep from None
+            raise errors.LockedDuringStep from None
         raise
     return token, is_lock_solved
 
@@ -141,8 +147,8 @@ def reset_with_code(
     account: Account,
     token: OneTimeToken,
     password: str,
-    errors: CodeErrors,
-    req: contract.Reset | contract.ResetBySms,
+    code_errors: CodeErrors,
+    req: recovery_operations.Reset | recovery_operations.ResetBySms,
     *,
     is_lock_solved: bool,
 ) -> Account:
@@ -150,9 +156,9 @@ def reset_with_code(
     password_hash = new_password.check_and_hash(context, account, password)
     try:
         locked = new_password.lock_account(context, account, token)
-    except e.ExpiredLink:
-        raise errors.closed from None
-    one_time_tokens.spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
+    except errors.ExpiredLink:
+        raise code_errors.closed from None
+    one_time_tokens.spend_checked_code(context, token, errors=code_errors, is_lock_solved=is_lock_solved)
     return set_password(
         context, locked, password_hash, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
         verified_email=token.facts.get("email"), opens_lock=True,
@@ -175,7 +181,7 @@ def reset_with_link(
     account = accounts.by_uid(context, unspent.uid)
     refuse_foreign_token(context, account)
     if account is None:
-        raise e.UnknownLink
+        raise errors.UnknownLink
     refuse_closed(account)
     password_hash = new_password.check_and_hash(context, account, password)
     locked = new_password.lock_account(context, account, unspent)
@@ -222,10 +228,10 @@ def _account_with_answers(lookup: AccountLookup) -> Account | None:
     if lookup.is_hidden:
         return None if account is None or recipient.is_closed(account) else account
     if account is None:
-        raise e.UnknownAccount
+        raise errors.UnknownAccount
     refuse_closed(account)
     if not account.security_answers:
-        raise e.NoSecurityAnswers
+        raise errors.NoSecurityAnswers
     return account
 
 
@@ -237,5 +243,5 @@ def _solve_lock(context: Context, lookup: AccountLookup, lock: AccountLock, solu
     account_lookup.count_failure(context, lookup)
     is_single = len(solution.security_answer or {}) == 1 and not lookup.is_hidden
     raise locks.with_lock_challenge(
-        context, lookup, lock, e.WrongSecurityAnswer() if is_single else e.WrongQuestionOrAnswer()
+        context, lookup, lock, errors.WrongSecurityAnswer() if is_single else errors.WrongQuestionOrAnswer()
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.authentication.recovery import password_reset, recipient
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials import reset_messages
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
-from app.identity.credentials.pins import service as pins
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, Purpose
+from app.identity.credentials.pins import pins
 from app.identity.credentials.reset_messages import MAIL, SMS
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.platform import continuation_tokens
@@ -29,10 +29,10 @@ def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook:
     unspent = one_time_tokens.peek_link(context, Purpose.RESET_PIN, token)
     account = accounts.by_uid(context, unspent.uid)
     if account is None:
-        raise e.UnknownLink
+        raise errors.UnknownLink
     _require_pin(account)
     if not reset_messages.is_still_recipient(account, unspent):
-        raise e.ExpiredLink
+        raise errors.ExpiredLink
     pin_hash = pins.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
     return set_pin(context, account, pin_hash, suppress_webhook=suppress_webhook)
@@ -83,4 +83,4 @@ def set_pin(context: Context, account: Account, pin_hash: str, *, suppress_webho
 def _require_pin(account: Account) -> None:
     recipient.refuse_closed(account)
     if not account.has_pin:
-        raise e.NoPin
+        raise errors.NoPin

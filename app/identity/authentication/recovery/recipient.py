@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.credentials.reset_messages import MAIL
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -28,26 +27,26 @@ def from_email_or_username(context: Context, email: str | None, username: str | 
         BadParameter: both.
     """
     if email and username:
-        raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
+        raise errors.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
     if email and not accounts.is_email(email):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     if email:
         return find(context, "email", email)
     if username is not None and not username.strip():
-        raise e.UsernameMissing
+        raise errors.UsernameMissing
     if username is None:
-        raise e.EmailOrUsernameMissing
+        raise errors.EmailOrUsernameMissing
     return find(context, "username", username)
 
 
 def from_phone(context: Context, phone: str | None) -> AccountLookup:
     """Look up a phone number; raises PhoneLoginOff where phone login is off, PhoneMissing without one, UnknownPhone if malformed."""
     if not context.tenant.settings.phone_login:
-        raise e.PhoneLoginOff
+        raise errors.PhoneLoginOff
     if not phone:
-        raise e.PhoneMissing
+        raise errors.PhoneMissing
     if identifiers.normalize_phone(phone) is None:
-        raise e.UnknownPhone
+        raise errors.UnknownPhone
     return find(context, "phone", phone)
 
 
@@ -66,7 +65,7 @@ def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
     account = lookup.holder
     if not lookup.is_hidden:
         if account is None:
-            raise e.UnknownAccount
+            raise errors.UnknownAccount
         refuse_closed(account)
         return account
     if account is None or is_closed(account):
@@ -76,7 +75,7 @@ def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
 
 
 def reachable_account_with_pin(
-    lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount
+    lookup: AccountLookup, by: str, unknown: type[ApiError] = errors.UnknownAccount
 ) -> Account | None:
     """Return the account whose PIN can be reset by mail or SMS; None where it must look unknown.
 
@@ -86,12 +85,12 @@ def reachable_account_with_pin(
     """
     try:
         account = reachable_account(lookup, by)
-    except e.UnknownAccount:
+    except errors.UnknownAccount:
         raise unknown from None
     if account is None or account.has_pin:
         return account
     if not lookup.is_hidden:
-        raise e.NoPin
+        raise errors.NoPin
     return None
 
 
@@ -103,7 +102,7 @@ def is_closed(account: Account) -> bool:
 def refuse_closed(account: Account) -> None:
     """Raise AccountBlocked for an account that may not recover."""
     if is_closed(account):
-        raise e.AccountBlocked
+        raise errors.AccountBlocked
 
 
 def refuse_foreign_token(context: Context, account: Account | None) -> None:
@@ -113,4 +112,4 @@ def refuse_foreign_token(context: Context, account: Account | None) -> None:
         return
     holder = tokens.find(context, access_token)
     if holder is None or holder.expires_at <= context.now or account is None or holder.uid != account.uid:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated

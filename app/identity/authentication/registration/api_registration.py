@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.profile import Profile
-from app.contract.registration import operations as contract
+from app.contract.registration import registration_operations
 from app.contract.shared_parameters import PREVENT_EMAIL, PREVENT_SMS
-from app.contract.sign_in.operations import Login
-from app.identity.authentication.registration import service
-from app.identity.authentication.registration.service import RegistrationOptions
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials.pins import service as pins
-from app.identity.credentials.pins import tokens as pin_tokens
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.accounts import service as accounts
+from app.contract.sign_in.sign_in_operations import Login
+from app.identity.authentication.registration import account_registration
+from app.identity.authentication.registration.account_registration import RegistrationOptions
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.credentials.pins import pin_tokens, pins
+from app.identity.credentials.second_factors import second_factors
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import active_policies
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations import invitations
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
@@ -29,7 +28,7 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 
-def options_for(context: Context, req: contract.RegistrationModel) -> RegistrationOptions:
+def options_for(context: Context, req: registration_operations.RegistrationModel) -> RegistrationOptions:
     """Return the registration options of an API request. Raises ClosedInvitation, OrganizationInactive for its invitation."""
     invited = _invitation(context, req)
     options = VerificationOptions(
@@ -42,7 +41,7 @@ def options_for(context: Context, req: contract.RegistrationModel) -> Registrati
     )
     return RegistrationOptions(
         options,
-        source=service.registration_source(req.referer),
+        source=account_registration.registration_source(req.referer),
         accepts_terms=req.accept_privacy_policy,
         consents=req.consents,
         sends_mail=not req.has_option(PREVENT_EMAIL),
@@ -54,12 +53,12 @@ def options_for(context: Context, req: contract.RegistrationModel) -> Registrati
 
 def respond(
     context: Context,
-    req: contract.RegistrationModel,
-    result: service.RegistrationResult,
+    req: registration_operations.RegistrationModel,
+    result: account_registration.RegistrationResult,
     methods: tuple[str, ...] = ("pwd",),
     *,
     counts_as_two_factors: bool = False,
-) -> contract.Registered:
+) -> registration_operations.Registered:
     """Return the response of a registration, with a session if the account may sign in at once.
 
     Args:
@@ -72,11 +71,11 @@ def respond(
         ClosedInvitation, OrganizationInactive, WrongInvitationEmail, NoSeatLeft: the request names an invitation that it cannot accept.
     """
     if result.account is None or not result.may_sign_in:
-        return contract.Registered()
+        return registration_operations.Registered()
     if (invited := _invitation(context, req)) is not None:
         invitations.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
     if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
-        raise e.TwoFactorOn(commit_on_raise=True)
+        raise errors.TwoFactorOn(commit_on_raise=True)
     authentication = {"methods": [*methods], "is_silent": req.suppress_webhook}
     if consent_required.is_due(context, result.account):
         raise consent_required.refusal(context, result.account, authentication)
@@ -84,20 +83,20 @@ def respond(
         raise pin_tokens.pin_required_error(context, result.account, authentication)
     # accepting an invitation made it a member after it was read
     account = result.account if invited is None else replace(result.account, has_organizations=True)
-    return contract.Registered(data=_login(context, account, req.fields_))
+    return registration_operations.Registered(data=_login(context, account, req.fields_))
 
 
-def _invitation(context: Context, req: contract.RegistrationModel) -> InvitationRecord | None:
+def _invitation(context: Context, req: registration_operations.RegistrationModel) -> InvitationRecord | None:
     """Return the open invitation that the request names; None if it names none."""
     if not req.invitation_token:
         return None
     if not context.tenant.settings.organizations.enabled:
-        raise e.ClosedInvitation
+        raise errors.ClosedInvitation
     return invitations.require_open(context, req.invitation_token)[0]
 
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:
-    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address)
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.ip_address)
     access, refresh = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     issued = tokens.issue(context, grant)

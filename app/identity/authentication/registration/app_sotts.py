@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.contract.registration.app_sotts import SOTTS
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import StoreAccess
-from app.identity.platform.resources.store import SHARED_TABLE
+from app.identity.platform.resource_storage.items import StoreAccess
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 
 
 def exists(context: Context, resource_id: str) -> bool:

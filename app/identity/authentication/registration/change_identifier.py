@@ -9,20 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.accounts.operations import EmailEntry
+from app.contract import errors
+from app.contract.accounts.account_operations import EmailEntry
 from app.identity.authentication.registration import requirements
-from app.identity.authentication.verification import phones
-from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifiers, input_checks
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.verification import email_verification, phone_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.directory.accounts import account_store, identifiers, input_checks
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 
-_SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+_SEND_ERRORS = (
+    errors.MailLimitReached,
+    errors.SmsLimitReached,
+    errors.SharedSmsLimitReached,
+    errors.NoSmsConfiguration,
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def parse(context: Context, kind: str, text: str) -> Destination:
         number = input_checks.phone(identifiers.to_international(text.strip(), settings.default_country))
         return Destination(PHONE, number, number)
     typed = input_checks.emails([EmailEntry(type="Primary", value=text)])
-    requirements.refuse_address(settings.email_access, typed.forms[0])
+    requirements.refuse_email(settings.email_access, typed.forms[0])
     return Destination(EMAIL, typed.forms[0], typed.primary or "")
 
 
@@ -74,13 +77,13 @@ def change(
 
 def _send(context: Context, account: Account | None, destination: Destination, options: VerificationOptions) -> None:
     if destination.kind == PHONE and account is not None:
-        phones.send(context, account.uid, destination.form, account)
+        phone_verification.send(context, account.uid, destination.form, account)
     elif destination.kind == PHONE:
-        phones.send_account_exists(context, destination.form)
+        phone_verification.send_account_exists(context, destination.form)
     elif account is not None:
-        verification.send(context, account, options)
+        email_verification.send(context, account, options)
     else:
-        verification.send_account_exists(context, destination.shown, options)
+        email_verification.send_account_exists(context, destination.shown, options)
 
 
 __all__ = ["Destination", "change", "parse"]

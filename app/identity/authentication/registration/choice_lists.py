@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Index, LargeBinary, String, delete, insert, select, update
 from sqlalchemy.engine import Row
 
-from app.contract import errors as e
-from app.contract.registration import choices as contract
+from app.contract import errors
+from app.contract.registration import registration_choice_operations
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.tables import Id, Instant, tenant_table
@@ -37,7 +37,9 @@ _COLUMNS = tuple(column for column in registration_data.columns if column.name !
 _MAX_LENGTHS = {"type": 100, "key": 200, "value": 1000, "code": 1000}
 
 
-def list_records(context: Context, request: contract.ListRecords, *, is_managed: bool) -> list[contract.RecordView]:
+def list_records(
+    context: Context, request: registration_choice_operations.ListRecords, *, is_managed: bool
+) -> list[registration_choice_operations.RecordView]:
     """Return choices of a list, the oldest first; to the public only active ones, without their codes.
 
     Raises WrongRecordType, NoRecords, NoChildRecords.
@@ -49,7 +51,7 @@ def list_records(context: Context, request: contract.ListRecords, *, is_managed:
     ordered = select(*_COLUMNS).where(*where).order_by(R.created_at, R.record_id)
     rows = context.work.all(ordered.offset(request.skip).limit(request.limit))
     if not rows and not request.skip:
-        raise e.NoChildRecords if request.parent_id else e.NoRecords
+        raise errors.NoChildRecords if request.parent_id else errors.NoRecords
     parents = _types(context, [row.parent_id for row in rows if row.parent_id])
     return [_view(context, row, parents, is_managed=is_managed) for row in rows]
 
@@ -58,7 +60,7 @@ def check_code(context: Context, record_id: str, code: str | None) -> None:
     """Check the code of a choice; raises UnknownRecord, RecordWithoutCode, RecordCodeMissing, WrongRecordCode."""
     row = _require_active(context, record_id)
     if row.code is None:
-        raise e.RecordWithoutCode
+        raise errors.RecordWithoutCode
     _check_code(context, row, code)
 
 
@@ -66,7 +68,7 @@ def refuse_link(context: Context, record_id: str, *, source: str, code: str, nee
     """Check a profile's link to a choice; raises UnknownRecord, MalformedRecord, RecordCodeMissing, WrongRecordCode."""
     row = _require_active(context, record_id)
     if source.strip().lower() != row.type:
-        raise e.MalformedRecord
+        raise errors.MalformedRecord
     if row.code is not None and needs_code:
         _check_code(context, row, code)
 
@@ -74,20 +76,20 @@ def refuse_link(context: Context, record_id: str, *, source: str, code: str, nee
 def _require_active(context: Context, record_id: str) -> Row[Any]:
     row = _require(context, record_id[:100])
     if not row.is_active:
-        raise e.UnknownRecord
+        raise errors.UnknownRecord
     return row
 
 
 def _check_code(context: Context, row: Row[Any], code: str | None) -> None:
     """Compare a code; tries are limited by address."""
     if not code:
-        raise e.RecordCodeMissing
+        raise errors.RecordCodeMissing
     context.count("record_code", context.tenant.settings.limits.availability_per_minute_per_address)
     if not hmac.compare_digest(_decrypt_code(context, row), code.encode()):
-        raise e.WrongRecordCode
+        raise errors.WrongRecordCode
 
 
-def add(context: Context, records: Sequence[contract.NewRecord]) -> None:
+def add(context: Context, records: Sequence[registration_choice_operations.NewRecord]) -> None:
     """Add choices, all or none. Raises MalformedRecord, WrongRecordType, UnknownParentRecord."""
     rows = [_columns(context, record) for record in records]
     for parent in {row["parent_id"] for row in rows if row["parent_id"]}:
@@ -95,7 +97,9 @@ def add(context: Context, records: Sequence[contract.NewRecord]) -> None:
     context.work.run(insert(registration_data), rows)
 
 
-def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
+def change(
+    context: Context, req: registration_choice_operations.UpdateRecord
+) -> registration_choice_operations.RecordView:
     """Update a choice. Raises UnknownRecord, MalformedRecord, WrongRecordType, UnknownParentRecord."""
     members = {name: value for name in _MAX_LENGTHS if (value := getattr(req, name)) is not None}
     _refuse_malformed(members)
@@ -113,7 +117,7 @@ def change(context: Context, req: contract.UpdateRecord) -> contract.RecordView:
     changed = update(registration_data).where(*where).values(modified_at=context.now, **values).returning(*_COLUMNS)
     row = context.work.one(changed)
     if row is None:
-        raise e.UnknownRecord
+        raise errors.UnknownRecord
     return _view(context, row, _types(context, [row.parent_id] if row.parent_id else []), is_managed=True)
 
 
@@ -121,14 +125,14 @@ def remove(context: Context, record_id: str) -> None:
     """Remove a choice. Raises UnknownRecord."""
     where = (R.tenant_id == context.tenant.tenant_id, R.record_id == record_id)
     if not context.work.changed(delete(registration_data).where(*where)):
-        raise e.UnknownRecord
+        raise errors.UnknownRecord
 
 
 def remove_type(context: Context, kind: str) -> None:
     """Remove a list. Raises NoRecords."""
     where = (R.tenant_id == context.tenant.tenant_id, R.type == kind.strip().lower())
     if not context.work.changed(delete(registration_data).where(*where)):
-        raise e.NoRecords
+        raise errors.NoRecords
 
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
@@ -143,10 +147,10 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     return len(outdated)
 
 
-def _columns(context: Context, record: contract.NewRecord) -> dict[str, Any]:
+def _columns(context: Context, record: registration_choice_operations.NewRecord) -> dict[str, Any]:
     members = {name: value for name in _MAX_LENGTHS if (value := getattr(record, name)) is not None}
     if not {"type", "key", "value"} <= set(members):
-        raise e.MalformedRecord
+        raise errors.MalformedRecord
     _refuse_malformed(members)
     record_id = randomness.uid()
     return {
@@ -166,7 +170,7 @@ def _columns(context: Context, record: contract.NewRecord) -> dict[str, Any]:
 def _refuse_malformed(members: dict[str, str]) -> None:
     too_long = any(len(text) > _MAX_LENGTHS[name] for name, text in members.items())
     if too_long or any(not members[name].strip() for name in ("key", "value") if name in members):
-        raise e.MalformedRecord
+        raise errors.MalformedRecord
 
 
 def _type(text: str) -> str:
@@ -176,13 +180,13 @@ def _type(text: str) -> str:
         or len(kind) > _MAX_LENGTHS["type"]
         or not all(character.isalnum() or character in "_-. " for character in kind)
     ):
-        raise e.WrongRecordType
+        raise errors.WrongRecordType
     return kind
 
 
 def _refuse_parent(context: Context, parent: str, own_id: str = "") -> None:
     if parent == own_id or parent not in _types(context, [parent]):
-        raise e.UnknownParentRecord
+        raise errors.UnknownParentRecord
 
 
 def _types(context: Context, ids: Sequence[str]) -> dict[str, str]:
@@ -197,7 +201,7 @@ def _require(context: Context, record_id: str) -> Row[Any]:
     where = (R.tenant_id == context.tenant.tenant_id, R.record_id == record_id)
     row = context.work.one(select(*_COLUMNS).where(*where))
     if row is None:
-        raise e.UnknownRecord
+        raise errors.UnknownRecord
     return row
 
 
@@ -217,9 +221,11 @@ def _associated_data(tenant_id: str, record_id: str) -> str:
     return f"{tenant_id} registration data {record_id}"
 
 
-def _view(context: Context, row: Row[Any], parents: dict[str, str], *, is_managed: bool) -> contract.RecordView:
+def _view(
+    context: Context, row: Row[Any], parents: dict[str, str], *, is_managed: bool
+) -> registration_choice_operations.RecordView:
     code = _decrypt_code(context, row).decode() if is_managed and row.code else None
-    return contract.RecordView(
+    return registration_choice_operations.RecordView(
         id=row.record_id,
         code=code,
         type=row.type,

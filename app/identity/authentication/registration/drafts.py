@@ -9,19 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from app.contract import errors as e
-from app.contract.accounts.operations import EmailEntry, PinInfo
+from app.contract import errors
+from app.contract.accounts.account_operations import EmailEntry, PinInfo
 from app.contract.profile import Write
-from app.identity.credentials.passwords import new_password as new_password_hash
-from app.identity.credentials.passwords import security_answers
-from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
-from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import input_checks, pin_hash
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.passwords import new_password_hash, security_answers
+from app.identity.credentials.passwords.new_password_hash import PROFILE_FIELDS
+from app.identity.credentials.pins import pins
+from app.identity.directory.accounts import account_store, input_checks, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
-from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -94,15 +92,15 @@ def read(
     username = input_checks.username(settings, request.user_name) if request.user_name else None
     phone = input_checks.phone(request.phone_id) if request.phone_id else None
     if needs_identifier and not (addresses.forms or username or phone):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     today = context.now.date()
     edits = profile_edits.read(request.free, WRITERS, clears=False, custom_fields=settings.custom_fields, today=today)
     uid = input_checks.uid(settings, request.uid)
     refuse_questions(settings, request.security_question_answer)
     if not request.password and needs_password:
-        raise e.PasswordMissing
+        raise errors.PasswordMissing
     if settings.custom_uid and account_store.current_uid(context, uid) is not None:
-        raise e.UidTaken
+        raise errors.UidTaken
     profile = edits.apply({"RegistrationSource": source})
     answers_by_question = request.security_question_answer or {}
     has_own_uid = uid == request.uid
@@ -166,7 +164,7 @@ def add(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> Accou
         else []
     )
     if any(entry.get("pending") and account_store.by_identifier(context, EMAIL, form) for form, entry in addresses):
-        raise e.EmailRegistered
+        raise errors.EmailRegistered
     try:
         return account_store.add(context, columns, identifiers)
     except account_store.IdentifierTaken as conflict:

@@ -10,8 +10,8 @@ from typing import Final
 
 from app.contract.registration.form import FormField
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.profile.document import parse_birth_date
-from app.kit.web.web_addresses import is_web_address
+from app.identity.directory.accounts.profile.profile_document import parse_birth_date
+from app.kit.web.urls import is_web_url
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
@@ -51,7 +51,7 @@ _RULES: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
     "is_natural_no_zero": (_matches(r"0*[1-9][0-9]*"), "This must be a whole number above 0."),
     "alphanumeric_combo": (str.isalnum, "Only letters and digits are allowed."),
     "valid_email": (lambda text: identifiers.normalize_email(text) is not None, "This must be an email address."),
-    "valid_url": (is_web_address, "This must be a web address."),
+    "valid_url": (is_web_url, "This must be a web address."),
     "valid_ip": (_is_ip, "This must be an IP address."),
     "valid_base64": (_is_base64, "This must be Base64."),
     "valid_phoneno": (lambda text: identifiers.normalize_phone(text) is not None, "This must be a phone number."),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.authentication.registration import choice_lists
-from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile import profile_edits
 from app.identity.platform.context import Context
 
 MEMBER = "RegistrationData"
@@ -29,11 +29,11 @@ def refuse_invalid_links(context: Context, profile: Mapping[str, Any], stored: M
     if not links:
         return
     if len(links) > _MAX_LINKS:
-        raise e.MalformedRecord
+        raise errors.MalformedRecord
     known = {record_id for _, record_id, _ in _links(stored or {})}
     for source, record_id, code in links:
         if not record_id:
-            raise e.MalformedRecord
+            raise errors.MalformedRecord
         choice_lists.refuse_link(context, record_id, source=source, code=code, needs_code=record_id not in known)
 
 

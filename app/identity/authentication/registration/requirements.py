@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.registration.form import CUSTOM, TERMS, FormField
 from app.contract.tenants.settings import EmailAccess, TenantSettings
 from app.identity.authentication.registration import form_rules
 from app.identity.authentication.registration.drafts import AccountDraft, ProfileInput, RegistrationInput
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.profile import edits as profile_edits
-from app.identity.directory.accounts.profile.document import age, parse_birth_date
+from app.identity.directory.accounts.profile import profile_edits
+from app.identity.directory.accounts.profile.profile_document import age, parse_birth_date
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
 
 _MISSING: dict[str, type[ApiError]] = {
-    "email": e.MalformedEmail,
-    "username": e.UsernameMissing,
-    "phone": e.PhoneMissing,
-    "password": e.PasswordMissing,
-    TERMS: e.PolicyNotAccepted,
+    "email": errors.MalformedEmail,
+    "username": errors.UsernameMissing,
+    "phone": errors.PhoneMissing,
+    "password": errors.PasswordMissing,
+    TERMS: errors.PolicyNotAccepted,
 }
 
 
@@ -40,10 +40,10 @@ def refuse_incomplete(
     for field in form if registration_form.is_configured(settings) else ():
         is_needed = field.required and (needs_password or "password" not in (field.name, field.matches))
         if is_needed and not _form_value(values, field.name).strip():
-            raise _MISSING[field.name] if field.name in _MISSING else e.BadParameter.names(field.wire_name)
+            raise _MISSING[field.name] if field.name in _MISSING else errors.BadParameter.names(field.wire_name)
     problems = [(field.wire_name, problem) for field in form if (problem := _problem(field, form, values))]
     if problems:
-        raise e.FieldsRefused(problems=problems)
+        raise errors.FieldsRefused(problems=problems)
 
 
 def refuse_without_identifiers(settings: TenantSettings) -> None:
@@ -75,14 +75,14 @@ def refuse_edits(settings: TenantSettings, request: ProfileInput, *, clears: boo
         if field.required and is_cleared:
             problems.append((name, "This is needed."))
     if problems:
-        raise e.FieldsRefused(problems=problems)
+        raise errors.FieldsRefused(problems=problems)
 
 
 def refuse_age(context: Context, birth_date: object) -> None:
     """Raise TooYoung for a birth date below the tenant's minimum age."""
     minimum, born = context.tenant.settings.minimum_age, parse_birth_date(birth_date)
     if minimum and born is not None and age(born, context.now.date()) < minimum:
-        raise e.TooYoung
+        raise errors.TooYoung
 
 
 def refuse_registrant(context: Context, draft: AccountDraft) -> None:
@@ -92,13 +92,13 @@ def refuse_registrant(context: Context, draft: AccountDraft) -> None:
     """
     settings = context.tenant.settings
     for form in draft.addresses.forms:
-        refuse_address(settings.email_access, form)
+        refuse_email(settings.email_access, form)
     refuse_age(context, draft.profile.get("BirthDate"))
     if draft.phone and not settings.phone_login:
-        raise e.PhoneLoginOff
+        raise errors.PhoneLoginOff
 
 
-def refuse_address(access: EmailAccess, form: str) -> None:
+def refuse_email(access: EmailAccess, form: str) -> None:
     """Raise EmailRefused, EmailDomainRefused for a normalized address that the tenant's lists do not allow.
 
     An address on a list takes precedence over its domain; a domain includes its subdomains.
@@ -107,9 +107,9 @@ def refuse_address(access: EmailAccess, form: str) -> None:
         return
     blocked, allowed = _listed(access.block, form), _listed(access.allow, form)
     if blocked == "address" or (blocked == "domain" and allowed != "address"):
-        raise e.EmailRefused if blocked == "address" else e.EmailDomainRefused
+        raise errors.EmailRefused if blocked == "address" else errors.EmailDomainRefused
     if access.allow and not allowed:
-        raise e.EmailDomainRefused
+        raise errors.EmailDomainRefused
 
 
 def _listed(entries: tuple[str, ...], form: str) -> str:

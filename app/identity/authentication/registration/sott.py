@@ -18,8 +18,8 @@ from urllib.parse import unquote
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from app.contract import errors as e
-from app.contract.registration import operations as contract
+from app.contract import errors
+from app.contract.registration import registration_operations
 from app.contract.registration.app_sotts import MAX_MINUTES
 from app.identity.authentication.registration import app_sotts
 from app.identity.directory.tenants.tenant_writes import api_secret_associated_data
@@ -27,7 +27,7 @@ from app.identity.platform.context import Context
 from app.kit.operations.request_parsing import RawRequest
 
 SKEW = timedelta(minutes=5)
-MAX_LIFETIME = timedelta(minutes=contract.MAX_SOTT_MINUTES)
+MAX_LIFETIME = timedelta(minutes=registration_operations.MAX_SOTT_MINUTES)
 _OF_APPS = timedelta(minutes=MAX_MINUTES)
 _IV = b"tu89geji340t89u2"
 _BLOCK_BITS = 128
@@ -55,10 +55,10 @@ def check(context: Context, query: str | None) -> None:
     """Check the token of a registration; the header takes precedence over the query. Raises SottMissing, WrongSott."""
     token = _from_header(context.raw) or query
     if not token:
-        raise e.SottMissing
+        raise errors.SottMissing
     if not is_valid(context, token):
         context.audit.record("sott.refused")
-        raise e.WrongSott
+        raise errors.WrongSott
 
 
 def is_valid(context: Context, token: str) -> bool:

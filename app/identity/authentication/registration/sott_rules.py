@@ -11,8 +11,8 @@ from app.contract.registration.app_sotts import SOTTS
 from app.identity.authentication.registration import sott
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.rules import Rules
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.rules import Rules
 from app.kit.clock import iso
 
 

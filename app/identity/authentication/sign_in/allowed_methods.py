@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
-from app.identity.authentication.federation import offered_connections
-from app.identity.authentication.federation import service as connections
-from app.identity.authentication.sign_in.sessions.service import FEDERATED
-from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.authentication.federation import federated_sign_in, offered_connections
+from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
+from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import sign_in_methods
@@ -60,7 +59,7 @@ def refuse(context: Context, account: Account, amr: Sequence[str], *, is_again: 
     context.audit.record("sign_in.refused", uid=account.uid, reason="method", method=method, org_id=org_id)
     limit = MethodLimit.model_validate({"organization": name, "allowed_methods": allowed.methods})
     sentence = f"{name} requires another sign-in method of its members: {', '.join(allowed.methods)}."
-    raise e.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True))
+    raise errors.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True))
 
 
 def needs_passkey(context: Context, account: Account, amr: Sequence[str]) -> bool:
@@ -78,7 +77,7 @@ def _can_use_any(context: Context, account: Account, methods: Iterable[str]) -> 
 
 def _has_connection(context: Context, account: Account) -> bool:
     """Return whether the account has an identity of an active connection, or its verified address leads one to it."""
-    active = set(connections.active_names(context))
+    active = set(federated_sign_in.active_names(context))
     if any(identity.provider in active for identity in linked_identities.of(account)):
         return True
     return account.email_verified and any(

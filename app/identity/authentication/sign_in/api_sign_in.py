@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import (
     NO_EXPIRY,
@@ -19,19 +19,18 @@ from app.contract.second_factors.challenge import (
     FactorLogin,
 )
 from app.contract.shared_responses import SmsSent
-from app.contract.sign_in.operations import Login
-from app.identity.authentication.sign_in import allowed_methods, pending_sign_in, service, tenant_requirements
+from app.contract.sign_in.sign_in_operations import Login
+from app.identity.authentication.sign_in import allowed_methods, password_sign_in, pending_sign_in, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
-from app.identity.credentials.pins import tokens as pin_tokens
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import views as factor_views
+from app.identity.credentials.pins import pin_tokens
+from app.identity.credentials.second_factors import factor_views, second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors.service import RequiredFactor
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -61,7 +60,9 @@ def after_first_factor(
     required = pending_sign_in.required_factor(context, account, authentication)
     if required is not None:
         return challenge(context, required, authentication, options)
-    service.record_sign_in(context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook)
+    password_sign_in.record_sign_in(
+        context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
+    )
     return issue_session(context, account, authentication, fields)
 
 
@@ -75,9 +76,9 @@ def try_record_single_factor(context: Context, account: Account, authentication:
         is_sufficient = pending_sign_in.required_factor(
             context, account, authentication
         ) is None and tenant_requirements.are_met(context, account)
-    except (e.TwoFactorOn, e.LoginNotAllowed):
+    except (errors.TwoFactorOn, errors.LoginNotAllowed):
         return False
-    return is_sufficient and service.try_record_sign_in(
+    return is_sufficient and password_sign_in.try_record_sign_in(
         context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
     )
 
@@ -148,7 +149,7 @@ def issue_session(
     """
     tenant_requirements.refuse_unmet(context, account, authentication, after)
     provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
-    issued = service.issue_tokens(context, account, authentication.methods, provider=provider)
+    issued = password_sign_in.issue_tokens(context, account, authentication.methods, provider=provider)
     displayed = account if after is None else replace(account, logins=account.logins - 1)  # already counted
     profile = accounts.signed_in_profile(context, displayed)
     return FactorLogin(

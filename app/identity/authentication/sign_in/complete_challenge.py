@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.contract.second_factors.factor_sign_in_operations import ChallengeAnswer
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import FactorResponse
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -32,7 +32,7 @@ def find_unlocked(context: Context, token: str) -> PendingSignIn:
     """
     pending = find_pending(context, token)
     if pending.account.is_locked_now:
-        raise e.LockedDuringStep
+        raise errors.LockedDuringStep
     return pending
 
 
@@ -52,6 +52,6 @@ def complete(
     pending = pending or find_pending(context, req.second_factor_authentication_token)
     if req.suppress_webhook:
         pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
-    solution = LockSolution(req.security_answer, captcha.from_parameters(req))
+    solution = LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     pending = pending_sign_in.verify(context, pending, kind, response, solution)
     return api_sign_in.complete(context, pending, req.fields_)

@@ -6,9 +6,9 @@ import base64
 import binascii
 from datetime import timedelta
 
-from app.contract import errors as e
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
+from app.contract import errors
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
@@ -28,15 +28,15 @@ def refusal(context: Context, account: Account, kind: str) -> ApiError | None:
     if account.is_deleted and account.leaves_at is not None and account.is_active and context.visit is not None:
         return _pending_deletion(context, account)
     if not account.is_active or account.is_deleted:
-        return e.AccountBlocked()
+        return errors.AccountBlocked()
     if account.login_disabled:
-        return e.LoginDisabled()
+        return errors.LoginDisabled()
     if kind == "phone" and not account.phone_verified:
-        return e.PhoneUnverified()
+        return errors.PhoneUnverified()
     needs_email = kind != "phone" and context.tenant.settings.email_verification == "required"
     if needs_email and account.email and not account.email_verified:
-        return e.EmailUnverified()
-    return e.TooManySessions() if account.sessions_allowed and _has_all_sessions(context, account) else None
+        return errors.EmailUnverified()
+    return errors.TooManySessions() if account.sessions_allowed and _has_all_sessions(context, account) else None
 
 
 def uid_from_revert_token(context: Context, token: str) -> str | None:
@@ -51,12 +51,12 @@ def uid_from_revert_token(context: Context, token: str) -> str | None:
     return uid if int(expires_at) > context.now.timestamp() else None
 
 
-def _pending_deletion(context: Context, account: Account) -> e.AccountLeaving:
+def _pending_deletion(context: Context, account: Account) -> errors.AccountLeaving:
     """Return the refusal with the time when the deletion becomes final, and a token that reverts it."""
     expires_at = int((context.now + _REVERT_LIFETIME).timestamp())
     encrypted = context.services.encryption.encrypt(f"{expires_at} {account.uid}".encode(), _associated_data(context))
     token = base64.urlsafe_b64encode(encrypted).decode()
-    return e.AccountLeaving(data={"leaves_at": iso(account.leaves_at), "keep": token})
+    return errors.AccountLeaving(data={"leaves_at": iso(account.leaves_at), "keep": token})
 
 
 def _associated_data(context: Context) -> str:

@@ -12,9 +12,9 @@ from sqlalchemy import bindparam, delete, select, update
 
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionEnding, InteractionState
 from app.identity.authentication.sign_in.tables import interactions
-from app.identity.credentials import store as credential_store
-from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials import credential_store
+from app.identity.credentials.credential_store import Credential
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context

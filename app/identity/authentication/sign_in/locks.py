@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.credentials import account_locks
-from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.passwords import security_answers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, lock_of, question_for
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, LockKind
@@ -21,7 +21,7 @@ class LockSolution:
     """The captcha or security answer with which a request opens a lock."""
 
     security_answer: Mapping[str, str] | None = None
-    captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
+    captcha: captcha_verification.SubmittedCaptcha = field(default_factory=captcha_verification.SubmittedCaptcha)
 
 
 def solve(context: Context, lookup: AccountLookup, lock: AccountLock, solution: LockSolution) -> bool:
@@ -41,7 +41,7 @@ def require_solved(context: Context, lookup: AccountLookup, solution: LockSoluti
         return False
     context.work.release_connection()
     if not solve(context, lookup, lock, solution):
-        raise with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+        raise with_lock_challenge(context, lookup, lock, errors.WrongQuestionOrAnswer())
     return True
 
 
@@ -61,7 +61,7 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, 
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
             context.spend("captcha_try", rate, lookup.key)
-        captcha.require_solved(context, solution.captcha)
+        captcha_verification.require_solved(context, solution.captcha)
         return True
     if lock.kind is LockKind.SECURITY_QUESTION and solution.security_answer:
         context.spend(
@@ -86,5 +86,5 @@ def with_lock_challenge(context: Context, lookup: AccountLookup, lock: AccountLo
 
 def _question_id(context: Context, lookup: AccountLookup, lock: AccountLock) -> str | None:
     """Return the security question that the hosted pages show."""
-    is_asked = lock.kind is LockKind.SECURITY_QUESTION and context.visit is not None
-    return question_for(context, lookup) if is_asked else None
+    shows_question = lock.kind is LockKind.SECURITY_QUESTION and context.visit is not None
+    return question_for(context, lookup) if shows_question else None

@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import eligibility, locks, risks, service
+from app.identity.authentication.sign_in import eligibility, locks, password_sign_in, risks
 from app.identity.authentication.sign_in.interactions import WaitingSignIn
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     ChallengeOptions,
@@ -25,8 +25,8 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorResponse,
 )
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors.service import RequiredFactor
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -44,11 +44,11 @@ _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
 SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
 _DEMANDED: Final = "demanded"
 SEND_ERRORS: Final = (
-    e.NoSmsConfiguration,
-    e.VoiceOtpOff,
-    e.SmsLimitReached,
-    e.SharedSmsLimitReached,
-    e.MailLimitReached,
+    errors.NoSmsConfiguration,
+    errors.VoiceOtpOff,
+    errors.SmsLimitReached,
+    errors.SharedSmsLimitReached,
+    errors.MailLimitReached,
 )
 
 
@@ -155,7 +155,7 @@ def begin(context: Context, required: RequiredFactor, authentication: Authentica
 def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
     """Return the pending sign-in of a continuation token; raises as `resume_waiting` does."""
     if token is None:
-        raise e.UnknownFactorToken
+        raise errors.UnknownFactorToken
     return resume_waiting(context, WaitingSignIn(token, accounts.by_uid(context, token.uid)))
 
 
@@ -168,10 +168,10 @@ def resume_waiting(context: Context, waiting: WaitingSignIn) -> PendingSignIn:
     """
     token, account = waiting.token, waiting.account
     if token.is_expired(context.now):
-        raise e.ExpiredFactorToken
+        raise errors.ExpiredFactorToken
     stored = StoredSignIn.from_stored(token.facts)
     if account is None or stored.password_changed_at != iso(account.password_changed_at):
-        raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
+        raise errors.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
     factors = second_factors.of_account(
         context,
         account,
@@ -181,7 +181,7 @@ def resume_waiting(context: Context, waiting: WaitingSignIn) -> PendingSignIn:
     )
     if stored.demanded:
         if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
-            raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
+            raise errors.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
         factors = replace(factors, credentials=(), fallback_kinds=stored.demanded)
     return PendingSignIn(token, factors, stored.authentication, stored.demanded is not None)
 
@@ -201,7 +201,7 @@ def challenge(
     target, previous = options.phone or options.email, pending.last_sent(kind)
     is_same = is_enrolled or not target or target == previous.to or _digest(target) == previous.target
     if is_same and (remaining := resend_delay.seconds_left(context, previous.at)):
-        raise e.TooManyRequests(retry_after_seconds=remaining)
+        raise errors.TooManyRequests(retry_after_seconds=remaining)
     send = authenticator.challenge if is_enrolled else authenticator.begin_enrolment
     result = send(context, pending.factors, options)
     if result.sent_to is None:
@@ -247,7 +247,7 @@ def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorK
         return False
     try:
         challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
-    except (e.TooManyRequests, e.PushMisconfigured) as reason:
+    except (errors.TooManyRequests, errors.PushMisconfigured) as reason:
         context.audit.record("second_factor.not_sent", uid=pending.account.uid, reason=type(reason).__name__)
     return True
 
@@ -336,14 +336,14 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
         new_hash=None,
         attempt=pending.attempt,
     ):
-        raise e.LockedDuringStep
+        raise errors.LockedDuringStep
     if not continuation_tokens.spend(context, pending.token):
         context.work.rollback()
         if pending.attempt is not None:
             with context.work.separate_transaction() as transaction:
                 pending.attempt.take_back(transaction)
-        raise e.UnknownFactorToken
-    service.notify_sign_in(context, account, joined, suppress_webhook=authentication.suppress_webhook)
+        raise errors.UnknownFactorToken
+    password_sign_in.notify_sign_in(context, account, joined, suppress_webhook=authentication.suppress_webhook)
     return account
 
 
@@ -354,12 +354,12 @@ def _solves_lock(context: Context, account: Account, solution: locks.LockSolutio
         return False
     can_open = lock.kind in (LockKind.CAPTCHA, LockKind.SECURITY_QUESTION)
     if solution is None or not can_open or (solution.captcha.is_empty and not solution.security_answer):
-        raise e.LockedDuringStep
+        raise errors.LockedDuringStep
     lookup = AccountLookup(context, TypedIdentifier("email", account.email or account.uid), account, is_hidden=False)
     context.work.release_connection()
     if not locks.solve(context, lookup, lock, solution):
         account_lookup.count_failure(context, lookup)
-        raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+        raise locks.with_lock_challenge(context, lookup, lock, errors.WrongQuestionOrAnswer())
     return True
 
 

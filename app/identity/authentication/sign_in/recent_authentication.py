@@ -9,15 +9,15 @@ from typing import Final
 
 from sqlalchemy import bindparam, select
 
-from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import RequiredReauthentication
+from app.contract import errors
+from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.visitor_claims import SESSION_HEADER
 from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import FEDERATED, BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import FEDERATED, BrowserSession
 from app.identity.authentication.sign_in.tables import sessions as session_table
 from app.identity.credentials import account_locks, current_password
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform.context import Context, TokenHolder, Visitor
@@ -45,12 +45,12 @@ def require_for_token(context: Context, operation: AnyOperation, holder: TokenHo
     if access is None or not access.needs_reauthentication(body):
         return
     if holder.actor is not None:
-        raise (profile.access_refused or e.NotAuthenticated)("An impersonation token cannot change credentials.")
+        raise (profile.access_refused or errors.NotAuthenticated)("An impersonation token cannot change credentials.")
     if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
         return
     authenticated_at = _authenticated_at(context, holder)
     if authenticated_at is None or context.now - authenticated_at > MAX_AGE_FOR_TOKENS:
-        raise profile.reauthentication_required or e.NotAuthenticated
+        raise profile.reauthentication_required or errors.NotAuthenticated
 
 
 def require_for_visit(context: Context, session: BrowserSession, account: Account) -> None:
@@ -66,12 +66,12 @@ def require_for_visit(context: Context, session: BrowserSession, account: Accoun
     if required is RequiredReauthentication.NONE:
         return
     if required is RequiredReauthentication.STRONGER:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     password = _password_of_visit(context)
     if not password:
         account_locks.refuse_locked(context, account)
-        raise e.WrongCurrentPassword("The password is asked again.")
-    current_password.verify(context, account, password, e.WrongCurrentPassword)
+        raise errors.WrongCurrentPassword("The password is asked again.")
+    current_password.verify(context, account, password, errors.WrongCurrentPassword)
     with context.work.separate_transaction() as work:
         login_records.reset_failures(work, account.uid)
     context.visitor = Visitor(account.uid, partial(_renew_session, context, session))

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PinStep, PrivacyPolicyStep, RequiredAction
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import consents as account_consents
-from app.identity.directory.accounts import privacy_policy
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.pins import pins
+from app.identity.directory.accounts import account_consents, accounts, privacy_policy
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.consents import service as consent_forms
+from app.identity.directory.consents import consent_forms
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 
@@ -19,8 +17,10 @@ from app.identity.platform.context import Context
 def find_first(context: Context, session: BrowserSession, account: Account | None = None) -> RequiredAction | None:
     """Return the first required action; None where there is none. Reads nothing where the tenant requires nothing."""
     settings = context.tenant.settings
-    asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
-    if not (privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or asks_pin):
+    requires_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
+    if not (
+        privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or requires_pin
+    ):
         return None
     account = account or accounts.by_uid(context, session.uid)
     if account is None:

@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.sign_in.operations import Login, PasswordLogin
+from app.contract.sign_in.sign_in_operations import Login, PasswordLogin
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn, StoredSignIn
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.second_factors import second_factors
+from app.identity.credentials.second_factors.authenticators import email
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -27,8 +27,8 @@ from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 
 _SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
-    FactorKind.SMS: e.RiskTextedCode,
-    FactorKind.EMAIL: e.RiskMailedCode,
+    FactorKind.SMS: errors.RiskTextedCode,
+    FactorKind.EMAIL: errors.RiskMailedCode,
 }
 
 
@@ -49,7 +49,7 @@ def sign_in_or_challenge(
         if kind is FactorKind.QUESTIONS and req.security_answer:
             return _with_answers(context, pending, req)
         if kind is FactorKind.QUESTIONS:
-            raise e.RiskAsksQuestions(data=_challenge_data(context, pending), commit_on_raise=True)
+            raise errors.RiskAsksQuestions(data=_challenge_data(context, pending), commit_on_raise=True)
         try:
             _send(context, pending, kind, req)
         except pending_sign_in.SEND_ERRORS as reason:
@@ -57,7 +57,7 @@ def sign_in_or_challenge(
             unsent = reason
             continue
         raise _SENT[kind](data=_challenge_data(context, pending), commit_on_raise=True)
-    raise unsent or e.UnknownFactorToken
+    raise unsent or errors.UnknownFactorToken
 
 
 def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | None:
@@ -69,7 +69,7 @@ def pending_sms_sign_in(context: Context, uid: str | None) -> PendingSignIn | No
         return None
     for token in continuation_tokens.of_account(context, ContinuationPurpose.SECOND_FACTOR, uid or NO_ACCOUNT):
         if FactorKind.SMS in (StoredSignIn.from_stored(token.facts).demanded or ()):
-            with suppress(e.UnknownFactorToken):  # the password changed meanwhile
+            with suppress(errors.UnknownFactorToken):  # the password changed meanwhile
                 return pending_sign_in.resume(context, token)
     return None
 
@@ -84,10 +84,10 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
         pending = pending_sign_in.verify(
             context, pending, FactorKind.QUESTIONS, FactorResponse(answers=req.security_answer or {})
         )
-    except e.TooFewAnswers:
-        raise e.RiskAsksQuestions(data=_challenge_data(context, pending)) from None
-    except e.WrongSecurityAnswer:
-        raise e.WrongQuestionOrAnswer from None
+    except errors.TooFewAnswers:
+        raise errors.RiskAsksQuestions(data=_challenge_data(context, pending)) from None
+    except errors.WrongSecurityAnswer:
+        raise errors.WrongQuestionOrAnswer from None
     account = pending_sign_in.finish(context, pending)
     return api_sign_in.to_login(api_sign_in.issue_session(context, account, pending.authentication, req.fields_))
 
@@ -96,12 +96,12 @@ def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: Passw
     """Send a code, at most one in 30 seconds however often the password is submitted."""
     if any(resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values()):
         return
-    account, email = pending.account, None
+    account, to_email = pending.account, None
     if kind is FactorKind.EMAIL:
-        verified = email_code.verified_addresses(account)
-        email = account.email if account.email in verified else verified[0]
+        verified = email.verified_emails(account)
+        to_email = account.email if account.email in verified else verified[0]
     options = ChallengeOptions(
-        req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=email
+        req.rba_otp_sms_template, req.rba_one_click_email_template, req.is_voice_otp, email=to_email
     )
     AUTHENTICATORS[kind].challenge(context, pending.factors, options)
 

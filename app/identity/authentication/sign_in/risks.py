@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in.risk import Action
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import notifications
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.service import RequiredFactor
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.second_factors import second_factors
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -32,7 +32,7 @@ _MESSAGES: Final = {
     "ip": (MailKind.NEW_IP, SmsKind.NEW_IP),
 }  # fmt: skip
 _REFUSALS: Final = {
-    "device": e.NewDevice, "browser": e.NewBrowser, "city": e.NewCity, "country": e.NewCountry, "ip": e.NewAddress,
+    "device": errors.NewDevice, "browser": errors.NewBrowser, "city": errors.NewCity, "country": errors.NewCountry, "ip": errors.NewAddress,
 }  # fmt: skip
 _SIGNAL: Final = "name"
 """The stored fact that names the signal; its value is stored as a digest."""
@@ -61,7 +61,7 @@ def refuse_new_origin(context: Context, account: Account) -> None:
     context.audit.record(
         "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(new_signals), blocked=is_blocked
     )
-    raise e.RiskBlocked if is_blocked else _REFUSALS[new_signals[0]]
+    raise errors.RiskBlocked if is_blocked else _REFUSALS[new_signals[0]]
 
 
 def required_factor(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
@@ -160,7 +160,7 @@ def _digest(account: Account, name: str, value: str) -> str:
 
 
 def _signals(context: Context) -> dict[str, str]:
-    agent, location = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
+    agent, location = parse_user_agent(context.agent), context.services.locations.place_of(context.ip_address)
     return {
         "device": " ".join(part for part in (agent.device_type, agent.system) if part),
         "browser": " ".join(part for part in (agent.browser, agent.system) if part),
@@ -171,10 +171,10 @@ def _signals(context: Context) -> dict[str, str]:
 
 
 def _describe_device(context: Context) -> str:
-    agent, location = parse_user_agent(context.agent), context.services.locations.place_of(context.address)
+    agent, location = parse_user_agent(context.agent), context.services.locations.place_of(context.ip_address)
     client = ", ".join(part for part in (agent.browser, agent.system) if part)
     place = ", ".join(part for part in (location.city, location.country) if part)
-    return " · ".join(part for part in (client, place, context.address) if part)
+    return " · ".join(part for part in (client, place, context.ip_address) if part)
 
 
 def _template(context: Context, name: str, channel: str) -> str | None:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from app.contract import errors as e
-from app.identity.authentication.sign_in import service
+from app.contract import errors
+from app.identity.authentication.sign_in import password_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.credentials.pins import service as pins
-from app.identity.credentials.pins import tokens as pin_tokens
+from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
@@ -33,9 +32,11 @@ def _must_accept(context: Context, account: Account) -> bool:
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
     """Return the refusal. Its token can only accept the policy and read the account (`assembly/admission/caller_authentication.py`)."""
-    issued = service.issue_tokens(context, account, authentication.methods, unfinished=authentication.to_stored())
+    issued = password_sign_in.issue_tokens(
+        context, account, authentication.methods, unfinished=authentication.to_stored()
+    )
     data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
-    return e.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
+    return errors.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
 
 
 def _consent_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:

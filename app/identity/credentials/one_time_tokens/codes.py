@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from app.contract import errors as e
+from app.contract import errors
 from app.kit.operations.errors import ApiError
 from app.kit.text.code_normalization import typed_code
 
@@ -23,8 +23,8 @@ class CodeErrors:
         return self.wrong, self.used, self.expired, self.closed
 
 
-MAIL_CODE = CodeErrors(e.WrongMailCode, e.UsedMailCode, e.ExpiredMailCode, e.ClosedMailCode)
-SMS_CODE = CodeErrors(e.WrongSmsCode, e.UsedSmsCode, e.ExpiredSmsCode, e.ClosedSmsCode)
+MAIL_CODE = CodeErrors(errors.WrongMailCode, errors.UsedMailCode, errors.ExpiredMailCode, errors.ClosedMailCode)
+SMS_CODE = CodeErrors(errors.WrongSmsCode, errors.UsedSmsCode, errors.ExpiredSmsCode, errors.ClosedSmsCode)
 
 
 def is_code(text: str) -> bool:

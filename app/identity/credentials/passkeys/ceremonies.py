@@ -13,16 +13,16 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.passkeys.models import PresentedCredential
-from app.identity.credentials import store as credential_store
-from app.identity.credentials.passkeys import options, store
+from app.identity.credentials import credential_store
+from app.identity.credentials.credential_store import Credential, LookupTaken
+from app.identity.credentials.passkeys import options, passkey_store
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences, UserEntity
-from app.identity.credentials.store import Credential, LookupTaken
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
-from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -75,7 +75,7 @@ class VerifiedPasskey:
     @property
     def counts_as_two_factors(self) -> bool:
         """Whether it counts as two factors: possession and user verification."""
-        return self.is_user_verified and not store.is_set_by_email(self.credential)
+        return self.is_user_verified and not passkey_store.is_set_by_email(self.credential)
 
 
 def begin_registration(
@@ -90,8 +90,8 @@ def begin_registration(
     existing = tuple(passkeys)
     spend_ceremony(context)
     refuse_misconfigured(context)
-    if len(existing) >= store.MAX_PASSKEYS:
-        raise e.TooManyPasskeys
+    if len(existing) >= passkey_store.MAX_PASSKEYS:
+        raise errors.TooManyPasskeys
     challenge = _issue_challenge(
         context, ContinuationPurpose.PASSKEY_CREATION, use, entity.uid, {"name": entity.name, **facts}
     )
@@ -122,7 +122,7 @@ def verify_registration(
     try:
         verified = verify_registration_response(
             credential=_for_library(credential),
-            expected_challenge=store.decode_base64url(challenge_token.text),
+            expected_challenge=passkey_store.decode_base64url(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
             supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in options.ALGORITHMS],
@@ -130,11 +130,11 @@ def verify_registration(
     except Exception as reason:  # noqa: BLE001 - untrusted bytes: any error of the CBOR, ASN.1 and JSON parsers
         raise _refused(context, type(reason).__name__, challenge_token.uid) from None
     is_long = len(verified.credential_id) > _MAX_ID_BYTES or len(verified.credential_public_key) > _MAX_KEY_BYTES
-    if is_long or store.decode_base64url(credential.raw_id) != verified.credential_id:
+    if is_long or passkey_store.decode_base64url(credential.raw_id) != verified.credential_id:
         raise _refused(context, "id", challenge_token.uid)
     facts = {
-        "id": store.encode_base64url(verified.credential_id),
-        "public_key": store.encode_base64url(verified.credential_public_key),
+        "id": passkey_store.encode_base64url(verified.credential_id),
+        "public_key": passkey_store.encode_base64url(verified.credential_public_key),
         "aaguid": verified.aaguid,
         "synced": verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
         "transports": [transport for transport in credential.response.transports or [] if transport in _TRANSPORTS],
@@ -143,25 +143,27 @@ def verify_registration(
     return NewPasskey(challenge_token, verified.credential_id, verified.sign_count, facts, verified.user_verified)
 
 
-def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
+def add_passkey(
+    context: Context, passkey: NewPasskey, uid: str, kind: str = passkey_store.SIGN_IN, **facts: Any
+) -> Credential:
     """Store a passkey and spend its challenge. Only one of several concurrent calls succeeds. Raises PasskeyRefused, TooManyPasskeys.
 
     Lock order: the account, then its credentials and continuation tokens.
     """
     account_store.lock_unread(context, uid)
-    if len(store.by_account(context, uid)) >= store.MAX_PASSKEYS:
-        raise e.TooManyPasskeys
+    if len(passkey_store.by_account(context, uid)) >= passkey_store.MAX_PASSKEYS:
+        raise errors.TooManyPasskeys
     try:
         # The id must be unique across both kinds: a concurrent call with the same id waits here, and then sees the first.
         continuation_tokens.renew(
             context, ContinuationPurpose.PASSKEY_CREATION, uid, f"id {passkey.raw_id.hex()}", LIFETIME
         )
-        if store.by_raw_id(context, passkey.raw_id) is not None or not continuation_tokens.spend(
+        if passkey_store.by_raw_id(context, passkey.raw_id) is not None or not continuation_tokens.spend(
             context, passkey.challenge_token
         ):
             raise _refused(context, "taken", uid)
         return credential_store.add(
-            context, uid, kind, facts={**passkey.facts, **facts}, lookup=store.lookup_hash(passkey.raw_id), is_enrolled=True,
+            context, uid, kind, facts={**passkey.facts, **facts}, lookup=passkey_store.lookup_hash(passkey.raw_id), is_enrolled=True,
             counter=passkey.counter,
         )  # fmt: skip
     except (LookupTaken, continuation_tokens.TokenExists):
@@ -189,10 +191,10 @@ def verify_authentication(
     try:
         verified = verify_authentication_response(
             credential=_for_library(credential),
-            expected_challenge=store.decode_base64url(challenge_token.text),
+            expected_challenge=passkey_store.decode_base64url(challenge_token.text),
             expected_rp_id=webauthn_origins.rp_id(context),
             expected_origin=webauthn_origins.origins(context),
-            credential_public_key=store.public_key(passkey),
+            credential_public_key=passkey_store.public_key(passkey),
             credential_current_sign_count=0,  # checked below, to tell it from a wrong signature
         )
     except Exception as reason:  # noqa: BLE001 - as above
@@ -231,7 +233,7 @@ def _issue_challenge(
 def refuse_misconfigured(context: Context) -> None:
     """Raise PasskeyMisconfigured if browsers create no passkeys for the tenant's host."""
     if not webauthn_origins.supports_passkeys(context):
-        raise e.PasskeyMisconfigured
+        raise errors.PasskeyMisconfigured
 
 
 def _find_challenge(
@@ -252,7 +254,7 @@ def _find_challenge(
 def _client_challenge(credential: PresentedCredential) -> str | None:
     """Return the challenge of the client data. It is untrusted until the signature is verified."""
     try:
-        client_data = json.loads(store.decode_base64url(credential.response.client_data_json))
+        client_data = json.loads(passkey_store.decode_base64url(credential.response.client_data_json))
         challenge = client_data["challenge"]
     except Exception:  # noqa: BLE001 - untrusted bytes
         return None
@@ -261,14 +263,14 @@ def _client_challenge(credential: PresentedCredential) -> str | None:
 
 def _stored_passkey(context: Context, credential: PresentedCredential) -> Credential:
     try:
-        raw_id = store.decode_base64url(credential.raw_id)
+        raw_id = passkey_store.decode_base64url(credential.raw_id)
     except ValueError:
         raise _refused(context, "id") from None
-    passkey = store.by_raw_id(context, raw_id)
+    passkey = passkey_store.by_raw_id(context, raw_id)
     if passkey is None:
         refusal = _refused(context, "unknown")
         if _may_report_unknown(context, credential):
-            refusal.data = {"UnknownPasskey": store.encode_base64url(raw_id)}
+            refusal.data = {"UnknownPasskey": passkey_store.encode_base64url(raw_id)}
         raise refusal
     return passkey
 
@@ -311,14 +313,14 @@ def _record_use(context: Context, passkey: Credential, counter: int) -> None:
             return
         context.audit.record("passkey.counter_went_back", uid=passkey.uid, passkey=passkey.credential_id)
         if not passkey.facts.get("synced"):
-            raise e.PasskeyRefused
+            raise errors.PasskeyRefused
     if not credential_store.set_values(context, passkey, used_at=context.now):
         raise _refused(context, "removed", passkey.uid)
 
 
-def _refused(context: Context, reason: str, uid: str | None = None) -> e.PasskeyRefused:
+def _refused(context: Context, reason: str, uid: str | None = None) -> errors.PasskeyRefused:
     context.audit.record("passkey.refused", uid=None if uid == NO_ACCOUNT else uid, reason=reason)
-    return e.PasskeyRefused()
+    return errors.PasskeyRefused()
 
 
 def amr_of(facts: Mapping[str, Any]) -> str:

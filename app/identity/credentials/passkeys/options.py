@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.identity.credentials.passkeys import store
-from app.identity.credentials.store import Credential
+from app.identity.credentials.credential_store import Credential
+from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform.context import Context
 
 ALGORITHMS: Final = (-7, -257)  # ES256, RS256: the library verifies no ES384 (decision 0120)
@@ -61,7 +61,7 @@ def creation_options(
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
         "timeout": TIMEOUT_MS,
-        "excludeCredentials": [store.descriptor(item) for item in existing],
+        "excludeCredentials": [passkey_store.descriptor(item) for item in existing],
         "authenticatorSelection": selection,
         "attestation": "none",
         "hints": list(preferences.hints),
@@ -79,13 +79,13 @@ def request_options(context: Context, challenge: str, allowed: Iterable[Mapping[
 
 def user_handle(uid: str) -> str:
     """Return the user handle of an account."""
-    return store.encode_base64url(uid.encode())
+    return passkey_store.encode_base64url(uid.encode())
 
 
 def uid_from_handle(handle: str | None) -> str | None:
     """Return the uid of a user handle, or None if it has not the form of one."""
     try:
-        uid = store.decode_base64url(handle or "").decode()
+        uid = passkey_store.decode_base64url(handle or "").decode()
     except ValueError:
         return None
     return uid if identifiers.is_well_formed_uid(uid) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.contract.tenants.settings import PasswordPolicy
 from app.identity.credentials.passwords.common_passwords import is_common
@@ -55,14 +55,14 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
     """
     typed, password = password, normalize(password)
     if broken := broken_rules(policy, password, typed=typed):
-        raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
+        raise errors.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
-        raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
+        raise errors.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
     if not policy.profile_check:
         return
     is_refused = equals_word if policy.profile_exact_match else contains_word
     if is_refused(password, [normalize(word) for word in words if word]):
-        raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE])
+        raise errors.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE])
 
 
 def contains_word(password: str, words: Iterable[str | None]) -> bool:

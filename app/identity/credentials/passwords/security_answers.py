@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.platform.context import Context
 
 
@@ -21,7 +21,7 @@ def hash_answers(context: Context, answers: Mapping[str, str]) -> dict[str, str]
     """
     normal = {question: normalize(text) for question, text in answers.items()}
     if not all(normal.values()):
-        raise e.BadParameter("The SecurityQuestionAnswer is not formatted correctly: an answer is blank.")
+        raise errors.BadParameter("The SecurityQuestionAnswer is not formatted correctly: an answer is blank.")
     return {question: context.hashing.hash(text) for question, text in normal.items()}
 
 
@@ -36,7 +36,7 @@ def are_correct(
     if not provided:
         return False
     if not hides_unknown and not provided.keys() <= stored.keys():
-        raise e.UnknownSecurityQuestion
+        raise errors.UnknownSecurityQuestion
     hashing = context.hashing
     normal = {question: normalize(text) for question, text in provided.items()}
     matches = [hashing.is_match(stored.get(question), text) for question, text in normal.items()]

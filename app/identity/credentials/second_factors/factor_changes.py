@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors, FactorResponse
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
-from app.identity.credentials.tokens import service as tokens
+from app.contract.second_factors.step_up_operations import StepUpMethod, ValidationToken
+from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context

@@ -20,7 +20,7 @@ def trust(context: Context, account: Account) -> tuple[str, int] | None:
     days = context.tenant.settings.second_factors.trusted_browser_days
     if not days or context.visit is None:
         return None
-    facts = {"agent": context.agent, "address": context.address[:64]}
+    facts = {"agent": context.agent, "address": context.ip_address[:64]}
     facts["password_changed_at"] = iso(account.password_changed_at) or ""
     trusted = continuation_tokens.issue(
         context, ContinuationPurpose.TRUSTED_BROWSER, account.uid, lifetime=timedelta(days=days), facts=facts

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.accounts.operations import EmailEntry, PolicyVersion
+from app.contract import errors
+from app.contract.accounts.account_operations import EmailEntry, PolicyVersion
 from app.contract.catalogue import taken_uids
 from app.contract.federation.errors import IdentityTaken
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import confusables, identifiers
-from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
@@ -46,7 +46,7 @@ class Emails:
 def require_parameter(name: str, value: str | None) -> str:
     """Return a required parameter; raises BadParameter where it is absent or empty."""
     if not value:
-        raise e.BadParameter.names(name)
+        raise errors.BadParameter.names(name)
     return value
 
 
@@ -56,15 +56,15 @@ def emails(provided: Sequence[EmailEntry]) -> Emails:
     Raises EmailTypeMissing, MalformedEmail, EmailTwice for a duplicate address, PrimaryEmailTwice for more than one Primary.
     """
     if any(not (entry.type or "").strip() for entry in provided):
-        raise e.EmailTypeMissing
+        raise errors.EmailTypeMissing
     ordered = sorted(provided, key=lambda entry: not _is_primary(entry))
     forms = tuple(identifiers.normalize_email(entry.value or "") or "" for entry in ordered)
     if "" in forms or any(confusables.has_invisible_character(form) for form in forms):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     if len(set(forms)) < len(forms):
-        raise e.EmailTwice
+        raise errors.EmailTwice
     if sum(_is_primary(entry) for entry in ordered) > 1:
-        raise e.PrimaryEmailTwice
+        raise errors.PrimaryEmailTwice
     entries = [
         {"Type": (entry.type or "").strip(), "Value": identifiers.display_email(entry.value or "")} for entry in ordered
     ]
@@ -82,15 +82,19 @@ def username(settings: TenantSettings, text: str, current: str | None = None) ->
         current: the account's current username, which is always allowed.
     """
     if not identifiers.is_username_length(text):
-        raise e.MalformedUsername
+        raise errors.MalformedUsername
     form = identifiers.normalize_username(text)
     if form is None:
-        raise e.UsernameFormatRefused if identifiers.is_username_length(text.casefold()) else e.MalformedUsername
+        raise (
+            errors.UsernameFormatRefused
+            if identifiers.is_username_length(text.casefold())
+            else errors.MalformedUsername
+        )
     is_number = settings.phone_login and identifiers.looks_like_phone(form)
     if form != current and (
         is_number or confusables.has_invisible_character(text) or not confusables.is_single_script(form)
     ):
-        raise e.UsernameFormatRefused
+        raise errors.UsernameFormatRefused
     return form
 
 
@@ -98,7 +102,7 @@ def phone(text: str) -> str:
     """Return the phone number as E.164; raises MalformedPhone."""
     form = identifiers.normalize_phone(text)
     if form is None:
-        raise e.MalformedPhone
+        raise errors.MalformedPhone
     return form
 
 
@@ -107,7 +111,7 @@ def uid(settings: TenantSettings, requested: str | None) -> str:
     if not requested or not settings.custom_uid:
         return randomness.uid()
     if not identifiers.is_allowed_uid(requested) or requested.lower() in taken_uids():
-        raise e.MalformedUid
+        raise errors.MalformedUid
     return requested
 
 
@@ -116,10 +120,10 @@ def _is_primary(entry: EmailEntry) -> bool:
 
 
 _TAKEN: dict[str, type[ApiError]] = {
-    "email": e.EmailRegistered,
-    "username": e.UsernameTaken,
-    "phone": e.PhoneTaken,
-    "uid": e.UidTaken,
+    "email": errors.EmailRegistered,
+    "username": errors.UsernameTaken,
+    "phone": errors.PhoneTaken,
+    "uid": errors.UidTaken,
     "identity": IdentityTaken,
 }
 
@@ -133,15 +137,15 @@ def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | No
     """Raise UnknownPolicyVersion for an unknown version of the privacy policy."""
     versions = [version.version for version in settings.privacy_policy.versions]
     if accepted is not None and accepted.version and accepted.version not in versions:
-        raise e.UnknownPolicyVersion
+        raise errors.UnknownPolicyVersion
 
 
 def refuse_questions(settings: TenantSettings, questions: Iterable[str] | None) -> None:
     """Raise UnknownSecurityQuestion for a question that the tenant did not configure, SecurityQuestionsOff if it has none."""
     if questions and not settings.security_questions:
-        raise e.SecurityQuestionsOff
+        raise errors.SecurityQuestionsOff
     if any(question not in settings.security_questions for question in questions or ()):
-        raise e.UnknownSecurityQuestion
+        raise errors.UnknownSecurityQuestion
 
 
 def refuse_own_answers(settings: TenantSettings, stored: Mapping[str, str], answers: Mapping[str, str] | None) -> None:
@@ -152,8 +156,8 @@ def refuse_own_answers(settings: TenantSettings, stored: Mapping[str, str], answ
     if not answers:
         return
     if not settings.security_questions:
-        raise e.SecurityQuestionsOff
+        raise errors.SecurityQuestionsOff
     if stored and any(question not in stored for question in answers):
-        raise e.UnknownSecurityQuestion
+        raise errors.UnknownSecurityQuestion
     if any(not text.strip() for text in answers.values()):
-        raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
+        raise errors.BadParameter("The SecurityQuestionAnswer must not be empty.")

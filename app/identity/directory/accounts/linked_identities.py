@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import Any
 
 from app.contract.profile import FIELDS, Kind
-from app.identity.directory.accounts import identifiers, provider_tokens, store
+from app.identity.directory.accounts import account_store, identifiers, provider_tokens
 from app.identity.directory.accounts.account import IDENTITIES, Account, name_in
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.accounts.identifiers import IDENTITY
-from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -69,12 +69,12 @@ def of(account: Account) -> tuple[Identity, ...]:
 
 def are_of(work: UnitOfWork, provider: str) -> bool:
     """Return whether an account of the tenant has an identity at the provider, by its name in any letter case."""
-    return store.has_beginning(work, IDENTITY, f"{provider.lower()} ")  # as `identity_value` writes it
+    return account_store.has_beginning(work, IDENTITY, f"{provider.lower()} ")  # as `identity_value` writes it
 
 
 def find_account(context: Context, provider: str, subject: str) -> Account | None:
     """Return the account that the identity is linked to."""
-    return store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
+    return account_store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
 def link(context: Context, account: Account, identity: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
@@ -84,7 +84,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
         IdentifierTaken: another account has the identity.
         TooManyIdentities: the account has the maximum number.
     """
-    fresh = store.lock(context, account.uid) or account
+    fresh = account_store.lock(context, account.uid) or account
     linked = of(fresh)
     if _has(fresh, identity):
         return _update(context, fresh, identity)
@@ -92,7 +92,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
         raise IdentifierTaken(IDENTITY)
     if len(linked) >= MAX_IDENTITIES:
         raise TooManyIdentities(IDENTITY)
-    store.add_identifiers(
+    account_store.add_identifiers(
         context, fresh.uid, [(IDENTITY, identifiers.identity_value(identity.provider, identity.subject), True)]
     )
     after = _save(context, fresh, (*linked, _new(identity, context.now)), identity)
@@ -108,11 +108,11 @@ def unlink(
 
     The caller checks first, on the locked account, whether it `can_sign_in_without` the identity.
     """
-    fresh = store.lock(context, account.uid) or account
+    fresh = account_store.lock(context, account.uid) or account
     remaining = tuple(identity for identity in of(fresh) if identity.key != (provider, subject))
     if len(remaining) == len(of(fresh)):
         raise NotLinked
-    store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
+    account_store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
     after = _save(context, fresh, remaining)
     context.audit.record("identity.unlinked", uid=fresh.uid, by=provider)
     events.emit(context, "UnlinkAccount", after, suppress_webhook)
@@ -124,7 +124,7 @@ def record_use(context: Context, account: Account, identity: ProviderIdentity) -
 
     Raises NotLinked: the identity or the account was removed concurrently.
     """
-    fresh = store.lock(context, account.uid)
+    fresh = account_store.lock(context, account.uid)
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
     return _update(context, fresh, identity)
@@ -138,7 +138,7 @@ def update_profile(context: Context, account: Account, identity: ProviderIdentit
 
     Raises NotLinked: the identity or the account was removed concurrently.
     """
-    fresh = store.lock(context, account.uid)
+    fresh = account_store.lock(context, account.uid)
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
     latest = _new(identity, context.now)
@@ -205,7 +205,7 @@ def unlink_all(context: Context, account: Account, private: dict[str, Any]) -> N
     private.pop(PENDING_IDENTITY, None)
     private.pop(provider_tokens.KEY, None)
     if private.pop(IDENTITIES, None):
-        store.remove_identifiers(context, account.uid, IDENTITY)
+        account_store.remove_identifiers(context, account.uid, IDENTITY)
         context.audit.record("identities.dropped", uid=account.uid)
 
 
@@ -255,7 +255,7 @@ def _save(
         private = provider_tokens.adopt(context, private, signed_in)
     private[IDENTITIES] = [_to_json(item) for item in linked]
     private.pop(PENDING_IDENTITY, None)
-    return store.change(context, fresh.uid, {"private": private}) or fresh
+    return account_store.change(context, fresh.uid, {"private": private}) or fresh
 
 
 def _new(identity: ProviderIdentity, now: datetime) -> Identity:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.accounts.self_service import AcceptedPolicy, PolicyHistory
+from app.contract import errors
+from app.contract.accounts.self_service_operations import AcceptedPolicy, PolicyHistory
 from app.contract.tenants.settings import PrivacyPolicy, TenantSettings
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -71,15 +71,15 @@ def accept(context: Context, account: Account) -> Account:
     """
     version = current_version(context.tenant.settings.privacy_policy, context.now)
     if version is None:
-        raise e.NoPrivacyPolicy
-    fresh = store.lock(context, account.uid)
+        raise errors.NoPrivacyPolicy
+    fresh = account_store.lock(context, account.uid)
     if fresh is None:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     if accepted_version(fresh) == version:
-        raise e.PolicyAcceptedAlready
+        raise errors.PolicyAcceptedAlready
     source = f"{context.issuer}/privacy-policy" if context.visit else "API"
     private = acceptance(fresh, version, source, context.now)
-    after = store.change(context, fresh.uid, {"private": private}) or fresh
+    after = account_store.change(context, fresh.uid, {"private": private}) or fresh
     context.audit.record("privacy_policy.accepted", uid=after.uid, version=version)
     events.emit(context, "UpdateProfile", after, False)
     return after
@@ -88,6 +88,6 @@ def accept(context: Context, account: Account) -> Account:
 def history(context: Context, account: Account) -> PolicyHistory:
     """Return the accepted versions, the newest first. Raises NoPrivacyPolicy where the tenant has none."""
     if not context.tenant.settings.privacy_policy.versions:
-        raise e.NoPrivacyPolicy
+        raise errors.NoPrivacyPolicy
     accepted = [AcceptedPolicy.model_validate(entry) for entry in history_of(account)]
     return PolicyHistory(uid=account.uid, current=accepted[0] if accepted else None, history=accepted)

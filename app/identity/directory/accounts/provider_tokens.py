@@ -21,7 +21,7 @@ from sqlalchemy.sql.expression import FunctionElement
 
 from app.contract.federation.connections import resolved
 from app.contract.tenants.settings import TenantSettings
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import identity_value
 from app.identity.directory.accounts.tables import accounts
@@ -115,7 +115,7 @@ def begin_renewal(context: Context, uid: str, key: Key, before: StoredTokens) ->
     Return `before` to the one caller that may renew, newer tokens if there are some, and None while another caller renews, for
     fifteen seconds at most, or if the tokens were deleted.
     """
-    fresh = store.lock(context, uid)
+    fresh = account_store.lock(context, uid)
     entry = _entry(fresh.private, key) if fresh is not None else {}
     if fresh is None or not entry:
         return None
@@ -124,18 +124,18 @@ def begin_renewal(context: Context, uid: str, key: Key, before: StoredTokens) ->
     if entry.get("renews_until", "") > (iso(context.now) or ""):
         return None
     reserved = {**entry, "renews_until": iso(context.now + RENEWAL)}
-    store.change(context, uid, {"private": _with(fresh.private, key, reserved)})
+    account_store.change(context, uid, {"private": _with(fresh.private, key, reserved)})
     return before
 
 
 def replace_tokens(context: Context, uid: str, key: Key, before: StoredTokens, tokens: ProviderTokens) -> None:
     """Store renewed tokens, unless a sign-in replaced them or the identity was unlinked concurrently."""
-    fresh = store.lock(context, uid)
+    fresh = account_store.lock(context, uid)
     entry = _entry(fresh.private, key) if fresh is not None else {}
     if fresh is not None and entry.get("sealed") == before.encrypted:
         encrypted = _encrypt(context, key, tokens, before.client)
         rest = {name: value for name, value in entry.items() if name != "renews_until"}
-        store.change(context, uid, {"private": _with(fresh.private, key, {**rest, "sealed": encrypted})})
+        account_store.change(context, uid, {"private": _with(fresh.private, key, {**rest, "sealed": encrypted})})
 
 
 def marked_read(private: Mapping[str, Any], key: Key, now: datetime) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def without_unlinked(private: Mapping[str, Any], linked: Collection[Key]) -> dic
 def delete_all(context: Context, account: Account) -> None:
     """Delete the tokens of a locked account that is about to leave."""
     if KEY in account.private:
-        store.change(context, account.uid, {"private": without_unlinked(account.private, ())})
+        account_store.change(context, account.uid, {"private": without_unlinked(account.private, ())})
 
 
 def delete_unretained(work: UnitOfWork, before: Mapping[str, Any], after: Mapping[str, Any]) -> int:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract import errors as e
-from app.contract.consents.operations import ConsentAnswers
-from app.identity.directory.accounts import service as accounts
+from app.contract import errors
+from app.contract.consents.consent_operations import ConsentAnswers
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.consents import service
-from app.identity.directory.consents.service import Answers
+from app.identity.directory.consents import consent_forms
+from app.identity.directory.consents.consent_forms import Answers
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -22,16 +22,16 @@ LIFETIME: Final = timedelta(minutes=10)
 
 def is_due(context: Context, account: Account) -> bool:
     """Return whether a form must be answered before a sign-in now gets a session."""
-    return bool(service.due_forms(context, account, context.now))
+    return bool(consent_forms.due_forms(context, account, context.now))
 
 
-def refusal(context: Context, account: Account, authentication: Mapping[str, Any]) -> e.ConsentNeeded:
+def refusal(context: Context, account: Account, authentication: Mapping[str, Any]) -> errors.ConsentNeeded:
     """Return the error for a complete, recorded sign-in; its token continues the sign-in once, with the same `authentication`."""
-    events = [form.event for form in service.due_forms(context, account, context.now)]
+    events = [form.event for form in consent_forms.due_forms(context, account, context.now)]
     facts = {"way": dict(authentication), "events": events, "password_changed_at": iso(account.password_changed_at)}
     token = continuation_tokens.issue(context, ContinuationPurpose.CONSENT, account.uid, lifetime=LIFETIME, facts=facts)
     context.audit.record("consent.asked", uid=account.uid, events=events)
-    return e.ConsentNeeded(data={"ConsentToken": token.text}, commit_on_raise=True)
+    return errors.ConsentNeeded(data={"ConsentToken": token.text}, commit_on_raise=True)
 
 
 def pending_sign_in(context: Context, text: str) -> tuple[ContinuationToken, Account]:
@@ -43,12 +43,12 @@ def pending_sign_in(context: Context, text: str) -> tuple[ContinuationToken, Acc
     """
     token = continuation_tokens.find(context, ContinuationPurpose.CONSENT, text)
     if token is None:
-        raise e.WrongConsentToken
+        raise errors.WrongConsentToken
     if token.is_expired(context.now):
-        raise e.ExpiredConsentToken
+        raise errors.ExpiredConsentToken
     account = accounts.by_uid(context, token.uid)
     if account is None or token.facts["password_changed_at"] != iso(account.password_changed_at):
-        raise e.WrongConsentToken
+        raise errors.WrongConsentToken
     return token, account
 
 
@@ -57,8 +57,8 @@ def parse_answers(context: Context, token: ContinuationToken, provided: ConsentA
 
     Raises NoConsentForm, ConsentRefused.
     """
-    answers = service.parse(context.tenant.settings, provided)
-    requested = {event for event in token.facts["events"] if service.form_of(context.tenant.settings, event)}
+    answers = consent_forms.parse(context.tenant.settings, provided)
+    requested = {event for event in token.facts["events"] if consent_forms.form_of(context.tenant.settings, event)}
     if missing := requested - {form.event for form in answers[0]}:
-        raise e.ConsentRefused(f"The form for {min(missing)} is not answered.")
+        raise errors.ConsentRefused(f"The form for {min(missing)} is not answered.")
     return answers

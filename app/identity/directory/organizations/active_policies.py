@@ -14,7 +14,7 @@ from sqlalchemy import String, bindparam, cast, select
 
 from app.contract.organizations.models import Policies
 from app.contract.tenants.settings import PasswordPolicy
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.tables import organization_user_roles, organizations
 from app.identity.platform.context import Context

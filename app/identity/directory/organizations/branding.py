@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract.organizations.views import OrganizationBranding
-from app.identity.directory.organizations import names, store
+from app.identity.directory.organizations import organization_names, organization_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
@@ -24,7 +24,7 @@ def branding_of_name(context: Context, text: str) -> OrganizationBranding | None
     """
     if not context.tenant.settings.organizations.enabled or len(text) > _MAX_LENGTH:
         return None
-    by_id = names.is_id(names.ORGANIZATION, text)
-    organization = store.by_id(context, text) if by_id else store.by_name(context, text)
+    by_id = organization_names.is_id(organization_names.ORGANIZATION, text)
+    organization = organization_store.by_id(context, text) if by_id else organization_store.by_name(context, text)
     is_shown = organization is not None and organization.is_active and bool(organization.display)
     return branding_of(organization) if organization is not None and is_shown else None

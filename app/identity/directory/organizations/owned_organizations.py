@@ -6,15 +6,18 @@ from collections.abc import Collection
 from datetime import timedelta
 from typing import Final, Literal
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.organizations.models import DisplayUpdate
-from app.contract.organizations.operations import UpdateOrganization
-from app.identity.directory.accounts import store as account_store
+from app.contract.organizations.organization_operations import UpdateOrganization
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import names, service, store
-from app.identity.directory.organizations.memberships import just_in_time_membership, managed_organization
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations import organization_names, organization_store, organizations
+from app.identity.directory.organizations.memberships import (
+    just_in_time_membership,
+    managed_organization,
+    membership_store,
+    memberships,
+)
 from app.identity.directory.organizations.organization import OWN, Membership, OrganizationRecord
 from app.identity.directory.organizations.roles import owner_role
 from app.identity.platform.context import Context
@@ -53,24 +56,26 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
         TooManyOrganizations: the account owns as many as the tenant allows, or the tenant is on trial.
     """
     if not may_create(context):
-        raise e.OrganizationCreationOff
+        raise errors.OrganizationCreationOff
     if not just_in_time_membership.verified_domains(account):
-        raise e.EmailUnverified
+        raise errors.EmailUnverified
     context.spend("organization_create", MAX_CREATIONS, account.uid)
-    checked = names.checked(name)
+    checked = organization_names.checked(name)
     if not account_store.mark_member(context, account.uid):  # of two at once, the second counts the first's
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     owned = [
         membership.organization
-        for membership in member_store.memberships(context, account.uid)
+        for membership in membership_store.memberships(context, account.uid)
         if OWN in membership.permissions
     ]
-    repeated = next((item for item in owned if names.key_of(item.name) == names.key_of(checked)), None)
+    repeated = next(
+        (item for item in owned if organization_names.key_of(item.name) == organization_names.key_of(checked)), None
+    )
     if repeated is not None and context.now - repeated.created_at < _REPEATED:
         return repeated
     if len(owned) >= context.tenant.settings.organizations.owned_limit:
-        raise e.TooManyOrganizations
-    organization = service.create(context, checked, by=account.uid)
+        raise errors.TooManyOrganizations
+    organization = organizations.create(context, checked, by=account.uid)
     memberships.join(context, account, organization, [owner_role.find_or_create(context).role_id])
     return organization
 
@@ -87,30 +92,33 @@ def change(
     stored = _owned(context, actor, org_id)
     if not all(is_name_of(stored, item) for item in (name, display_name or stored.name)):
         context.spend("organization_create", MAX_CREATIONS, actor.uid)
-    namesake = store.by_name(context, display_name) if display_name else None
+    namesake = organization_store.by_name(context, display_name) if display_name else None
     if namesake is not None and namesake.org_id != org_id:
-        raise e.OrganizationNameTaken("The Display.Name is the name of another organization.")
+        raise errors.OrganizationNameTaken("The Display.Name is the name of another organization.")
     look = {**stored.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
     requested = UpdateOrganization(org_id=org_id, name=name, display=DisplayUpdate.model_validate(look))
-    return service.update(context, requested, by=actor.uid)
+    return organizations.update(context, requested, by=actor.uid)
 
 
 def delete(context: Context, actor: Account, org_id: str, typed_name: str) -> None:
     """Delete an organization. Raises UnknownOrganization, OwnersOnly, and BadField if the name is not its own."""
     stored = _owned(context, actor, org_id)
     if not is_name_of(stored, typed_name):
-        raise e.BadField("The Name is not that of the organization.")
-    service.delete(context, org_id, by=actor.uid)
+        raise errors.BadField("The Name is not that of the organization.")
+    organizations.delete(context, org_id, by=actor.uid)
 
 
 def is_name_of(organization: OrganizationRecord, text: str) -> bool:
     """Return whether a text is the name or the display name, in any letter case."""
-    return names.key_of(text) in {names.key_of(organization.name), names.key_of(organization.display_name)}
+    return organization_names.key_of(text) in {
+        organization_names.key_of(organization.name),
+        organization_names.key_of(organization.display_name),
+    }
 
 
 def _owned(context: Context, actor: Account, org_id: str) -> OrganizationRecord:
     """Return the organization, locked. Raises UnknownOrganization, OwnersOnly."""
     scope = managed_organization.load(context, actor, org_id, for_change=True)
     if not scope.is_owner:
-        raise e.OwnersOnly
+        raise errors.OwnersOnly
     return scope.organization

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.organizations.models import Policies
-from app.contract.organizations.operations import SetPolicies
+from app.contract.organizations.organization_operations import SetPolicies
 from app.contract.tenants.settings import TenantSettings
-from app.identity.directory.organizations import names, service, sign_in_methods, store
+from app.identity.directory.organizations import organization_names, organization_store, organizations, sign_in_methods
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.context import Context
 from app.kit.operations.partial_update import merged
@@ -26,13 +26,13 @@ def change(context: Context, req: SetPolicies) -> Policies:
         MfaPolicyConflict: the tenant's settings do not allow the mode.
         JitWithoutConnection: the organization has no active connection.
     """
-    organization = service.lock_active(context, req.org_id, is_alone=True)
+    organization = organizations.lock_active(context, req.org_id, is_alone=True)
     provided = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True, exclude_none=True))
     stored = merged(organization.policies, req)
     policies = Policies.model_validate(stored)
     _check_role(context, organization, provided)
     check(context, organization, provided, policies)
-    changed = store.change(context, organization.org_id, {"policies": stored})
+    changed = organization_store.change(context, organization.org_id, {"policies": stored})
     if "jit_policy" in req.model_fields_set:
         membership_domains.forget(context)
     context.audit.record("organization.policies_changed", org_id=organization.org_id, policies=stored)
@@ -49,22 +49,26 @@ def check(
     password = (policies or provided).password_policy
     shortest, longest = password.min_length, password.max_length
     if shortest is not None and longest is not None and shortest > longest:
-        raise e.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
+        raise errors.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
     if (methods := provided.method_policy.allowed_methods) is not None:
         sign_in_methods.check(context.tenant.settings, methods)
     mode = provided.mfa_policy.enforcement_mode
     if mode is not None and not is_mode_allowed(context.tenant.settings, mode):
-        raise e.MfaPolicyConflict
+        raise errors.MfaPolicyConflict
     if provided.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
-        raise e.JitWithoutConnection
+        raise errors.JitWithoutConnection
 
 
 def _check_role(context: Context, organization: OrganizationRecord, provided: Policies) -> None:
     role_id = provided.member_policy.default_member_role
     if role_id is not None:
-        found = role_store.by_ids(context, [role_id], is_locked=True) if names.is_id(names.ROLE, role_id) else []
+        found = (
+            organization_role_store.by_ids(context, [role_id], is_locked=True)
+            if organization_names.is_id(organization_names.ROLE, role_id)
+            else []
+        )
         if not found or not found[0].fits(organization.org_id):
-            raise e.WrongDefaultMemberRole
+            raise errors.WrongDefaultMemberRole
 
 
 def is_mode_allowed(settings: TenantSettings, mode: str) -> bool:

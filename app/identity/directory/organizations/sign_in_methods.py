@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, get_args
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.organizations.settings import SignInMethod
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts.account import Account
@@ -55,9 +55,11 @@ def check(settings: TenantSettings, methods: Collection[str]) -> None:
     """
     on = offered(settings)
     if missing := [method for method in methods if method not in on]:
-        raise e.BadField(f"The MethodPolicy.AllowedMethods is not accepted: the tenant does not offer {missing[0]}.")
+        raise errors.BadField(
+            f"The MethodPolicy.AllowedMethods is not accepted: the tenant does not offer {missing[0]}."
+        )
     if set(methods) == {PIN}:
-        raise e.BadField("The MethodPolicy.AllowedMethods is not accepted: a PIN only renews a session.")
+        raise errors.BadField("The MethodPolicy.AllowedMethods is not accepted: a PIN only renews a session.")
 
 
 def of_account(context: Context, account: Account) -> AllowedMethods | None:

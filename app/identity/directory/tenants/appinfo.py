@@ -11,7 +11,7 @@ from typing import Any
 from app.contract.federation.connections import is_offered
 from app.contract.tenants.settings import Lockout, PrivacyPolicy, TenantSettings
 from app.identity.directory.tenants import registration_schema
-from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 

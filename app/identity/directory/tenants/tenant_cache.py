@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from app.identity.directory.tenants import profile_client, store
+from app.identity.directory.tenants import profile_client, tenant_store
 from app.identity.directory.tenants.tables import applications
 from app.identity.directory.tenants.tenant_writes import secret_digest
 from app.identity.platform.committed_cache import CommittedCache
@@ -58,27 +58,29 @@ class CachedTenantDirectory:
 
     def by_name(self, name: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant with this name."""
-        return self._find((_NAME, name.lower()), lambda work: store.by_name(work, name.lower()), cost)
+        return self._find((_NAME, name.lower()), lambda work: tenant_store.by_name(work, name.lower()), cost)
 
     def by_host(self, host: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant of this host: its own below the hub domain, or a verified custom domain; the port must be the hub domain's."""
         kind, value = self._key_of_host(host)
-        load = store.by_name if kind == _NAME else store.by_custom_host
+        load = tenant_store.by_name if kind == _NAME else tenant_store.by_custom_host
         return self._find((kind, value), lambda work: load(work, value), cost) if value else None
 
     def by_key(self, api_key: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant with this API key (a GUID, so letter case is folded)."""
-        return self._find(("key", api_key.lower()), lambda work: store.by_key(work, api_key.lower()), cost)
+        return self._find(("key", api_key.lower()), lambda work: tenant_store.by_key(work, api_key.lower()), cost)
 
     def by_secret(self, api_secret: str, cost: Cost | None = None) -> Tenant | None:
         """Return the only tenant with this API secret, for requests without an API key."""
-        return self._find(("secret", secret_digest(api_secret)), lambda work: store.by_secret(work, api_secret), cost)
+        return self._find(
+            ("secret", secret_digest(api_secret)), lambda work: tenant_store.by_secret(work, api_secret), cost
+        )
 
     def by_client(self, client_id: str, secret: str, cost: Cost | None = None) -> Tenant | None:
         """Return the only tenant whose client has this id and secret, for requests without an API key."""
         digest = randomness.digest(secret)
         key = ("client", randomness.digest(f"{client_id} {digest}"))
-        return self._find(key, lambda work: store.by_client(work, client_id, digest), cost)
+        return self._find(key, lambda work: tenant_store.by_client(work, client_id, digest), cost)
 
     def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
@@ -96,15 +98,15 @@ class CachedTenantDirectory:
 
         The cache of this process takes it over: a tenant that is read next is no older.
         """
-        keys, asked_at = {host: self._key_of_host(host) for host in hosts}, monotonic()
+        keys, requested_at = {host: self._key_of_host(host) for host in hosts}, monotonic()
         names, custom_hosts = ([value for kind, value in keys.values() if kind == item and value] for item in _HOSTS)
-        of_names, of_hosts = store.current_tags(work, names, custom_hosts)
+        of_names, of_hosts = tenant_store.current_tags(work, names, custom_hosts)
         found = {host: (of_names if kind == _NAME else of_hosts).get(value, "") for host, (kind, value) in keys.items()}
         for host, tag in found.items():
-            self._confirm(keys[host], tag, asked_at)
+            self._confirm(keys[host], tag, requested_at)
         return found
 
-    def _confirm(self, key: tuple[str, str], tag: str, asked_at: float) -> None:
+    def _confirm(self, key: tuple[str, str], tag: str, requested_at: float) -> None:
         """Mark the cached tenant as checked if the store has its version; else expire or drop it."""
         cached = self._tenants.peek(key)
         if cached is None:
@@ -112,7 +114,7 @@ class CachedTenantDirectory:
         if not tag:
             self._tenants.drop(key)
         elif cached.tenant.version_tag == tag:
-            cached.checked_at = max(cached.checked_at, asked_at)
+            cached.checked_at = max(cached.checked_at, requested_at)
         else:
             cached.checked_at = float("-inf")
 
@@ -128,7 +130,7 @@ class CachedTenantDirectory:
             cached = (
                 profile_client.application(self._settings.addresses(tenant.name, tenant.custom_hosts))
                 if is_profile_client
-                else store.application(work, client_id=client_id, name=name)
+                else tenant_store.application(work, client_id=client_id, name=name)
             )
             # An application that registered itself changes without a new version of the tenant.
             if cached is not None and not cached.is_self_registered:
@@ -140,7 +142,7 @@ class CachedTenantDirectory:
         key = (tenant.tenant_id, tenant.version)
         cached = self._origins.get(key)
         if cached is None:
-            cached = store.origins(work)
+            cached = tenant_store.origins(work)
             self._origins.put(key, cached, work, applications)
         return cached
 
@@ -182,10 +184,10 @@ class CachedTenantDirectory:
         load: Callable[[UnitOfWork], Tenant | None],
         cost: Cost | None,
     ) -> Tenant | None:
-        work, asked_at = UnitOfWork(self._database, store.LOOKUP_TENANT, cost), monotonic()
+        work, requested_at = UnitOfWork(self._database, tenant_store.LOOKUP_TENANT, cost), monotonic()
         try:
-            if cached is not None and store.version(work, cached.tenant.tenant_id) == cached.tenant.version:
-                cached.checked_at = asked_at
+            if cached is not None and tenant_store.version(work, cached.tenant.tenant_id) == cached.tenant.version:
+                cached.checked_at = requested_at
                 return cached.tenant
             tenant = load(work)
         finally:
@@ -194,7 +196,7 @@ class CachedTenantDirectory:
             self._tenants.drop(key)  # suspended or gone: it must not serve while the database is slow
         else:
             self._on_load(tenant)
-            self._tenants.put(key, _CachedTenant(tenant, asked_at))
+            self._tenants.put(key, _CachedTenant(tenant, requested_at))
         return tenant
 
     def _check_later(

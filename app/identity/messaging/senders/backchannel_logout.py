@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 
 _DONE: Final = frozenset({200, 204})
 _RETRYABLE: Final = frozenset({408, 425, 429})

@@ -11,7 +11,7 @@ from app.identity.messaging.senders.sns import Sns
 from app.identity.messaging.senders.twilio import Twilio
 from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 from app.settings import Settings
 
 

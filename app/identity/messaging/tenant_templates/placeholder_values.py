@@ -39,7 +39,7 @@ def values_for(
         "Email": facts.email or (facts.to if isinstance(kind, MailKind) else _text(account.email if account else "")),
         "TenantName": Branding(context.tenant.display_name, context.tenant.brand).tenant,
         "CurrentYear": str(context.now.year),
-        "IpAddress": one_line(context.address, 45),
+        "IpAddress": one_line(context.ip_address, 45),
         "UserAgent": safe_name(" · ".join(filter(None, (agent.browser, agent.system)))),
         "Providers": _providers(context, account),
         "Url": link,

@@ -23,7 +23,7 @@ from app.identity.messaging.tenant_templates.allowed_html import (
 from app.identity.messaging.tenant_templates.conditional_comments import ConditionalComment
 from app.identity.messaging.tenant_templates.placeholders import LINKS, REQUIRED, Parts, Placeholder, parse
 from app.identity.messaging.tenant_templates.plain_text import VOID_ELEMENTS, PlainTextBuilder
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 _MAX_DEPTH, _MAX_PROBLEMS, _MAX_DECLARATIONS = 100, 20, 500
 OUR_CLASSES: Final = ("button", "code", "small")
@@ -235,7 +235,7 @@ class _Sanitizer(HTMLParser):
             self.parts += [' href="', *self._address(value), '"']
             return
         self._refuse_placeholders(value, f"the attribute {name}")
-        if loads_file(name) and not (value.startswith("https://") and is_web_address(value)):
+        if loads_file(name) and not (value.startswith("https://") and is_web_url(value)):
             self.problem(f"a picture at an https address; found {value[:60]!r}")
         if name == "style" and is_harmful_style(value):
             self.problem(f"a style without {_HARMFUL_STYLES}")
@@ -249,9 +249,7 @@ class _Sanitizer(HTMLParser):
         sample = "".join(part if isinstance(part, str) else "x" for part in parts)
         first = parts[0] if parts else ""
         is_complete = isinstance(first, str) and (first.count("/") >= 3 or len(parts) == 1)
-        if Placeholder("Url") in parts or not (
-            (is_web_address(sample) and is_complete) or _MAILTO.match(value.strip())
-        ):
+        if Placeholder("Url") in parts or not ((is_web_url(sample) and is_complete) or _MAILTO.match(value.strip())):
             self.problem(f"#Url# alone, or a whole web address in href; found {value[:60]!r}")
             return ()
         return [escape(part) if isinstance(part, str) else Placeholder(part.name, is_in_address=True) for part in parts]

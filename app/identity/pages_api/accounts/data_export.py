@@ -7,21 +7,20 @@ from typing import Any, Final
 
 from sqlalchemy.engine import Row
 
-from app.contract.accounts.pages import security as contract
+from app.contract.accounts.pages import security_pages
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials import store as credential_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials import credential_store
+from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors import trusted_browsers
-from app.identity.credentials.store import Credential
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import privacy_policy
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.directory.consents import service as consent_forms
-from app.identity.directory.custom_objects import store as custom_object_store
-from app.identity.directory.roles import store as tenant_role_store
+from app.identity.directory.consents import consent_forms
+from app.identity.directory.custom_objects import custom_object_store
+from app.identity.directory.roles import tenant_role_store
 from app.identity.pages_api import signed_in_account, views
 from app.identity.platform import audit
 from app.identity.platform.context import Context
@@ -38,13 +37,13 @@ _READABLE_FACTS: Final = frozenset(
 """The facts of an event that the owner may read; the others are internal ids, or of other people."""
 
 
-@contract.export_data.implements
-def export_data(context: Context, req: NoParameters) -> contract.DataView:
+@security_pages.export_data.implements
+def export_data(context: Context, req: NoParameters) -> security_pages.DataView:
     """Return the document; raises TooManyRequests after five reads in an hour."""
     session, account = signed_in_account.require_account(context)
     context.spend("own_data", _RATE, account.uid)
     context.audit.record("account.data_read", uid=account.uid)
-    return contract.DataView(data=document(context, session, account))
+    return security_pages.DataView(data=document(context, session, account))
 
 
 def document(context: Context, session: BrowserSession, account: Account) -> dict[str, Any]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from app.contract.federation import errors as refusals
-from app.contract.federation.pages import identities as contract
+from app.contract import errors
+from app.contract.federation.pages import identity_pages
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
-from app.contract.tenants.pages import ConnectionView
+from app.contract.tenants.tenant_pages import ConnectionView
 from app.identity.authentication.federation import offered_connections, unlinking
 from app.identity.authentication.sign_in import recent_authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.pages_api import signed_in_account, views
@@ -24,11 +22,11 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 
-@contract.read.implements
-def read(context: Context, req: NoParameters) -> contract.OwnIdentities:
+@identity_pages.read.implements
+def read(context: Context, req: NoParameters) -> identity_pages.OwnIdentities:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    return contract.OwnIdentities(
+    return identity_pages.OwnIdentities(
         person=views.person(context, account),
         identities=[_shown(context, account, identity) for identity in linked_identities.of(account)],
         connections=_linkable(context, account),
@@ -36,32 +34,32 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:
     )
 
 
-@contract.connect.implements
-def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse:
+@identity_pages.connect.implements
+def connect(context: Context, req: identity_pages.LinkIdentityRequest) -> StepResponse:
     """Redirect the browser to the provider; only this browser, with this session, can finish the link."""
     session, _ = signed_in_account.require_account(context)
     if not context.tenant.settings.account_linking:
-        raise refusals.AccountLinkingOff
+        raise errors.AccountLinkingOff
     connection = offered_connections.find(context, req.provider)
     return federated_login.redirect_to_provider(context, connection, None, InteractionState(links=session.session_id))
 
 
-@contract.disconnect.implements
-def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Posted:
+@identity_pages.disconnect.implements
+def disconnect(context: Context, req: identity_pages.UnlinkIdentityRequest) -> Posted:
     account = accounts.current(context)
     account = account_store.lock(context, account.uid) or account
     item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
     if item is None:
-        raise refusals.UnknownIdentity
+        raise errors.UnknownIdentity
     if unlinking.is_last_sign_in_method(context, account, item):
-        raise refusals.NothingToUnlink
+        raise errors.NothingToUnlink
     unlinking.take_away(context, account, item)
     return Posted()
 
 
-def _shown(context: Context, account: Account, item: Identity) -> contract.LinkedIdentityView:
+def _shown(context: Context, account: Account, item: Identity) -> identity_pages.LinkedIdentityView:
     title, mark = offered_connections.title_and_mark(context, item.provider)
-    return contract.LinkedIdentityView(
+    return identity_pages.LinkedIdentityView(
         id=_id(item),
         provider=item.provider,
         title=title,

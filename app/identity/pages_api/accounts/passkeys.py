@@ -5,37 +5,36 @@ from __future__ import annotations
 from typing import Literal
 
 from app.contract.page_models import NoParameters
-from app.contract.passkeys import pages as contract
+from app.contract.passkeys import passkey_pages
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import recent_authentication
-from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.passkeys import options
-from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.authentication.sign_in.passkeys import passkey_management
+from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.credential_store import Credential
+from app.identity.credentials.passkeys import options, passkey_store
 from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
 from app.identity.credentials.second_factors.authenticators.passkey import user_entity
-from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.interactions import passkey_offers
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
 
-@contract.read_own.implements
-def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:
+@passkey_pages.read_own.implements
+def read_own(context: Context, req: NoParameters) -> passkey_pages.OwnPasskeys:
     require_enabled(context)
     session, account = signed_in_account.require_account(context)
     stored = passkey_store.by_account(context, account.uid)
     owner = user_entity(account)
     sessions.touch(context, session)
-    return contract.OwnPasskeys(
+    return passkey_pages.OwnPasskeys(
         person=views.person(context, account),
         passkeys=[_own(item) for item in stored],
-        accepted=contract.AcceptedCredentials(
+        accepted=passkey_pages.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),
             user_id=options.user_handle(account.uid),
             name=owner.name,
@@ -56,9 +55,9 @@ def _obstacle(context: Context, account: Account, count: int) -> Literal["", "em
     return "limit" if count >= passkey_store.MAX_PASSKEYS else ""
 
 
-def _own(passkey: Credential) -> contract.OwnPasskey:
+def _own(passkey: Credential) -> passkey_pages.OwnPasskey:
     transports = set(passkey.facts.get("transports") or ())
-    return contract.OwnPasskey(
+    return passkey_pages.OwnPasskey(
         **passkey_store.to_listed(passkey).model_dump(),
         used_at=iso(passkey.used_at),
         is_synced=bool(passkey.facts.get("synced")),
@@ -66,25 +65,25 @@ def _own(passkey: Credential) -> contract.OwnPasskey:
     )
 
 
-@contract.begin_own.implements
-def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
+@passkey_pages.begin_own.implements
+def begin_own(context: Context, req: passkey_pages.BeginOwnRequest) -> passkey_pages.PasskeyOptions:
     require_enabled(context)
     _, account = signed_in_account.require_account(context)
     preferences = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
-    return contract.PasskeyOptions(options=management.begin_adding(context, account, preferences))
+    return passkey_pages.PasskeyOptions(options=passkey_management.begin_adding(context, account, preferences))
 
 
-@contract.add.implements
-def add(context: Context, req: contract.AddPasskeyRequest) -> Posted:
+@passkey_pages.add.implements
+def add(context: Context, req: passkey_pages.AddPasskeyRequest) -> Posted:
     require_enabled(context)
     account = accounts.current(context)
-    management.add(context, account, req.credential, req.name)
+    passkey_management.add(context, account, req.credential, req.name)
     passkey_offers.accept(context, account)
     return Posted()
 
 
-@contract.rename.implements
-def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
+@passkey_pages.rename.implements
+def rename(context: Context, req: passkey_pages.RenamePasskeyRequest) -> Posted:
     _, account = signed_in_account.require_account(context)
-    management.rename(context, account, req.id, req.name)
+    passkey_management.rename(context, account, req.id, req.name)
     return Posted()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.recovery import pages as recovery_pages
+from app.contract import errors
+from app.contract.recovery import recovery_pages
 from app.identity.authentication.recovery import new_password, password_change, password_reset
 from app.identity.authentication.sign_in import locks, required_actions
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.pages_api.signed_in_account import require_account
 from app.identity.platform.context import Context
 
@@ -18,9 +18,9 @@ def change_password(context: Context, req: recovery_pages.ChangePasswordRequest)
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session else None
     if session is None or account is None:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     if required_actions.blocks_account_pages(context, session, account):
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     password_reset.spend_limit(context)
     changed = password_change.change(context, account, req.old_password, req.new_password, locks.LockSolution())
     others = len(sessions.of_account(context, account.uid)) - 1
@@ -35,11 +35,11 @@ def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest)
     password_reset.spend_limit(context)
     session, account = require_account(context)
     if account.password_hash is not None:
-        raise e.WrongCurrentPassword
+        raise errors.WrongCurrentPassword
     password_hash = new_password.check_and_hash(context, account, req.password)
     locked = new_password.lock_account(context, account)
     if locked.password_hash is not None:  # set concurrently in another tab
-        raise e.WrongCurrentPassword
+        raise errors.WrongCurrentPassword
     new_password.write(context, locked, password_hash, suppress_webhook=False, event="SetPassword")
     text = sessions.mark_reauthenticated(context, session)
     return recovery_pages.PasswordChanged(session=sessions.cookie(context, session, text))

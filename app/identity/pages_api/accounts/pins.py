@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
-from app.contract.accounts.pages.reauthentication import RequiredReauthentication
+from app.contract import errors
+from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.page_models import LinkLookup
-from app.contract.pins import pages as contract
-from app.contract.recovery.pages import RecoveryLinkView
+from app.contract.pins import pin_pages
+from app.contract.recovery.recovery_pages import RecoveryLinkView
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.identity.authentication.recovery import password_reset, pin_reset
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions, recent_authentication
-from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in import interactions, recent_authentication, sign_in_identifiers
+from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.pins import pins
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.interactions import next_step
@@ -24,8 +23,8 @@ from app.identity.pages_api.recovery.password_and_pin import link_view
 from app.identity.platform.context import Context
 
 
-@contract.set_at_sign_in.implements
-def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepResponse:
+@pin_pages.set_at_sign_in.implements
+def set_at_sign_in(context: Context, req: pin_pages.PinStepRequest) -> StepResponse:
     """Set or skip the PIN of a sign-in; only an offered PIN may be skipped. A second click gets the same response."""
     session, account = signed_in_account.require_session(context)
     interaction = next_step.open_interaction(context, req.interaction_id)
@@ -44,8 +43,8 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepRespon
     return next_step.advance(context, interaction, session)
 
 
-@contract.set_own.implements
-def set_own(context: Context, req: contract.SetPinRequest) -> Posted:
+@pin_pages.set_own.implements
+def set_own(context: Context, req: pin_pages.SetPinRequest) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
     event = pins.CHANGED if account.has_pin else pins.SET
@@ -53,31 +52,31 @@ def set_own(context: Context, req: contract.SetPinRequest) -> Posted:
     return Posted()
 
 
-@contract.by_answers.implements
-def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
+@pin_pages.by_answers.implements
+def by_answers(context: Context, req: pin_pages.PinByAnswers) -> Posted:
     """Reset the PIN by security answers; wrong answers get the same response with and without an account."""
     pins.refuse_disabled(context.tenant.settings)
     answers = {question: text for question, text in req.answers.items() if text.strip()}
     if not context.tenant.settings.security_questions:
-        raise e.SecurityQuestionsOff
+        raise errors.SecurityQuestionsOff
     password_reset.spend_limit(context)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     pin_hash = pins.hash_new_pin(context, req.pin)
     try:
         pin_reset.set_pin(context, pin_reset.verify_answers(context, lookup, answers), pin_hash)
-    except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
-        raise e.WrongQuestionOrAnswer from None
+    except (errors.WrongSecurityAnswer, errors.AccountBlocked, errors.NoPin):
+        raise errors.WrongQuestionOrAnswer from None
     return Posted()
 
 
-@contract.read_link.implements
+@pin_pages.read_link.implements
 def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
     return link_view(context, Purpose.RESET_PIN, req)
 
 
-@contract.reset.implements
-def reset(context: Context, req: contract.PinReset) -> Posted:
+@pin_pages.reset.implements
+def reset(context: Context, req: pin_pages.PinReset) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     password_reset.spend_limit(context)
     pin_reset.reset_with_link(context, req.token, req.pin)

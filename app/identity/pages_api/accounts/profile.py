@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.accounts.pages import profile as account_pages
-from app.contract.sessions.pages import sign_out as sign_out_pages
+from app.contract import errors
+from app.contract.accounts.pages import profile_pages
+from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in import recent_authentication, required_actions
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.verification import phones
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.verification import phone_verification
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api import views
-from app.identity.pages_api.accounts import identifiers as account_identifiers
-from app.identity.pages_api.accounts import security_checkup
+from app.identity.pages_api.accounts import emails_and_phone, security_checkup
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
 
 
-@account_pages.profile.implements
-def read_profile(context: Context, req: account_pages.ProfileRequest) -> account_pages.ProfileResponse:
+@profile_pages.profile.implements
+def read_profile(context: Context, req: profile_pages.ProfileRequest) -> profile_pages.ProfileResponse:
     signed_in = sessions.signed_in(context, with_credentials=req.with_checkup)
     if signed_in is None or not signed_in.account.is_active:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     session, account = signed_in.session, signed_in.account
     if required_actions.blocks_account_pages(context, session, account):
-        raise e.NotAuthenticated  # the page then leads to a sign-in, which asks for them
-    requested_number = phones.requested_number(context, account) if req.with_asked_phone else None
+        raise errors.NotAuthenticated  # the page then leads to a sign-in, which asks for them
+    requested_number = phone_verification.requested_number(context, account) if req.with_requested_phone else None
     sessions.touch(context, session)
-    return account_pages.ProfileResponse(
+    return profile_pages.ProfileResponse(
         person=views.person(context, account),
         profile=accounts.entered_of(account),
         has_password=account.password_hash is not None,
         reauthentication=recent_authentication.required_reauthentication(context, session, account),
         answered=list(account.security_answers),
         phone=display_phone(account.phone) if account.phone else None,
-        asked_phone=display_phone(requested_number) if requested_number else None,
-        resend_in_seconds=account_identifiers.wait_for_number(context, account, requested_number)
+        requested_phone=display_phone(requested_number) if requested_number else None,
+        resend_in_seconds=emails_and_phone.wait_for_number(context, account, requested_number)
         if requested_number
         else 0,
-        addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
+        addresses=emails_and_phone.email_views(context, account) if req.with_emails else [],
         has_to_do=req.with_checkup and security_checkup.has_task(context, account, signed_in.credentials),
         password_policy=active_policies.password_rules(context, account) if req.with_password_policy else None,
     )
@@ -52,7 +51,7 @@ def read_profile(context: Context, req: account_pages.ProfileRequest) -> account
 def end_session(context: Context, req: sign_out_pages.EndSessionRequest) -> StepResponse:
     session = sessions.current(context)
     if session is None:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     frames: list[str] = []
     if req.others:
         for other_session in sessions.of_account(context, session.uid):
@@ -61,9 +60,9 @@ def end_session(context: Context, req: sign_out_pages.EndSessionRequest) -> Step
             ):
                 _revoke(context, session.uid, other_session.session_id)
     elif req.id is None:
-        raise e.BadParameter.names("id")
+        raise errors.BadParameter.names("id")
     elif (ended := sessions.end(context, session.uid, req.id)) is None:
-        raise e.SessionExpired
+        raise errors.SessionExpired
     else:
         _revoke(context, session.uid, req.id)
         if req.id == session.session_id:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.accounts.pages import profile as contract
-from app.contract.accounts.pages import security as security_pages
-from app.contract.accounts.self_service import UpdateOwnAccount
-from app.contract.consents import pages as consent_pages
+from app.contract import errors
+from app.contract.accounts.pages import profile_pages, security_pages
+from app.contract.accounts.self_service_operations import UpdateOwnAccount
+from app.contract.consents import consent_pages
 from app.contract.page_models import InteractionOnly
 from app.contract.registration.form import CUSTOM, FormField
 from app.contract.shared_responses import Posted
@@ -17,19 +16,18 @@ from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import (
     interactions,
 )
-from app.identity.directory.accounts import privacy_policy
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.signed_in_account import require_account, require_session
 from app.identity.platform.context import Context
-from app.identity.use_cases.accounts import profile
+from app.identity.use_cases.accounts import change_profile
 
 
-@contract.edit_profile.implements
-def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
+@profile_pages.edit_profile.implements
+def edit_profile(context: Context, req: profile_pages.ProfileEdit) -> Posted:
     session, account = require_account(context)
-    profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
+    change_profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
     return Posted()
 
 
@@ -37,7 +35,7 @@ def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
 def edit_answers(context: Context, req: security_pages.AnswersEdit) -> Posted:
     provided = {question: text for question, text in req.answers.items() if text.strip()}
     if provided:
-        profile.update(
+        change_profile.update(
             context,
             accounts.current(context),
             UpdateOwnAccount(security_question_answer=provided),
@@ -51,24 +49,24 @@ def accept_policy(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, (session, account) = interactions.find(context, req.interaction_id), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
-    with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click or another tab continues too
+    with suppress(errors.NoPrivacyPolicy, errors.PolicyAcceptedAlready):  # a second click or another tab continues too
         privacy_policy.accept(context, account)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-@contract.fill_missing.implements
-def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> StepResponse:
+@profile_pages.fill_missing.implements
+def fill_missing(context: Context, req: profile_pages.MissingFieldsRequest) -> StepResponse:
     interaction, (session, account) = interactions.find(context, req.interaction_id), require_account(context)
     if interaction is None:
         return next_step.START_AGAIN
     provided = {name: text for name, text in req.fields.items() if text.strip()}
-    profile.update(context, account, _changes(context, provided), session_id=session.session_id)
+    change_profile.update(context, account, _changes(context, provided), session_id=session.session_id)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
     """Return the typed values as an update of the profile, limited to the fields of the tenant's form."""
-    form = contract.editable(registration_form.fields_of(context.tenant.settings))
+    form = profile_pages.editable(registration_form.fields_of(context.tenant.settings))
     edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _submitted_value(field, text) for field, text in edited if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}

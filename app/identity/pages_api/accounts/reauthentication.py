@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract.accounts.pages import reauthentication as contract
-from app.contract.accounts.pages.reauthentication import RequiredReauthentication
+from app.contract.accounts.pages import reauthentication_pages
+from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.contract.steps import SecondFactorStep, StepResponse, StepUpStep
@@ -16,22 +16,24 @@ from app.identity.authentication.sign_in import interactions, pending_sign_in, r
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.second_factors import second_factors
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 
 
-@contract.begin_reauthentication.implements
-def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.ReauthenticationStep:
+@reauthentication_pages.begin_reauthentication.implements
+def begin(
+    context: Context, req: reauthentication_pages.ReauthenticationRequest
+) -> reauthentication_pages.ReauthenticationStep:
     if req.interaction_id:
         return _within(context, req.interaction_id)
     session, account = signed_in_account.require_account(context)
-    response = contract.ReauthenticationStep(
+    response = reauthentication_pages.ReauthenticationStep(
         person=views.person(context, account),
         reauthentication=recent_authentication.required_reauthentication(context, session, account),
     )
@@ -43,13 +45,15 @@ def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.R
     return response.model_copy(update={"next": step})
 
 
-def _within(context: Context, interaction_id: str) -> contract.ReauthenticationStep:
+def _within(context: Context, interaction_id: str) -> reauthentication_pages.ReauthenticationStep:
     """Require the second factor before an application gets its response; an account without one continues."""
     interaction, (session, account) = (
         interactions.find(context, interaction_id),
         signed_in_account.require_session(context),
     )
-    response = contract.ReauthenticationStep(person=oauth_views.person(account), next=next_step.START_AGAIN)
+    response = reauthentication_pages.ReauthenticationStep(
+        person=oauth_views.person(account), next=next_step.START_AGAIN
+    )
     if interaction is None:
         return response
     if interaction.is_done:
@@ -74,7 +78,7 @@ def _require_second_factor(
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 
 
-@contract.reauthenticate.implements
+@reauthentication_pages.reauthenticate.implements
 def with_password(context: Context, req: NoParameters) -> Posted:
     """Do nothing more: the operation requires a recent authentication."""
     return Posted()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from app.contract.accounts.pages.security import FEW_CODES, CheckupView, Improvement
+from app.contract.accounts.pages.security_pages import FEW_CODES, CheckupView, Improvement
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.credential_store import Credential
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
-from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 

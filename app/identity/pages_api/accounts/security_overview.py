@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from app.contract.accounts.pages import security as contract
+from app.contract.accounts.pages import security_pages
 from app.contract.oauth.models import ScopeView
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.identity.authentication.federation import offered_connections
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.credentials.second_factors import second_factors, trusted_browsers
 from app.identity.credentials.second_factors.trusted_browsers import TrustedBrowser
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.pages_api import signed_in_account, views
-from app.identity.pages_api.accounts import second_factors as account_second_factors
-from app.identity.pages_api.accounts import security_checkup
+from app.identity.pages_api.accounts import account_second_factors, security_checkup
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorized_applications, third_party_initiated_login
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import authorized_applications, oauth_views, third_party_initiated_login
 from app.identity.protocols.oauth.authorized_applications import ApplicationAccess
 from app.kit.clock import iso
 from app.kit.web.user_agents import parse_user_agent
 
 
-@contract.read.implements
-def read(context: Context, req: NoParameters) -> contract.SecurityView:
+@security_pages.read.implements
+def read(context: Context, req: NoParameters) -> security_pages.SecurityView:
     session, account = signed_in_account.require_account(context)
     settings, factors = context.tenant.settings, second_factors.of_account(context, account)
     sessions.touch(context, session)
-    return contract.SecurityView(
+    return security_pages.SecurityView(
         person=views.person(context, account),
         has_password=account.password_hash is not None,
         password_changed_at=iso(account.password_changed_at),
@@ -48,8 +45,8 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:
     )
 
 
-@contract.forget_browsers.implements
-def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Posted:
+@security_pages.forget_browsers.implements
+def forget_browsers(context: Context, req: security_pages.ForgetBrowserRequest) -> Posted:
     _, account = signed_in_account.require_account(context)
     if req.every:
         trusted_browsers.revoke_all(context, account.uid)
@@ -59,16 +56,18 @@ def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Pos
     return Posted()
 
 
-@contract.applications.implements
-def applications(context: Context, req: NoParameters) -> contract.ApplicationsView:
+@security_pages.applications.implements
+def applications(context: Context, req: NoParameters) -> security_pages.ApplicationsView:
     _, account = signed_in_account.require_account(context)
     listed = [_application(context, account, item) for item in _known(context, account)]
     has_to_do = security_checkup.has_task(context, account)
-    return contract.ApplicationsView(person=views.person(context, account), applications=listed, has_to_do=has_to_do)
+    return security_pages.ApplicationsView(
+        person=views.person(context, account), applications=listed, has_to_do=has_to_do
+    )
 
 
-@contract.revoke_application.implements
-def revoke_application(context: Context, req: contract.RevokeApplicationRequest) -> Posted:
+@security_pages.revoke_application.implements
+def revoke_application(context: Context, req: security_pages.RevokeApplicationRequest) -> Posted:
     """Revoke an application's access; that needs no reauthentication, because it gives an attacker nothing."""
     _, account = signed_in_account.require_account(context)
     authorized_applications.revoke(context, account.uid, req.client_id)
@@ -84,15 +83,15 @@ def _known(context: Context, account: Account) -> list[ApplicationAccess]:
     ]
 
 
-def _application(context: Context, account: Account, item: ApplicationAccess) -> contract.ApplicationView:
+def _application(context: Context, account: Account, item: ApplicationAccess) -> security_pages.ApplicationView:
     client = context.application(client_id=item.client_id)
     relying_party = oauth_views.relying_party(context, client, None) if client is not None else None
     opens = None
     if client is not None:
         hint = third_party_initiated_login.login_hint(context, client, account, item.scopes)
         target = oauth_views.home_of(context, client)
-        opens = third_party_initiated_login.start_address(context, client, target=target, login_hint=hint)
-    return contract.ApplicationView(
+        opens = third_party_initiated_login.start_url(context, client, target=target, login_hint=hint)
+    return security_pages.ApplicationView(
         client_id=item.client_id,
         name=(relying_party.name if relying_party else "") or item.client_id,
         home=relying_party.home if relying_party else None,
@@ -102,9 +101,9 @@ def _application(context: Context, account: Account, item: ApplicationAccess) ->
     )
 
 
-def _browser(item: TrustedBrowser) -> contract.BrowserView:
+def _browser(item: TrustedBrowser) -> security_pages.BrowserView:
     agent = parse_user_agent(item.agent)
-    return contract.BrowserView(
+    return security_pages.BrowserView(
         id=item.browser_id,
         browser=agent.browser,
         os=agent.system,

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.steps import InvitationStep, StepResponse
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitations import link_service as invitation_links
-from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.directory.accounts import accounts
+from app.identity.directory.organizations import organizations
+from app.identity.directory.organizations.invitations import invitation_links, invitation_store, invitations
 from app.identity.directory.organizations.invitations.invitation import InvitationLinkRecord, InvitationRecord
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
 Found = tuple[InvitationRecord | InvitationLinkRecord, OrganizationRecord]
 """An invitation by email or by link, in any state, and its organization."""
-_REFUSED = (e.ClosedInvitation, e.OrganizationInactive, e.UnknownOrganization, e.WrongInvitationEmail, e.NoSeatLeft)
+_REFUSED = (
+    errors.ClosedInvitation,
+    errors.OrganizationInactive,
+    errors.UnknownOrganization,
+    errors.WrongInvitationEmail,
+    errors.NoSeatLeft,
+)
 
 
 def by_token_hash(context: Context, token_hash: str) -> Found | None:

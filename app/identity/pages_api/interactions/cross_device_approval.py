@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.kit.web.user_agents import parse_user_agent
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import FormPostStep, ProfileStep, RedirectStep, RefusedStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import JwtRequest
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.tenants.addresses.allowed_addresses import is_registered_page, with_query
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.directory.accounts import accounts
+from app.identity.directory.tenants.urls.allowed_urls import is_registered_page, with_query
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
 from app.identity.protocols.jwt_sign_on.signing import JwtApp
-from app.kit.web.web_addresses import redirect_origin
+from app.kit.web.urls import redirect_origin
 
 _FRAGMENT, _POST = "fragment", "post"
 
@@ -44,7 +44,7 @@ def redirect_with_jwt(context: Context, session: BrowserSession, request: JwtReq
         app = signing.find(context, request.app)
         is_ready = account is not None and is_registered_page(context, request.redirect_uri)
         signed = signing.sign(context, app, account, request.nonce) if is_ready and account is not None else None
-    except (e.JwtConfigurationInvalid, e.JwtAppNameMissing):
+    except (errors.JwtConfigurationInvalid, errors.JwtAppNameMissing):
         return StepResponse(step=RefusedStep(error="1180", part=RefusedPart.CLIENT))
     if signed is None:
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))

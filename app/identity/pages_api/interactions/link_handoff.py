@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.step_reasons import WaitingState
 from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import WaitingPage
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -63,7 +63,7 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
         return None
     try:
         context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
-    except e.TooManyRequests:
+    except errors.TooManyRequests:
         return None
     return interaction
 
@@ -96,7 +96,7 @@ def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | No
     if not hmac.compare_digest(typed_code(typed), number_of(interaction)):
         context.spend("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
         context.audit.record("handover.wrong_number", uid=token.uid)
-        raise e.WrongMailCode("The number does not match the one on the waiting page.")
+        raise errors.WrongMailCode("The number does not match the one on the waiting page.")
     return interaction
 
 

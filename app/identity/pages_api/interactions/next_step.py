@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from app.contract.accounts.pages.reauthentication import RequiredReauthentication
+from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.steps import (
     ApproveProgramStep,
@@ -25,14 +25,14 @@ from app.contract.steps import (
 from app.identity.authentication.sign_in import interactions, recent_authentication, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies, branding
-from app.identity.directory.tenants.addresses.allowed_addresses import (
+from app.identity.directory.tenants.urls.allowed_urls import (
     is_allowed,
     is_own,
     is_registered_page,
@@ -41,17 +41,15 @@ from app.identity.directory.tenants.addresses.allowed_addresses import (
 from app.identity.pages_api.interactions import (
     accept_invitation,
     cross_device_approval,
+    interaction_handoff,
     jwt_redirect,
     return_codes,
 )
-from app.identity.pages_api.interactions import (
-    token_handoff as interaction_handoff,
-)
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.identity.protocols.oauth.authorize import authorization_endpoint
-from app.kit.web.web_addresses import redirect_origin
+from app.kit.web.urls import redirect_origin
 
 _FIRST_STEPS: Final[Mapping[str, type[LoginStep | RegisterStep | ForgotStep]]] = {
     "register": RegisterStep,
@@ -132,10 +130,10 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
     if (refused := accept_invitation.accept(context, interaction, session)) is not None:
         return refused
     interactions.finish(context, interaction)
-    return to_return_address(context, session, interaction.state.return_url)
+    return to_return_url(context, session, interaction.state.return_url)
 
 
-def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> StepResponse:
+def to_return_url(context: Context, session: BrowserSession, return_url: str | None) -> StepResponse:
     """Return the end of a visit without an application: an allowed return address, else the profile page."""
     if return_url and is_allowed(context, return_url):
         return StepResponse(step=RedirectStep(address=_with_token(context, session, return_url)))
@@ -155,7 +153,7 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
     if settings.code_in_return_url:
         return with_query(return_url, code=return_codes.issue(context, session))
     ends_at = int(session.expires_at.timestamp())
-    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, ends_at=ends_at)
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.ip_address, ends_at=ends_at)
     access, _ = active_policies.shortest_lifetimes_of(context, session.uid)
     grant = TokenGrant(
         uid=session.uid,
@@ -181,7 +179,7 @@ def open_return(
     required = required_actions.find_first(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
-        return to_return_address(context, session, return_url)
+        return to_return_url(context, session, return_url)
     state = InteractionState(return_url=return_url or None, action=action)
     interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
     relying_party = return_target(context, return_url)

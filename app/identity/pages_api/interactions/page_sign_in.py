@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import (
@@ -20,17 +20,21 @@ from app.contract.steps import (
     SecondFactorStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in
-from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in import (
+    allowed_methods,
+    eligibility,
+    interactions,
+    password_sign_in,
+    pending_sign_in,
+)
 from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import browser_sessions
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
-from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api.interactions import next_step, passkey_offers, pending_identities
@@ -51,11 +55,11 @@ def try_after_first_factor(
         return limited
     try:
         required = pending_sign_in.required_factor(context, account, authentication)
-    except e.TwoFactorOn:
+    except errors.TwoFactorOn:
         return None
     if required is not None and required.must_enrol and authentication.is_taken_over:
         return None  # enrolment requires a first factor in this browser
-    can_proceed = sign_in_service.try_record_sign_in if required is None else eligibility.can_sign_in
+    can_proceed = password_sign_in.try_record_sign_in if required is None else eligibility.can_sign_in
     if not can_proceed(context, account, authentication.kind):
         return None
     return after_first_factor(context, interaction, account, authentication, required)
@@ -75,12 +79,14 @@ def method_step(
     """
     try:
         allowed_methods.refuse(context, account, authentication.methods, is_again=is_again)
-    except e.LoginNotAllowed as refusal:
-        return ask_for_method(context, interaction, refusal)
+    except errors.LoginNotAllowed as refusal:
+        return prompt_for_method(context, interaction, refusal)
     return None
 
 
-def ask_for_method(context: Context, interaction: Interaction | None, refusal: e.LoginNotAllowed) -> StepResponse:
+def prompt_for_method(
+    context: Context, interaction: Interaction | None, refusal: errors.LoginNotAllowed
+) -> StepResponse:
     """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
     binding = None
     if interaction is None or interaction.is_done:
@@ -198,7 +204,7 @@ def _continue_with(
     if step is not None and interaction is not None:
         return StepResponse(step=step, interaction_id=interaction.interaction_id)
     if interaction is None:
-        return next_step.to_return_address(context, session, None)
+        return next_step.to_return_url(context, session, None)
     return next_step.advance(context, interaction, session)
 
 

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.identity.authentication.sign_in import allowed_methods
+from app.identity.authentication.sign_in.password_sign_in import PASSWORD
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.service import PASSWORD
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -38,13 +38,13 @@ def is_due(context: Context, account: Account, authentication: Authentication) -
         or not webauthn_origins.supports_passkeys(context)
     ):
         return False
-    return _asks_again(context, account, _PROGRESSIVE) and not passkey_store.by_account(context, account.uid)
+    return _is_offered_again(context, account, _PROGRESSIVE) and not passkey_store.by_account(context, account.uid)
 
 
 def is_due_here(context: Context, account: Account) -> bool:
     """Return whether a passkey of this device is offered after a sign-in by another device's."""
     is_on = context.tenant.settings.passkey_settings.local_enrollment and bool(account.email)
-    return is_on and _asks_again(context, account, _LOCAL)
+    return is_on and _is_offered_again(context, account, _LOCAL)
 
 
 def decline(context: Context, account: Account, *, is_local: bool) -> None:
@@ -74,7 +74,7 @@ def _store(context: Context, account: Account, member: dict[str, Any]) -> None:
     account_store.change(context, account.uid, {"profile": profile, "profile_modified_at": locked.profile_modified_at})
 
 
-def _asks_again(context: Context, account: Account, flag: str) -> bool:
+def _is_offered_again(context: Context, account: Account, flag: str) -> bool:
     stored = _stored(account)
     if not stored.get(flag):
         return True

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from app.identity.authentication.federation import offered_connections
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import federated_sign_in, offered_connections
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingIdentity
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.verification import service as verification
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.verification import email_verification
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import NO_ACCOUNT, Context
 
@@ -30,10 +28,10 @@ def store_pending(
     identity: ProviderIdentity,
     uid: str = NO_ACCOUNT,
     *,
-    is_address_verified: bool = False,
+    is_email_verified: bool = False,
 ) -> Interaction:
     """Store an identity until the end of the sign-in."""
-    pending = PendingIdentity(identity, uid, is_address_verified)
+    pending = PendingIdentity(identity, uid, is_email_verified)
     state = replace(interaction.state, identity=pending, identity_at=int(context.now.timestamp()))
     return interactions.save(context, interaction, state)
 
@@ -97,7 +95,7 @@ def link_pending(context: Context, interaction: Interaction, account: Account) -
     if not (_is_still(locked, pending) if is_registered_with_it else _is_identity_of(context, locked, pending)):
         return
     try:
-        connections.link(context, locked, pending.claimed)
+        federated_sign_in.link(context, locked, pending.claimed)
     except IdentifierTaken as reason:
         context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
 
@@ -109,4 +107,4 @@ def _is_still(account: Account, pending: PendingIdentity) -> bool:
 def _is_identity_of(context: Context, account: Account, pending: PendingIdentity) -> bool:
     email = (pending.claimed.email or "") if pending.claimed.email_verified else ""
     can_link = pending.is_wished and pending.uid == NO_ACCOUNT and context.tenant.settings.account_linking
-    return can_link and bool(email) and verification.is_verified(account, email)
+    return can_link and bool(email) and email_verification.is_verified(account, email)

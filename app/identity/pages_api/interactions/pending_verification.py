@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import Carries, MailKind
 from app.contract.page_models import SentTo
 from app.contract.step_reasons import Channel
@@ -13,25 +13,22 @@ from app.contract.steps import CheckMailStep
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.authentication.verification import phones
-from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.verification import email_verification, phone_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.identifiers import PHONE
-from app.identity.messaging import send_limits
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging, send_limits
 from app.identity.pages_api.interactions import accept_invitation, link_handoff
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
 MAIL, SMS = "mail", "sms"
-SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+SEND_ERRORS = (errors.MailLimitReached, errors.SmsLimitReached, errors.SharedSmsLimitReached, errors.NoSmsConfiguration)
 _FIRST_FACTOR_SECONDS: Final = 3600
 
 
@@ -53,7 +50,7 @@ def needs_verification_to_join(context: Context, interaction: Interaction, sessi
     """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
     state = pending_for(context, interaction) if accept_invitation.is_of(interaction) else None
     account = account_store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
-    return state is not None and account is not None and not verification.is_verified(account, state.email)
+    return state is not None and account is not None and not email_verification.is_verified(account, state.email)
 
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
@@ -143,12 +140,12 @@ def resend(context: Context, interaction: Interaction, state: PendingVerificatio
 def _send(context: Context, interaction: Interaction, state: PendingVerification) -> None:
     """Mail a link and a code, or text a code; the owner of a taken number is notified instead."""
     if state.by == MAIL:
-        verification.resend(
+        email_verification.resend(
             context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)
         )
     elif state.uid != NO_ACCOUNT:
-        phones.send(context, state.uid, state.subject, account_store.by_uid(context, state.uid))
+        phone_verification.send(context, state.uid, state.subject, account_store.by_uid(context, state.uid))
     elif account_store.by_identifier(context, PHONE, state.subject) is not None:
-        phones.send_account_exists(context, state.subject)
+        phone_verification.send_account_exists(context, state.subject)
     else:
-        phones.simulate_send(context, state.subject)
+        phone_verification.simulate_send(context, state.subject)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import (
     CONNECTION_METHOD,
@@ -16,10 +16,9 @@ from app.contract.steps import (
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.credentials.second_factors import second_factors
+from app.identity.directory.accounts import accounts, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -84,6 +83,6 @@ def _may_begin(context: Context, account: Account, method: str) -> bool:
         second_factors.required_factor(
             context, account, FactorKind.SMS if method == SMS else FactorKind.EMAIL, is_reauthentication=True
         )
-    except e.TwoFactorOn:
+    except errors.TwoFactorOn:
         return False
     return True

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from app.contract import errors as e
-from app.contract.sessions import operations as contract
-from app.contract.sessions.operations import Token
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.contract.sessions import session_operations
+from app.contract.sessions.session_operations import Token
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
+from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -25,25 +25,25 @@ LIFETIME: Final = timedelta(minutes=2)
 
 def issue(context: Context, session: BrowserSession) -> str:
     """Return a code for the session of a complete sign-in."""
-    facts = {"session": session.session_id, "agent": context.agent, "address": context.address}
+    facts = {"session": session.session_id, "agent": context.agent, "address": context.ip_address}
     return continuation_tokens.issue(
         context, ContinuationPurpose.RETURN_CODE, session.uid, lifetime=LIFETIME, facts=facts
     ).text
 
 
-@contract.exchange_code.implements
-def exchange(context: Context, req: contract.ReturnCode) -> Token:
+@session_operations.exchange_code.implements
+def exchange(context: Context, req: session_operations.ReturnCode) -> Token:
     """Use up a code. Only one concurrent call succeeds. The token ends with the browser session; a code without its session is void."""
     code = continuation_tokens.find(context, ContinuationPurpose.RETURN_CODE, req.code)
     if code is None:
-        raise e.WrongRequestToken
+        raise errors.WrongRequestToken
     if code.is_expired(context.now):
-        raise e.ExpiredRequestToken
+        raise errors.ExpiredRequestToken
     account_store.lock_unread(context, code.uid)
     session_id = str(code.facts["session"])
     ends_at = sessions.lock_expiry(context, session_id)
     if ends_at is None or not continuation_tokens.spend(context, code):
-        raise e.WrongRequestToken
+        raise errors.WrongRequestToken
     context.audit.record("return_code.exchanged", uid=code.uid)
     claims = TokenClaims(
         provider="Email",

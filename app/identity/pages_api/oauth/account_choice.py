@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.sessions.pages import account_choice as contract
-from app.contract.sign_in.pages import InteractionRequest
+from app.contract import errors
+from app.contract.sessions.pages import account_choice_pages
+from app.contract.sign_in.sign_in_pages import InteractionRequest
 from app.contract.steps import ProfileStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import browser_sessions
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step
@@ -20,7 +19,7 @@ from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice, authorization_endpoint
 
 
-@contract.accounts.implements
+@account_choice_pages.accounts.implements
 def read_accounts(context: Context, req: InteractionRequest) -> StepResponse:
     """Return the page, also to a person who went back from the sign-in page of another account; else the current step."""
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
@@ -31,8 +30,8 @@ def read_accounts(context: Context, req: InteractionRequest) -> StepResponse:
     return next_step.advance(context, interaction, session)
 
 
-@contract.choose.implements
-def choose(context: Context, req: contract.ChooseAccountRequest) -> StepResponse:
+@account_choice_pages.choose.implements
+def choose(context: Context, req: account_choice_pages.ChooseAccountRequest) -> StepResponse:
     """Continue with a chosen account, sign out of one, or continue to the sign-in page for another one.
 
     The id is only looked up among the sessions whose cookies came with this request.
@@ -77,23 +76,23 @@ def _sign_out(context: Context, interaction: Interaction, ended: SessionAccount 
     return step.model_copy(update={**update, "frames": session_end.frames(context, gone)})
 
 
-@contract.compare.implements
-def compare(context: Context, req: contract.FormAccount) -> contract.AccountsCompared:
+@account_choice_pages.compare.implements
+def compare(context: Context, req: account_choice_pages.FormAccount) -> account_choice_pages.AccountsCompared:
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if account is None:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     former = None if account.uid == req.uid else _held(context, req.uid)
     label = views.person(context, former[1]).label if former is not None else ""
-    return contract.AccountsCompared(current=views.person(context, account), former=label)
+    return account_choice_pages.AccountsCompared(current=views.person(context, account), former=label)
 
 
-@contract.switch_back.implements
-def switch_back(context: Context, req: contract.FormAccount) -> StepResponse:
+@account_choice_pages.switch_back.implements
+def switch_back(context: Context, req: account_choice_pages.FormAccount) -> StepResponse:
     """Make this account the current one; only the cookies of the request say which accounts the browser has."""
     found = _held(context, req.uid)
     if found is None:
-        raise e.NotAuthenticated
+        raise errors.NotAuthenticated
     stored = found[0]
     context.audit.record("session.chosen", uid=req.uid, session=stored.session.session_id, by="form")
     others = browser_sessions.others(context, req.uid)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract.oauth.pages import authorization
-from app.contract.sessions.pages import account_choice as account_choice_pages
-from app.contract.sessions.pages.account_choice import SwitchAccountRequest
+from app.contract.oauth.pages import authorization_pages
+from app.contract.sessions.pages import account_choice_pages
+from app.contract.sessions.pages.account_choice_pages import SwitchAccountRequest
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
@@ -18,13 +18,13 @@ from app.identity.protocols.oauth import hub_client
 from app.identity.protocols.oauth.authorize import account_choice, authorization_endpoint
 
 
-@authorization.authorize.implements
-def open_authorization(context: Context, req: authorization.AuthorizeRequest) -> StepResponse:
+@authorization_pages.authorize.implements
+def open_authorization(context: Context, req: authorization_pages.AuthorizeRequest) -> StepResponse:
     return authorization_endpoint.open_request(context, req.protocol, req.app, req.parameters)
 
 
-@authorization.consent.implements
-def answer_consent(context: Context, req: authorization.ConsentRequest) -> StepResponse:
+@authorization_pages.consent.implements
+def answer_consent(context: Context, req: authorization_pages.ConsentRequest) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
@@ -56,6 +56,6 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
     return next_step.advance(context, interaction, None).model_copy(update=update)
 
 
-@authorization.hub_client.implements
-def read_own_client(context: Context, req: authorization.HubClientRequest) -> authorization.HubClient:
+@authorization_pages.hub_client.implements
+def read_own_client(context: Context, req: authorization_pages.HubClientRequest) -> authorization_pages.HubClient:
     return hub_client(context, req.name)

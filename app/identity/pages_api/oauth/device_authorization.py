@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from app.contract.oauth.pages import devices as contract
+from app.contract.oauth.pages import device_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import device_verification
 
 
-@contract.start.implements
-def start(context: Context, req: contract.UserCode) -> StepResponse:
+@device_pages.start.implements
+def start(context: Context, req: device_pages.UserCode) -> StepResponse:
     return device_verification.start(context, req.user_code, sessions.current(context))
 
 
-@contract.decide.implements
+@device_pages.decide.implements
 def decide(context: Context, req: InteractionDecision) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:

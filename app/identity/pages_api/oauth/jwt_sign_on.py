@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.jwt import sign_on as contract
+from app.contract import errors
+from app.contract.jwt import jwt_sign_on_operations
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import LoginStep, RefusedStep, StepResponse
 from app.identity.authentication.federation import jwt_providers, native_credentials
@@ -12,18 +12,17 @@ from app.identity.authentication.federation.offered_connections import OfferedCo
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState, JwtRequest
 from app.identity.authentication.sign_in.interactions import InteractionKind
-from app.identity.authentication.sign_in.sessions import browser_sessions
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.directory.accounts import linked_identities
-from app.identity.directory.tenants.addresses.allowed_addresses import is_registered_page
+from app.identity.directory.tenants.urls.allowed_urls import is_registered_page
 from app.identity.pages_api.interactions import jwt_redirect
 from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
 
 
-@contract.authorize.implements
-def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
+@jwt_sign_on_operations.authorize.implements
+def authorize(context: Context, req: jwt_sign_on_operations.JwtAuthorize) -> StepResponse:
     """Lead a signed-in browser back with a JWT at once, another one to the sign-in page.
 
     The address must be an entry of the whitelist, because it gets a token (decision 0231).
@@ -48,8 +47,8 @@ def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
     )
 
 
-@contract.access.implements
-def access(context: Context, req: contract.JwtAccess) -> StepResponse:
+@jwt_sign_on_operations.access.implements
+def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepResponse:
     """Sign in by a JWT that the browser brings, once.
 
     A browser that is signed in to another account stays there: any site could send it here with its own token.
@@ -64,7 +63,7 @@ def access(context: Context, req: contract.JwtAccess) -> StepResponse:
         {session.uid} if session is not None else {item.session.uid for item in browser_sessions.all_sessions(context)}
     )
     if signed_in and (holder is None or holder.uid not in signed_in):
-        raise e.JwtRefused("This browser is signed in to another account.")
+        raise errors.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
     state = InteractionState(return_url=req.return_url or None)
     interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
@@ -84,12 +83,12 @@ def _verified(
     context: Context, parameters: dict[str, str], bearer: str | None
 ) -> tuple[VerifiedIdentity, jwt_providers.JwtSender]:
     """Return the identity by the first provider that signed the token."""
-    refusal: e.JwtRefused | e.JwtWithoutSubject = e.JwtRefused()
+    refusal: errors.JwtRefused | errors.JwtWithoutSubject = errors.JwtRefused()
     for sender, text in jwt_providers.named_by(context, parameters, bearer):
         try:
             return native_credentials.verify_jwt(context, sender, text), sender
-        except e.JwtWithoutSubject as problem:
+        except errors.JwtWithoutSubject as problem:
             refusal = problem
-        except e.JwtRefused:
+        except errors.JwtRefused:
             continue
     raise refusal

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from app.contract.applications.logout_settings import LogoutReason
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
-from app.identity.credentials.tokens import service as tokens
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.tokens import tokens
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.logout import frontchannel_logout
 

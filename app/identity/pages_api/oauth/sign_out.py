@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from app.contract.applications.logout_settings import LogoutReason
-from app.contract.sessions.pages import sign_out as sign_out_pages
+from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ConfirmSignOutStep, RedirectStep, SignedOutStep, StepResponse
-from app.identity.authentication.sign_in.sessions import browser_sessions
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.tenants.addresses.allowed_addresses import is_allowed
+from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.directory.accounts import accounts
+from app.identity.directory.tenants.urls.allowed_urls import is_allowed
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.identity.protocols.oauth.authorize import account_choice
 from app.identity.protocols.oauth.logout import rp_initiated
 

@@ -9,38 +9,36 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.sessions.models import Session
-from app.contract.sessions.pages import web_sso as contract
-from app.contract.sessions.pages.sign_out import SignOutRequest
+from app.contract.sessions.pages import web_sso_pages
+from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import required_actions, tenant_requirements
-from app.identity.authentication.sign_in.sessions import browser_sessions
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens import store as token_store
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.tokens import token_store, tokens
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.tenants.addresses.allowed_addresses import is_allowed, is_own
+from app.identity.directory.tenants.urls.allowed_urls import is_allowed, is_own
 from app.identity.pages_api.oauth import sign_out
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.continuation_tokens import ContinuationPurpose, TokenExists
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
-from app.kit.web.web_addresses import sent_origin
+from app.kit.web.urls import sent_origin
 
 _TOKENS: Final = Rate(30, 60)
 """Access tokens of one session."""
 
 
-@contract.read.implements
-def read_shared_session(context: Context, req: contract.SharedSessionRequest) -> contract.SharedSession:
+@web_sso_pages.read.implements
+def read_shared_session(context: Context, req: web_sso_pages.SharedSessionRequest) -> web_sso_pages.SharedSession:
     _require_site(context, req.origin)
     session, account = _signed_in(context)
     if session is None or account is None:
-        return contract.SharedSession()
+        return web_sso_pages.SharedSession()
     sessions.touch(context, session)
     token = None
     if req.with_token:
@@ -49,41 +47,41 @@ def read_shared_session(context: Context, req: contract.SharedSessionRequest) ->
         token = token_handoff.access_token(context, account, session.methods, "Email", ends_with).access_token
         context.audit.record("shared_session.token", uid=account.uid, origin=req.origin)
     seconds = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
-    return contract.SharedSession(
+    return web_sso_pages.SharedSession(
         is_authenticated=True, token=token, renewed_seconds=seconds if req.refreshes else None
     )
 
 
-@contract.begin.implements
-def begin_shared_session(context: Context, req: contract.SessionByToken) -> contract.TokenAccepted:
+@web_sso_pages.begin.implements
+def begin_shared_session(context: Context, req: web_sso_pages.SessionByToken) -> web_sso_pages.TokenAccepted:
     """Begin a session that is no more than the token: no later authentication, no longer life than the token's family.
 
     A browser that is signed in stays as it is: nothing here exchanges its account.
     """
     _require_site(context, req.origin)
     if req.api_key.lower() != context.tenant.api_key.lower():
-        raise e.UnknownKey
+        raise errors.UnknownKey
     if req.callback is not None and (not is_allowed(context, req.callback) or is_own(context, req.callback)):
-        raise e.EndpointForbidden
+        raise errors.EndpointForbidden
     holder = _holder(context, req.token)
     account = accounts.by_uid(context, holder.uid) if holder is not None else None
     if holder is None or account is None or not _may_sign_in(context, account):
-        return contract.TokenAccepted()
+        return web_sso_pages.TokenAccepted()
     current = sessions.current(context)
     if current is not None:
-        return contract.TokenAccepted(is_token_valid=current.uid == account.uid)
+        return web_sso_pages.TokenAccepted(is_token_valid=current.uid == account.uid)
     stored = {item.session.uid for item in browser_sessions.all_sessions(context)}
     if stored and account.uid not in stored:
-        return contract.TokenAccepted()
+        return web_sso_pages.TokenAccepted()
     session = _begin(context, holder, account, req)
-    return contract.TokenAccepted(is_token_valid=session is not None, session=session)
+    return web_sso_pages.TokenAccepted(is_token_valid=session is not None, session=session)
 
 
-@contract.end.implements
-def end_shared_session(context: Context, req: contract.SharedSignOut) -> contract.SignedOut:
+@web_sso_pages.end.implements
+def end_shared_session(context: Context, req: web_sso_pages.SharedSignOut) -> web_sso_pages.SignedOut:
     _require_site(context, req.origin)
     step = sign_out.sign_out(context, SignOutRequest(confirmed=True))
-    return contract.SignedOut(ends_session=step.ends_session)
+    return web_sso_pages.SignedOut(ends_session=step.ends_session)
 
 
 def _require_site(context: Context, origin: str) -> None:
@@ -91,7 +89,7 @@ def _require_site(context: Context, origin: str) -> None:
     context.count("shared_session_network", context.tenant.settings.limits.web_sso_per_minute_per_address)
     is_site = not origin or (sent_origin(origin) and is_allowed(context, origin))
     if not (context.tenant.settings.web_sso and is_site):
-        raise e.EndpointForbidden
+        raise errors.EndpointForbidden
 
 
 def _signed_in(context: Context) -> tuple[BrowserSession | None, Account | None]:
@@ -118,7 +116,9 @@ def _holder(context: Context, text: str) -> TokenHolder | None:
     return holder if is_whole and holder.actor is None and tokens.is_member(context, holder) else None
 
 
-def _begin(context: Context, holder: TokenHolder, account: Account, req: contract.SessionByToken) -> Session | None:
+def _begin(
+    context: Context, holder: TokenHolder, account: Account, req: web_sso_pages.SessionByToken
+) -> Session | None:
     """Begin the session; None for a token that began one before, because it stood in an address."""
     last = tokens.absolute_end(context, holder.claims, holder.issued_at)
     try:

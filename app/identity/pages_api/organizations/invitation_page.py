@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
-from app.contract.organizations.pages import invitation as contract
-from app.contract.organizations.pages.invitation import InvitationState, InvitationView
+from app.contract import errors
+from app.contract.organizations.pages import invitation_pages
+from app.contract.organizations.pages.invitation_pages import InvitationState, InvitationView
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import branding
-from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.invitations import invitations
+from app.identity.directory.organizations.memberships import memberships
 from app.identity.pages_api.interactions import accept_invitation, next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.pages_api.organizations import invitation_view
@@ -28,15 +28,15 @@ from app.kit import randomness
 _BY_SESSION: Final = ("join", "switch", "verify")
 
 
-@contract.read.implements
-def read(context: Context, req: contract.InvitationReference) -> InvitationView:
+@invitation_pages.read.implements
+def read(context: Context, req: invitation_pages.InvitationReference) -> InvitationView:
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     return invitation_view.view(context, accept_invitation.by_token_hash(context, _token_hash(context, req)), account)
 
 
-@contract.continue_invitation.implements
-def continue_invitation(context: Context, req: contract.ContinueInvitation) -> StepResponse:
+@invitation_pages.continue_invitation.implements
+def continue_invitation(context: Context, req: invitation_pages.ContinueInvitation) -> StepResponse:
     """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one.
 
     Raises:
@@ -46,10 +46,10 @@ def continue_invitation(context: Context, req: contract.ContinueInvitation) -> S
     token_hash, session = _token_hash(context, req), sessions.current(context)
     found = accept_invitation.by_token_hash(context, token_hash)
     if found is None or not found[0].is_open or not found[1].is_active or memberships.is_full(context, found[1]):
-        raise e.ClosedInvitation
+        raise errors.ClosedInvitation
     invitation, organization = found
     if session is not None and req.action in _BY_SESSION and session.uid != req.account:
-        raise e.AnotherAccount
+        raise errors.AnotherAccount
     is_left = req.action == "switch" and session is not None
     ended: list[EndedSession] = []
     if session is not None and is_left:
@@ -78,11 +78,11 @@ def continue_invitation(context: Context, req: contract.ContinueInvitation) -> S
     )
 
 
-@contract.decline.implements
-def decline(context: Context, req: contract.InvitationReference) -> InvitationView:
+@invitation_pages.decline.implements
+def decline(context: Context, req: invitation_pages.InvitationReference) -> InvitationView:
     """Decline for the owner of the mailbox, whom the token authenticates; the interaction of a browser is not enough."""
     if not context.tenant.settings.organizations.enabled:
-        raise e.ClosedInvitation
+        raise errors.ClosedInvitation
     invitation, _ = invitations.require_open(context, req.token)
     invitations.decline(context, invitation)
     return InvitationView(state=InvitationState.DECLINED)
@@ -100,7 +100,7 @@ def _first_step(
     return next_step.advance(context, interaction, session)
 
 
-def _token_hash(context: Context, req: contract.InvitationReference) -> str:
+def _token_hash(context: Context, req: invitation_pages.InvitationReference) -> str:
     """Return the hash of a link's token, else of the token that began this browser's interaction; empty if there is none."""
     if req.token:
         return randomness.digest(req.token)

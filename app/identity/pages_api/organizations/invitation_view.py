@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.organizations.pages.invitation import InvitationRole, InvitationState, InvitationView
+from app.contract.organizations.pages.invitation_pages import InvitationRole, InvitationState, InvitationView
 from app.identity.directory.accounts.account import Account, full_name, is_verified
-from app.identity.directory.organizations.invitations import invitation_rules, link_store
-from app.identity.directory.organizations.invitations import link_service as invitation_links
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations import (
+    invitation_link_store,
+    invitation_links,
+    invitation_rules,
+    invitations,
+)
 from app.identity.directory.organizations.invitations.invitation import (
     ACCEPTED,
     EXPIRED,
@@ -16,14 +19,14 @@ from app.identity.directory.organizations.invitations.invitation import (
     AnyInvitation,
     InvitationRecord,
 )
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.messaging.message import safe_name
 from app.identity.pages_api.interactions.accept_invitation import Found
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.kit.clock import iso
 
 _DETAILED = (InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER, InvitationState.UNVERIFIED)
@@ -80,7 +83,7 @@ def state_for(
 def role_views(context: Context, invitation: AnyInvitation, organization: OrganizationRecord) -> list[InvitationRole]:
     """Return the roles that an invitation gives."""
     role_ids = invitation.role_ids or memberships.default_role_ids(context, organization)
-    roles = [role for role in role_store.by_ids(context, role_ids) if role.fits(organization.org_id)]
+    roles = [role for role in organization_role_store.by_ids(context, role_ids) if role.fits(organization.org_id)]
     return [InvitationRole(name=role.name, description=role.description) for role in roles]
 
 
@@ -91,7 +94,7 @@ def inviter_name(context: Context, invitation: AnyInvitation) -> str:
 
 
 def _of_link(context: Context, link: AnyInvitation, account: Account) -> InvitationState:
-    if not link_store.may_use(context, link, account.uid):
+    if not invitation_link_store.may_use(context, link, account.uid):
         return InvitationState.REVOKED
     if invitation_links.admits(link, account):
         return InvitationState.READY

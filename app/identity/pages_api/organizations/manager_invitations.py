@@ -6,23 +6,26 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import names
-from app.identity.directory.organizations.invitations import invitation_rules, link_store
-from app.identity.directory.organizations.invitations import link_service as invitation_links
-from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.organizations import organization_names
+from app.identity.directory.organizations.invitations import (
+    invitation_link_store,
+    invitation_links,
+    invitation_rules,
+    invitation_store,
+    invitations,
+)
 from app.identity.directory.organizations.invitations.invitation import (
     AnyInvitation,
     InvitationLinkRecord,
     InvitationRecord,
 )
+from app.identity.directory.organizations.invitations.invitation_links import InvitationLinkRequest
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
-from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
-from app.identity.directory.organizations.roles import service as organization_roles
+from app.identity.directory.organizations.roles import organization_roles
 from app.identity.platform.context import Context
 from app.identity.use_cases.organizations import send_invitation
 from app.identity.use_cases.organizations.send_invitation import Result
@@ -89,11 +92,15 @@ def create_link(
 def revoke_link(context: Context, actor: Account, org_id: str, link_id: str) -> InvitationLinkRecord:
     """Turn a link off. Raises UnknownOrganization, UnknownOrganizationInvitation, OwnersOnly, ClosedInvitation."""
     scope = managed_organization.load(context, actor, org_id)
-    link = link_store.by_id(context, link_id) if names.is_id(names.INVITATION, link_id) else None
+    link = (
+        invitation_link_store.by_id(context, link_id)
+        if organization_names.is_id(organization_names.INVITATION, link_id)
+        else None
+    )
     if link is None or link.org_id != org_id:
-        raise e.UnknownOrganizationInvitation
+        raise errors.UnknownOrganizationInvitation
     if not can_change(context, scope, link):
-        raise e.OwnersOnly
+        raise errors.OwnersOnly
     return invitation_links.revoke(context, link, by=actor.uid)
 
 
@@ -112,12 +119,12 @@ def _invitation(
     context: Context, actor: Account, org_id: str, invitation_id: str
 ) -> tuple[ManagedOrganization, InvitationRecord]:
     scope = managed_organization.load(context, actor, org_id)
-    is_id = names.is_id(names.INVITATION, invitation_id)
+    is_id = organization_names.is_id(organization_names.INVITATION, invitation_id)
     invitation = invitation_store.by_id(context, invitation_id) if is_id else None
     if invitation is None or invitation.org_id != org_id:
-        raise e.UnknownOrganizationInvitation
+        raise errors.UnknownOrganizationInvitation
     if not can_change(context, scope, invitation):
-        raise e.OwnersOnly
+        raise errors.OwnersOnly
     return scope, invitation
 
 
@@ -126,4 +133,4 @@ def _require_role(context: Context, scope: ManagedOrganization, role_id: str, *,
     organization_roles.for_members(context, scope.organization.org_id, [role_id])
     can_give = managed_organization.can_share_role if is_shared else managed_organization.can_give_role
     if not can_give(context, scope, role_id):
-        raise e.OwnersOnly
+        raise errors.OwnersOnly

@@ -2,70 +2,68 @@
 
 from __future__ import annotations
 
-from app.contract.organizations.pages import account_organizations
-from app.contract.organizations.pages import members as contract
+from app.contract.organizations.pages import account_organization_pages, member_pages
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import owned_organizations
 from app.identity.directory.organizations.invitations import received_invitations
 from app.identity.directory.organizations.membership_changes import managed_members
-from app.identity.directory.organizations.memberships import managed_organization
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import managed_organization, memberships
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.organizations import views as organization_views
+from app.identity.pages_api.organizations import organization_page_views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import organization_choice
 
 
-@account_organizations.read.implements
-def read(context: Context, req: NoParameters) -> account_organizations.OwnOrganizations:
+@account_organization_pages.read.implements
+def read(context: Context, req: NoParameters) -> account_organization_pages.OwnOrganizations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     found = memberships.of(context, account)
-    return account_organizations.OwnOrganizations(
-        organizations=organization_views.own(context, account, found) if found else [],
+    return account_organization_pages.OwnOrganizations(
+        organizations=organization_page_views.own(context, account, found) if found else [],
         joinable=organization_choice.joinable_organizations(context, account),
         can_create=owned_organizations.may_create(context),
         creation_problem=owned_organizations.creation_problem(context, account, found),
         invitations=received_invitations.hint(received_invitations.pending(context, account)),
-        **organization_views.account_view(context, session, account),
+        **organization_page_views.account_view(context, session, account),
     )
 
 
-@account_organizations.leave.implements
-def leave(context: Context, req: account_organizations.LeaveOrganizationRequest) -> Posted:
+@account_organization_pages.leave.implements
+def leave(context: Context, req: account_organization_pages.LeaveOrganizationRequest) -> Posted:
     account = accounts.current(context)
     managed_members.leave(context, account, req.organization)
     return Posted()
 
 
-@contract.members.implements
-def list_members(context: Context, req: contract.MembersRequest) -> contract.MembersResponse:
+@member_pages.members.implements
+def list_members(context: Context, req: member_pages.MembersRequest) -> member_pages.MembersResponse:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = managed_organization.load(context, account, req.organization), contract.MEMBERS_PER_PAGE
+    scope, size = managed_organization.load(context, account, req.organization), member_pages.MEMBERS_PER_PAGE
     found = managed_organization.page(context, req.organization, req.search, size + 1, (req.page - 1) * size)
-    return contract.MembersResponse(
-        organization=organization_views.own(context, account, [scope.actor])[0],
-        members=[organization_views.member(scope, account, item) for item in found[:size]],
+    return member_pages.MembersResponse(
+        organization=organization_page_views.own(context, account, [scope.actor])[0],
+        members=[organization_page_views.member(scope, account, item) for item in found[:size]],
         has_more=len(found) > size,
-        **organization_views.account_view(context, session, account),
+        **organization_page_views.account_view(context, session, account),
     )
 
 
-@contract.member.implements
-def read_member(context: Context, req: contract.MemberRequest) -> contract.MemberResponse:
+@member_pages.member.implements
+def read_member(context: Context, req: member_pages.MemberRequest) -> member_pages.MemberResponse:
     session, account = signed_in_account.require_account(context)
     scope = managed_organization.load(context, account, req.organization)
-    member = organization_views.member_of(context, scope, account, req.uid)
+    member = organization_page_views.member_of(context, scope, account, req.uid)
     own = set(member.role_ids)
-    return contract.MemberResponse(
-        organization=organization_views.own(context, account, [scope.actor])[0],
+    return member_pages.MemberResponse(
+        organization=organization_page_views.own(context, account, [scope.actor])[0],
         member=member,
         roles=[
-            contract.RoleView(
+            member_pages.RoleView(
                 id=role.role.role_id,
                 name=role.role.name,
                 description=role.role.description,
@@ -73,19 +71,19 @@ def read_member(context: Context, req: contract.MemberRequest) -> contract.Membe
             )
             for role in managed_organization.offered_roles(context, req.organization)
         ],
-        **organization_views.account_view(context, session, account),
+        **organization_page_views.account_view(context, session, account),
     )
 
 
-@contract.set_roles.implements
-def set_roles(context: Context, req: contract.SetMemberRolesRequest) -> Posted:
+@member_pages.set_roles.implements
+def set_roles(context: Context, req: member_pages.SetMemberRolesRequest) -> Posted:
     account = accounts.current(context)
     managed_members.set_roles(context, account, req.organization, req.uid, req.role_ids)
     return Posted()
 
 
-@contract.remove.implements
-def remove(context: Context, req: contract.RemoveMemberRequest) -> Posted:
+@member_pages.remove.implements
+def remove(context: Context, req: member_pages.RemoveMemberRequest) -> Posted:
     account = accounts.current(context)
     managed_members.remove(context, account, req.organization, req.uid)
     return Posted()

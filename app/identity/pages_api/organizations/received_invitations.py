@@ -2,54 +2,58 @@
 
 from __future__ import annotations
 
-from app.contract.organizations.pages import received_invitations as contract
+from app.contract.organizations.pages import received_invitation_pages
 from app.contract.page_models import NoParameters
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitations import received_invitations
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.directory.organizations import organizations
+from app.identity.directory.organizations.invitations import invitations, received_invitations
 from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.organizations import invitation_view
-from app.identity.pages_api.organizations import views as organization_views
+from app.identity.pages_api.organizations import invitation_view, organization_page_views
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
 
-@contract.read.implements
-def read(context: Context, req: NoParameters) -> contract.OwnInvitations:
+@received_invitation_pages.read.implements
+def read(context: Context, req: NoParameters) -> received_invitation_pages.OwnInvitations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    return contract.OwnInvitations(
+    return received_invitation_pages.OwnInvitations(
         invitations=[_view(context, item) for item in received_invitations.pending(context, account)],
-        **organization_views.account_view(context, session, account),
+        **organization_page_views.account_view(context, session, account),
     )
 
 
-@contract.accept.implements
-def accept(context: Context, req: contract.OwnInvitationRequest) -> contract.AnsweredInvitation:
+@received_invitation_pages.accept.implements
+def accept(
+    context: Context, req: received_invitation_pages.OwnInvitationRequest
+) -> received_invitation_pages.AnsweredInvitation:
     _, account = signed_in_account.require_account(context)
     invitation = invitations.require_to_account(context, account, req.invitation)
     accepted = invitations.accept(context, invitation, account)
     return _answered(context, accepted.org_id)
 
 
-@contract.decline.implements
-def decline(context: Context, req: contract.OwnInvitationRequest) -> contract.AnsweredInvitation:
+@received_invitation_pages.decline.implements
+def decline(
+    context: Context, req: received_invitation_pages.OwnInvitationRequest
+) -> received_invitation_pages.AnsweredInvitation:
     _, account = signed_in_account.require_account(context)
     invitation = invitations.require_to_account(context, account, req.invitation)
     invitations.decline(context, invitation)
     return _answered(context, invitation.org_id)
 
 
-def _answered(context: Context, org_id: str) -> contract.AnsweredInvitation:
+def _answered(context: Context, org_id: str) -> received_invitation_pages.AnsweredInvitation:
     organization = organizations.by_id(context, org_id)
-    return contract.AnsweredInvitation(organization=organization.display_name if organization is not None else "")
+    return received_invitation_pages.AnsweredInvitation(
+        organization=organization.display_name if organization is not None else ""
+    )
 
 
-def _view(context: Context, item: ReceivedInvitation) -> contract.OwnInvitation:
+def _view(context: Context, item: ReceivedInvitation) -> received_invitation_pages.OwnInvitation:
     invitation, organization = item.invitation, item.organization
-    return contract.OwnInvitation(
+    return received_invitation_pages.OwnInvitation(
         id=invitation.invitation_id,
         organization=organization.display_name,
         organization_id=organization.org_id,

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.organizations.pages import sent_invitations as contract
-from app.contract.organizations.pages.members import RoleView
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations.invitations import invitation_rules, link_store
-from app.identity.directory.organizations.invitations import store as invitation_store
+from app.contract import errors
+from app.contract.organizations.pages import sent_invitation_pages
+from app.contract.organizations.pages.member_pages import RoleView
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.directory.accounts import accounts
+from app.identity.directory.organizations.invitations import invitation_link_store, invitation_rules, invitation_store
 from app.identity.directory.organizations.invitations.invitation import (
     AnyInvitation,
     InvitationLinkRecord,
     InvitationRecord,
 )
-from app.identity.directory.organizations.memberships import managed_organization
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import managed_organization, memberships
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization, OfferedRole
 from app.identity.directory.organizations.organization import OWN
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.organizations import manager_invitations
-from app.identity.pages_api.organizations import views as organization_views
+from app.identity.pages_api.organizations import manager_invitations, organization_page_views
 from app.identity.platform.context import Context
 from app.identity.use_cases.organizations import send_invitation
 from app.identity.use_cases.organizations.send_invitation import Result
@@ -28,25 +25,30 @@ from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 
 _PROBLEMS: dict[type[ApiError], str] = {
-    e.WrongInvitationEmail: "malformed",
-    e.AlreadyMember: "member",
-    e.InvitationExists: "invited",
-    e.NoSeatLeft: "full",
-    e.MailLimitReached: "limited",
+    errors.WrongInvitationEmail: "malformed",
+    errors.AlreadyMember: "member",
+    errors.InvitationExists: "invited",
+    errors.NoSeatLeft: "full",
+    errors.MailLimitReached: "limited",
 }
 
 
-@contract.read.implements
-def read(context: Context, req: contract.OrganizationInvitationsRequest) -> contract.OrganizationInvitations:
+@sent_invitation_pages.read.implements
+def read(
+    context: Context, req: sent_invitation_pages.OrganizationInvitationsRequest
+) -> sent_invitation_pages.OrganizationInvitations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = managed_organization.load(context, account, req.organization), contract.INVITATIONS_PER_PAGE
+    scope, size = (
+        managed_organization.load(context, account, req.organization),
+        sent_invitation_pages.INVITATIONS_PER_PAGE,
+    )
     organization, offered = scope.organization, managed_organization.offered_roles(context, req.organization)
     found, links = _found(context, req)
     default = memberships.default_role_ids(context, organization)
     provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
     seats = organization.seats
-    return contract.OrganizationInvitations(
+    return sent_invitation_pages.OrganizationInvitations(
         invitations=[provided.invitation(context, item) for item in found[:size]],
         has_more=len(found) > size,
         links=[provided.link(link) for link in links],
@@ -56,36 +58,40 @@ def read(context: Context, req: contract.OrganizationInvitationsRequest) -> cont
         ],
         default_role=next(iter(default), ""),
         free_seats=None if seats is None else max(0, seats - invitation_rules.taken_seats(context, organization)),
-        organization=organization_views.own(context, account, [scope.actor])[0],
-        **organization_views.account_view(context, session, account),
+        organization=organization_page_views.own(context, account, [scope.actor])[0],
+        **organization_page_views.account_view(context, session, account),
     )
 
 
-@contract.invite.implements
-def invite(context: Context, req: contract.InvitePeopleRequest) -> contract.PeopleInvited:
+@sent_invitation_pages.invite.implements
+def invite(context: Context, req: sent_invitation_pages.InvitePeopleRequest) -> sent_invitation_pages.PeopleInvited:
     account = accounts.current(context)
     results = manager_invitations.invite(context, account, req.organization, req.emails, req.role)
-    return contract.PeopleInvited(results=[_result(result) for result in results])
+    return sent_invitation_pages.PeopleInvited(results=[_result(result) for result in results])
 
 
-@contract.resend.implements
-def resend(context: Context, req: contract.ManagedInvitationRequest) -> contract.InvitationChanged:
+@sent_invitation_pages.resend.implements
+def resend(
+    context: Context, req: sent_invitation_pages.ManagedInvitationRequest
+) -> sent_invitation_pages.InvitationChanged:
     _, account = signed_in_account.require_account(context)
-    return contract.InvitationChanged(
+    return sent_invitation_pages.InvitationChanged(
         email=manager_invitations.resend(context, account, req.organization, req.invitation).email
     )
 
 
-@contract.revoke.implements
-def revoke(context: Context, req: contract.ManagedInvitationRequest) -> contract.InvitationChanged:
+@sent_invitation_pages.revoke.implements
+def revoke(
+    context: Context, req: sent_invitation_pages.ManagedInvitationRequest
+) -> sent_invitation_pages.InvitationChanged:
     _, account = signed_in_account.require_account(context)
-    return contract.InvitationChanged(
+    return sent_invitation_pages.InvitationChanged(
         email=manager_invitations.revoke(context, account, req.organization, req.invitation).email
     )
 
 
-@contract.create_link.implements
-def create_link(context: Context, req: contract.CreateLinkRequest) -> contract.LinkCreated:
+@sent_invitation_pages.create_link.implements
+def create_link(context: Context, req: sent_invitation_pages.CreateLinkRequest) -> sent_invitation_pages.LinkCreated:
     account = accounts.current(context)
     link, address = manager_invitations.create_link(
         context,
@@ -97,29 +103,34 @@ def create_link(context: Context, req: contract.CreateLinkRequest) -> contract.L
         domains=req.domains,
     )
     scope = managed_organization.load(context, account, req.organization)
-    return contract.LinkCreated(
+    return sent_invitation_pages.LinkCreated(
         organization=scope.organization.display_name,
         address=address,
         expires_at=iso(link.ends_at) or "",
     )
 
 
-@contract.revoke_link.implements
-def revoke_link(context: Context, req: contract.ManagedInvitationRequest) -> contract.InvitationChanged:
+@sent_invitation_pages.revoke_link.implements
+def revoke_link(
+    context: Context, req: sent_invitation_pages.ManagedInvitationRequest
+) -> sent_invitation_pages.InvitationChanged:
     _, account = signed_in_account.require_account(context)
     manager_invitations.revoke_link(context, account, req.organization, req.invitation)
-    return contract.InvitationChanged()
+    return sent_invitation_pages.InvitationChanged()
 
 
 def _found(
-    context: Context, req: contract.OrganizationInvitationsRequest
+    context: Context, req: sent_invitation_pages.OrganizationInvitationsRequest
 ) -> tuple[list[InvitationRecord], list[InvitationLinkRecord]]:
     """Return one page of open invitations, with one extra to detect a next page, and the active links; or the requested item."""
     if not req.invitation:
-        size = contract.INVITATIONS_PER_PAGE
+        size = sent_invitation_pages.INVITATIONS_PER_PAGE
         found = invitation_store.open_page(context, req.organization, size + 1, (req.page - 1) * size)
-        return found, link_store.open_links(context, [req.organization])
-    invitation, link = invitation_store.by_id(context, req.invitation), link_store.by_id(context, req.invitation)
+        return found, invitation_link_store.open_links(context, [req.organization])
+    invitation, link = (
+        invitation_store.by_id(context, req.invitation),
+        invitation_link_store.by_id(context, req.invitation),
+    )
     return (
         [item for item in (invitation,) if item is not None and item.org_id == req.organization and item.is_open],
         [item for item in (link,) if item is not None and item.org_id == req.organization and item.is_open],
@@ -132,8 +143,8 @@ class _Given:
     def __init__(self, scope: ManagedOrganization, offered: dict[str, OfferedRole], default: list[str]) -> None:
         self.scope, self.offered, self.default = scope, offered, default
 
-    def invitation(self, context: Context, item: InvitationRecord) -> contract.PendingInvitation:
-        return contract.PendingInvitation(
+    def invitation(self, context: Context, item: InvitationRecord) -> sent_invitation_pages.PendingInvitation:
+        return sent_invitation_pages.PendingInvitation(
             id=item.invitation_id,
             email=item.email,
             roles=self._names(item),
@@ -142,8 +153,8 @@ class _Given:
             can_change=self._can_change(item),
         )
 
-    def link(self, item: InvitationLinkRecord) -> contract.ActiveLink:
-        return contract.ActiveLink(
+    def link(self, item: InvitationLinkRecord) -> sent_invitation_pages.ActiveLink:
+        return sent_invitation_pages.ActiveLink(
             id=item.invitation_id,
             roles=self._names(item),
             expires_at=iso(item.ends_at) or "",
@@ -167,10 +178,10 @@ def _role(item: OfferedRole) -> RoleView:
     return RoleView(id=item.role.role_id, name=item.role.name, description=item.role.description)
 
 
-def _result(item: Result) -> contract.InvitedPersonView:
+def _result(item: Result) -> sent_invitation_pages.InvitedPersonView:
     problem = next((name for kind, name in _PROBLEMS.items() if isinstance(item.refusal, kind)), "")
     if item.refusal is not None and not problem:
         raise item.refusal
     if item.is_repeated:
         problem = "repeated"
-    return contract.InvitedPersonView(email=item.email, problem=problem)  # type: ignore[arg-type] # of _PROBLEMS
+    return sent_invitation_pages.InvitedPersonView(email=item.email, problem=problem)  # type: ignore[arg-type] # of _PROBLEMS

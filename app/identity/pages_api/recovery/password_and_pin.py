@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.page_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, SentTo
-from app.contract.recovery import pages as contract
-from app.contract.recovery.pages import RecoveryLinkView
+from app.contract.recovery import recovery_pages
+from app.contract.recovery.recovery_pages import RecoveryLinkView
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.step_reasons import Channel
 from app.contract.steps import (
@@ -23,27 +23,24 @@ from app.contract.steps import (
     ResetSentStep,
     StepResponse,
 )
-from app.identity.authentication.recovery import password_reset, recipient
-from app.identity.authentication.recovery import service as recovery
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.recovery import password_reset, recipient, recovery_requests
+from app.identity.authentication.sign_in import interactions, sign_in_identifiers
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingRecovery
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages
-from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
-from app.identity.credentials.pins import service as pins
+from app.identity.credentials.one_time_tokens import one_time_tokens, resend_delay
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.pins import pins
 from app.identity.credentials.reset_messages import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.organizations import active_policies
-from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
@@ -56,19 +53,19 @@ FORGOTTEN = {item.name: item for item in (PASSWORD, PIN)}
 _TRIES = Rate(20, 600)  # per interaction
 _MAILBOX = "otp"  # RFC 8176; a mailbox is one factor
 _NOT_SENT = (
-    e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.UnknownAccount,
+    errors.MailLimitReached, errors.SmsLimitReached, errors.SharedSmsLimitReached, errors.NoSmsConfiguration, errors.UnknownAccount,
 )  # fmt: skip
 
 
-@contract.forgot.implements
-def forgot(context: Context, req: contract.ForgotRequest) -> StepResponse:
+@recovery_pages.forgot.implements
+def forgot(context: Context, req: recovery_pages.ForgotRequest) -> StepResponse:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
-    recovery.spend_limits(context)
+    recovery_requests.spend_limits(context)
     return _begin(context, interactions.find_open(context, req.interaction_id), req.identifier, of=FORGOTTEN[req.of])
 
 
-@contract.read_recovery.implements
+@recovery_pages.read_recovery.implements
 def read_recovery(context: Context, req: InteractionOnly) -> StepResponse:
     interaction = next_step.open_interaction(context, req.interaction_id)
     if isinstance(interaction, StepResponse):
@@ -78,18 +75,18 @@ def read_recovery(context: Context, req: InteractionOnly) -> StepResponse:
     return step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
 
-@contract.resend.implements
+@recovery_pages.resend.implements
 def resend(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_recovery(context, req)
-    recovery.spend_limits(context)
+    recovery_requests.spend_limits(context)
     if seconds := _seconds_left(context, state):
-        raise _with_page(context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state)
+        raise _with_page(context, interaction, errors.TooManyRequests(retry_after_seconds=seconds), state)
     return _begin(context, interaction, state.name, of=state.forgotten)
 
 
-@contract.continue_reset.implements
+@recovery_pages.continue_reset.implements
 def continue_reset(context: Context, req: InteractionOnly) -> StepResponse:
     """Continue on the page whose number was typed where the password was reset; of concurrent calls one begins the session."""
     interaction, state = _pending(context, req.interaction_id)
@@ -104,7 +101,7 @@ def continue_reset(context: Context, req: InteractionOnly) -> StepResponse:
     return _signed_in(context, interaction, account, mailed) or login
 
 
-@contract.reset_code.implements
+@recovery_pages.reset_code.implements
 def reset_code(context: Context, req: CodeRequest) -> StepResponse:
     """Exchange the code for a token of the page that sets the new one, so that a refusal there needs no other code."""
     interaction, state = _pending(context, req.interaction_id)
@@ -131,13 +128,13 @@ def reset_code(context: Context, req: CodeRequest) -> StepResponse:
     return StepResponse(step=step, interaction_id=interaction.interaction_id)
 
 
-@contract.read_reset.implements
+@recovery_pages.read_reset.implements
 def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
     return link_view(context, Purpose.RESET_PASSWORD, req)
 
 
-@contract.reset.implements
-def reset(context: Context, req: contract.ResetPasswordRequest) -> StepResponse:
+@recovery_pages.reset.implements
+def reset(context: Context, req: recovery_pages.ResetPasswordRequest) -> StepResponse:
     """Set the password, and sign in unless the tenant turned that off; a second factor is still required.
 
     Where the number of a page in another browser was typed, that page signs in and this one does not: one link, one sign-in.
@@ -184,13 +181,13 @@ def _signed_in(
     return next_step.at_application(context, following_step, str(one_time_token.facts.get("attempt") or ""))
 
 
-@contract.renew_reset.implements
+@recovery_pages.renew_reset.implements
 def renew_reset(context: Context, req: LinkRequest) -> StepResponse:
-    recovery.spend_limits(context)
+    recovery_requests.spend_limits(context)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
-        raise e.UnknownLink
+        raise errors.UnknownLink
     name = str(stored.facts.get("email") or label_of(account))
     return _begin(context, interactions.find_open(context, req.interaction_id), name, account)
 
@@ -235,9 +232,9 @@ def _begin(
         of is PASSWORD
         and current.state.action == COMPLETED
         and return_url
-        and allowed_addresses.is_allowed(context, return_url)
+        and allowed_urls.is_allowed(context, return_url)
     ):
-        address = allowed_addresses.with_query(return_url, action_completed=COMPLETED)
+        address = allowed_urls.with_query(return_url, action_completed=COMPLETED)
         return StepResponse(step=RedirectStep(address=address))
     return step(context, current, state).model_copy(update={"binding": binding})
 
@@ -332,9 +329,9 @@ def label(stored: OneTimeToken, account: Account) -> str:
 def _state(context: Context, kind: Purpose, token: str) -> str:
     try:
         one_time_tokens.peek_link(context, kind, token)
-    except e.UsedLink:
+    except errors.UsedLink:
         return "used"
-    except e.ExpiredLink:
+    except errors.ExpiredLink:
         return "expired"
     return "open"
 

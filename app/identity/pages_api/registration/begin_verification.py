@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.verification import service as verification
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.verification import email_verification
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -93,7 +92,7 @@ def after_password(
 ) -> StepResponse:
     """Return the verification step after a right password for an unverified address; raises EmailUnverified without an address."""
     if account is None or not account.email:
-        raise e.EmailUnverified
+        raise errors.EmailUnverified
     password_hash = account.password_hash or ""
     return begin(
         context, interaction, account.email, account, is_sent=False, password_hash=password_hash, remember=remember
@@ -114,7 +113,7 @@ def repeat_sign_in(
     if identifiers.normalize(EMAIL, identifier.value) != state.subject:
         return None
     account = account_store.by_uid(context, state.uid)
-    if account is not None and verification.is_verified(account, state.email):
+    if account is not None and email_verification.is_verified(account, state.email):
         return None
     context.spend("verification_try", TRIES, randomness.digest(interaction.interaction_id))
     context.work.release_connection()
@@ -126,7 +125,7 @@ def after_password_by_phone(
 ) -> StepResponse:
     """Return the verification step after a right password for an unverified number; raises PhoneUnverified without a number."""
     if account is None or not account.phone:
-        raise e.PhoneUnverified
+        raise errors.PhoneUnverified
     password_hash = account.password_hash or ""
     return begin(
         context,

@@ -5,22 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract.steps import LoginStep, StepResponse
-from app.contract.verification import pages as contract
-from app.identity.authentication.registration import change_identifier
-from app.identity.authentication.registration import service as registration
+from app.contract.verification import verification_pages
+from app.identity.authentication.registration import account_registration, change_identifier
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import store as account_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.pages_api.interactions import next_step, pending_verification
 from app.identity.pages_api.interactions.pending_verification import SMS
-from app.identity.pages_api.registration import begin_verification
-from app.identity.pages_api.registration import verification as verification_pages
+from app.identity.pages_api.registration import begin_verification, verify_identifier
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
@@ -29,8 +27,8 @@ from app.kit.operations.errors import ApiError
 _CHANGES = Rate(5, 3600)  # per interaction, so that a registration cannot mail to many addresses
 
 
-@contract.change_address.implements
-def change_address(context: Context, req: contract.ChangeAddressRequest) -> StepResponse:
+@verification_pages.change_address.implements
+def change_address(context: Context, req: verification_pages.ChangeAddressRequest) -> StepResponse:
     interaction = next_step.open_interaction(context, req.interaction_id)
     if isinstance(interaction, StepResponse):
         return interaction
@@ -47,7 +45,9 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Step
             return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
     except ApiError as refusal:
         raise pending_verification.with_page(context, interaction, refusal, state) from None
-    return verification_pages.enter_code(context, contract.OptionalCodeRequest(interaction_id=req.interaction_id))
+    return verify_identifier.enter_code(
+        context, verification_pages.OptionalCodeRequest(interaction_id=req.interaction_id)
+    )
 
 
 def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> StepResponse:
@@ -55,7 +55,7 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
     destination = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
     if destination.form == state.subject:
         return begin_verification.step(context, interaction, state)
-    registration.spend_limit(context)
+    account_registration.spend_limit(context)
     context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
     account_store.lock(context, str(state.held["uid"]))
     # locks account, tokens, interaction in this order, as a concurrent verification does

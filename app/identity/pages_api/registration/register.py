@@ -7,31 +7,29 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.accounts.operations import EmailEntry, PinInfo
+from app.contract import errors
+from app.contract.accounts.account_operations import EmailEntry, PinInfo
 from app.contract.captcha.models import LockChallenge
-from app.contract.passkeys.pages import PasskeyOptions
-from app.contract.registration import pages as contract
+from app.contract.passkeys.passkey_pages import PasskeyOptions
+from app.contract.registration import registration_pages
 from app.contract.registration.form import CUSTOM, TERMS, FormField
 from app.contract.steps import LoginStep, RedirectStep, StepResponse
-from app.identity.authentication.registration import service as registration
-from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
-from app.identity.authentication.sign_in import interactions, pending_sign_in, risks
-from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.registration import account_registration
+from app.identity.authentication.registration.account_registration import RegistrationOptions, RegistrationResult
+from app.identity.authentication.sign_in import interactions, password_sign_in, pending_sign_in, risks
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
-from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
-from app.identity.authentication.sign_in.passkeys import sign_up as passkey_sign_up
+from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials.captcha import service as captcha
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DISCOVERABLE, UserEntity
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts.account import name_in
 from app.identity.directory.tenants import registration_form
-from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.pages_api.interactions import (
     accept_invitation,
     next_step,
@@ -96,16 +94,16 @@ class PasswordReplacement:
     passkey: str = ""  # its WebAuthn id
 
 
-@contract.register.implements
-def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
+@registration_pages.register.implements
+def register(context: Context, req: registration_pages.RegisterRequest) -> StepResponse:
     """Register, in an interaction or without one; the next step is the sign-in, or the verification of the address."""
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
-    registration.require_enabled(context)
+    account_registration.require_enabled(context)
     handoff = interaction.state.handoff if interaction is not None else None
     if handoff is not None and not handoff.registers:
-        raise e.RegistrationOff
+        raise errors.RegistrationOff
     ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
     new_passkey, pending_identity = (
         _new_passkey(context, req),
@@ -122,7 +120,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
             linked_identities.profile_names(pending_identity.claimed),
             replace(options, federated_identity=pending_identity.claimed),
         )
-    draft = registration.read_draft(context, typed, options)
+    draft = account_registration.read_draft(context, typed, options)
     current = interaction or ids
     if new_passkey is not None:
         # The captcha of a passkey that our page began was verified at the beginning.
@@ -131,7 +129,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
             result = passkey_sign_up.register(context, new_passkey, draft, options)
             return _continue(context, current, typed, result, _replacement_of(new_passkey))
     with _captcha_first(context, req):
-        result = registration.register(context, draft, options)
+        result = account_registration.register(context, draft, options)
         if pending_identity is None:
             return _continue(context, current, typed, result, None)
         identity = pending_identity.claimed
@@ -140,19 +138,19 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
         return _continue(context, current, typed, result, PasswordReplacement((pending_identities.FEDERATED,)))
 
 
-@contract.begin_with_passkey.implements
-def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
+@registration_pages.begin_with_passkey.implements
+def begin_with_passkey(context: Context, req: registration_pages.RegisterRequest) -> PasskeyOptions:
     """Validate the form before the browser creates a passkey; whether the address is taken is not checked here."""
     passkey_sign_in.require_enabled(context)
-    registration.require_enabled(context)
+    account_registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
     invited = accept_invitation.invited_email(context, interactions.find_open(context, req.interaction_id))
     typed, options = _read(context, req, "", has_password=False, invited=invited)
-    draft = registration.validate(context, typed, options)
+    draft = account_registration.validate(context, typed, options)
     if not draft.addresses.primary or "email" not in context.tenant.settings.login_kinds:
-        raise e.PasskeyNeedsEmail
-    registration.refuse_taken_names(context, draft)
+        raise errors.PasskeyNeedsEmail
+    account_registration.refuse_taken_names(context, draft)
     owner = UserEntity(draft.uid, draft.addresses.primary, name_in(draft.profile) or "")
     with _captcha_first(context, req):
         creation_options = ceremonies.begin_registration(
@@ -162,20 +160,23 @@ def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> Passk
 
 
 @contextmanager
-def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[None]:
+def _captcha_first(context: Context, req: registration_pages.RegisterRequest) -> Iterator[None]:
     """Verify the captcha if the tenant requires one; a later refusal contains another one, because this one is used up."""
     if not context.tenant.settings.registration_captcha:
         yield
         return
-    captcha.require_solved(context, captcha.from_form(req.captcha))
+    captcha_verification.require_solved(context, captcha_verification.from_form(req.captcha))
     try:
         yield
     except ApiError as refusal:
-        refusal.data = {**(refusal.data or {}), **LockChallenge(captcha=captcha.challenge(context)).to_data()}
+        refusal.data = {
+            **(refusal.data or {}),
+            **LockChallenge(captcha=captcha_verification.challenge(context)).to_data(),
+        }
         raise
 
 
-def _new_passkey(context: Context, req: contract.RegisterRequest) -> NewPasskey | None:
+def _new_passkey(context: Context, req: registration_pages.RegisterRequest) -> NewPasskey | None:
     """Return the new passkey, if it replaces the password."""
     if req.credential is None:
         return None
@@ -188,7 +189,12 @@ def _replacement_of(new_passkey: NewPasskey) -> PasswordReplacement:
 
 
 def _read(
-    context: Context, req: contract.RegisterRequest, interaction_id: str, *, has_password: bool, invited: str = ""
+    context: Context,
+    req: registration_pages.RegisterRequest,
+    interaction_id: str,
+    *,
+    has_password: bool,
+    invited: str = "",
 ) -> tuple[RegistrationForm, RegistrationOptions]:
     """Return the typed form and its options; an invitation fixes the address, and its link has verified it."""
     form = registration_form.fields_of(context.tenant.settings)
@@ -222,7 +228,7 @@ def _continue(
             return _await_verification(context, interaction, typed, result, replacement)
         ids, binding = interactions.begin(context, InteractionKind.RETURN, ids=started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
-    authentication = Authentication(replacement.methods if replacement else (sign_in_service.PASSWORD,))
+    authentication = Authentication(replacement.methods if replacement else (password_sign_in.PASSWORD,))
     required = (
         None
         if pending_sign_in.MFA in authentication.methods
@@ -244,9 +250,9 @@ def _await_verification(
     required = (
         interaction.state.return_url if interaction is not None and interaction.kind == InteractionKind.RETURN else None
     )
-    if interaction is not None and required and allowed_addresses.is_allowed(context, required):
+    if interaction is not None and required and allowed_urls.is_allowed(context, required):
         interactions.finish(context, interaction)
-        address = allowed_addresses.with_query(required, action_completed=COMPLETED)
+        address = allowed_urls.with_query(required, action_completed=COMPLETED)
         return StepResponse(step=RedirectStep(address=address))
     if result.waits_for == "email":
         credential = replacement or PasswordReplacement(())

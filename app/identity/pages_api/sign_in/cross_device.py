@@ -9,9 +9,9 @@ from __future__ import annotations
 import base64
 from dataclasses import replace
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import InteractionOnly, LinkLookup
-from app.contract.passwordless.pages import cross_device as contract
+from app.contract.passwordless.pages import cross_device_pages
 from app.contract.step_reasons import ApprovalOutcome, LoginReason, QrCodeState
 from app.contract.steps import ApproveSignInStep, LoginStep, ProfileStep, QrCodeStep, StepResponse
 from app.identity.authentication.passwordless import cross_device
@@ -20,10 +20,10 @@ from app.identity.authentication.sign_in import eligibility, interactions, pendi
 from app.identity.authentication.sign_in.interaction_state import InteractionState, ShownQrCode
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import account_locks
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api.interactions import cross_device_approval, next_step, page_sign_in
@@ -41,15 +41,15 @@ _READ = Rate(120, 60)  # looks at one interaction's code: the page that reloads 
 _COLLECTED = Rate(10, 600)  # attempts of one interaction
 
 
-@contract.start.implements
-def start(context: Context, req: contract.CodeStart) -> StepResponse:
+@cross_device_pages.start.implements
+def start(context: Context, req: cross_device_pages.CodeStart) -> StepResponse:
     cross_device.require_enabled(context)
     session, interaction = sessions.current(context), interactions.find_open(context, req.interaction_id)
     binding = None
     if req.interaction_id and interaction is None:
         return next_step.after_end(session)
     if interaction is None and session is not None:
-        return next_step.to_return_address(context, session, None)
+        return next_step.to_return_url(context, session, None)
     if interaction is None:
         _spend_code(context)
         interaction, binding = interactions.begin(context, InteractionKind.RETURN)
@@ -59,7 +59,7 @@ def start(context: Context, req: contract.CodeStart) -> StepResponse:
     return _step(context, _with_code(context, interaction, req)).model_copy(update={"binding": binding})
 
 
-@contract.read_state.implements
+@cross_device_pages.read_state.implements
 def read_state(context: Context, req: InteractionOnly) -> StepResponse:
     interaction = next_step.open_interaction(context, req.interaction_id)
     if isinstance(interaction, StepResponse):
@@ -72,7 +72,7 @@ def read_state(context: Context, req: InteractionOnly) -> StepResponse:
     return _step(context, interaction)
 
 
-@contract.finish.implements
+@cross_device_pages.finish.implements
 def finish(context: Context, req: InteractionOnly) -> StepResponse:
     """Take over the phone's sign-in, once; the tenant's and the organizations' rules apply as at any sign-in here.
 
@@ -112,7 +112,7 @@ def finish(context: Context, req: InteractionOnly) -> StepResponse:
     return step or _refused(context, interaction, account, authentication)
 
 
-@contract.open_code.implements
+@cross_device_pages.open_code.implements
 def open_code(context: Context, req: LinkLookup) -> StepResponse:
     """Begin the phone's interaction; a preview or prefetch begins one too, and leaves the code as it is."""
     cross_device.require_enabled(context)
@@ -133,8 +133,8 @@ def open_code(context: Context, req: LinkLookup) -> StepResponse:
     return step.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
 
-@contract.decide.implements
-def decide(context: Context, req: contract.ApprovalDecision) -> StepResponse:
+@cross_device_pages.decide.implements
+def decide(context: Context, req: cross_device_pages.ApprovalDecision) -> StepResponse:
     """Approve or deny finally; three wrong numbers deny."""
     cross_device.require_enabled(context)
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
@@ -155,7 +155,7 @@ def decide(context: Context, req: contract.ApprovalDecision) -> StepResponse:
         is_first = cross_device.approve(context, device, _approver(session), req.number)
     except cross_device.NumberWrong:
         return response.model_copy(update={"step": step.model_copy(update={"is_number_wrong": True})})
-    except e.TooManyRequests:
+    except errors.TooManyRequests:
         return _deny(context, interaction, device, session)
     if not is_first:
         return _end(context, interaction, ApprovalOutcome.USED)
@@ -196,7 +196,7 @@ def _step_after_sign_in(
     return None if is_login else response
 
 
-def _with_code(context: Context, interaction: Interaction, req: contract.CodeStart) -> Interaction:
+def _with_code(context: Context, interaction: Interaction, req: cross_device_pages.CodeStart) -> Interaction:
     """Return the interaction with a code; replace an existing code only for a renewal before its approval."""
     if interaction.state.qr_code is not None and not req.renews:
         return interaction

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
-from app.contract.federation.pages import connections as contract
+from app.contract import errors
+from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
 from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
-from app.identity.authentication.federation import offered_connections, token_handoff
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import federated_sign_in, offered_connections, token_handoff
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account
-from app.identity.authentication.passwordless.federated_account import AddressUse
+from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import account_locks
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
-from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
-from app.identity.pages_api.interactions import token_handoff as interaction_handoff
+from app.identity.pages_api.interactions import interaction_handoff, next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize.request import Authorization
@@ -37,8 +34,8 @@ TAKEN: Final = "taken"
 """The value of `problem` of that page for an identity that is linked to another account."""
 
 
-@contract.start.implements
-def start(context: Context, req: contract.ConnectionStart) -> StepResponse:
+@connection_pages.start.implements
+def start(context: Context, req: connection_pages.ConnectionStart) -> StepResponse:
     context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
@@ -65,10 +62,10 @@ def redirect_to_provider(
     )
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
     try:
-        address = connections.begin(
+        address = federated_sign_in.begin(
             context, connection, interaction_id, reauthenticate=reauthenticate, hint=_hint(interaction)
         )
-    except connections.ConnectionBroken:
+    except federated_sign_in.ConnectionBroken:
         if interaction is None:
             return _return_with_reason(state, LoginReason.BROKEN)
         return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
@@ -78,8 +75,8 @@ def redirect_to_provider(
     return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
 
 
-@contract.handle.implements
-def handle(context: Context, req: contract.ConnectionHandler) -> StepResponse:
+@connection_pages.handle.implements
+def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepResponse:
     context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     handoff = interaction_handoff.parse(context, req)
@@ -91,7 +88,7 @@ def handle(context: Context, req: contract.ConnectionHandler) -> StepResponse:
     return step
 
 
-@contract.decide_handoff.implements
+@connection_pages.decide_handoff.implements
 def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
@@ -101,8 +98,8 @@ def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
     return interaction_handoff.decide_handoff(context, interaction, session, allow=req.allow)
 
 
-@contract.finish.implements
-def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
+@connection_pages.finish.implements
+def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepResponse:
     """Handle the callback. Only one of several callbacks with one state succeeds; the others get the interaction's next step."""
     interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if interaction is None:
@@ -111,12 +108,12 @@ def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
         return next_step.after_end(session)
     parameters = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
     try:
-        identity, connection = connections.finish(context, req.state, parameters)
-    except connections.UnknownState:
+        identity, connection = federated_sign_in.finish(context, req.state, parameters)
+    except federated_sign_in.UnknownState:
         return next_step.advance(context, interaction, session)
-    except connections.ConnectionRefused:
+    except federated_sign_in.ConnectionRefused:
         return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
-    except connections.ConnectionBroken:
+    except federated_sign_in.ConnectionBroken:
         return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if interaction.state.links is not None:
         return _link(context, interaction, identity)
@@ -131,16 +128,16 @@ def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
     )
 
 
-@contract.read_profile.implements
-def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
+@connection_pages.read_profile.implements
+def read_profile(context: Context, req: connection_pages.ConnectedProfileRequest) -> connection_pages.ConnectedProfile:
     pending = pending_identities.active_for(context, interactions.find(context, req.interaction_id))
     if pending is None:
-        raise e.UnknownAccount
+        raise errors.UnknownAccount
     claims = {**pending.claimed.profile, "Email": pending.claimed.email}
     form = registration_form.fields_of(context.tenant.settings)
     members = {field.name: "Email" if field.name == "email" else field.member for field in form}
     fields = {name: text for name, member in members.items() if member and (text := claims.get(member))}
-    return contract.ConnectedProfile(
+    return connection_pages.ConnectedProfile(
         title=offered_connections.title_for(context, pending.claimed.provider), fields=fields
     )
 
@@ -176,16 +173,16 @@ def _return_with_reason(
 
 def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
     """Link the identity to the account of the session that began it; another browser or an ended session is refused."""
-    asking_session = sessions.current(context)
+    requesting_session = sessions.current(context)
     # locks the account
-    account = account_store.lock(context, asking_session.uid) if asking_session is not None else None
+    account = account_store.lock(context, requesting_session.uid) if requesting_session is not None else None
     session = sessions.current(context)
     is_same = session is not None and account is not None and session.session_id == interaction.state.links
     if account is None or not is_same or not context.tenant.settings.account_linking:
         return StepResponse(step=RedirectStep(address=LANDING))
     interactions.finish(context, interaction)
     try:
-        connections.link(context, account, identity)
+        federated_sign_in.link(context, account, identity)
     except IdentifierTaken:
         return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={TAKEN}"))
     return StepResponse(step=RedirectStep(address=f"{LANDING}?done=linked"))
@@ -203,10 +200,10 @@ def sign_in_or_register(
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
         return _sign_in_linked(context, interaction, holder, identity)
-    use = federated_account.address_use(context, identity, trusts_email=connection.trusts_email, may_register=registers)
-    if use is AddressUse.SIGN_IN:
+    use = federated_account.email_use(context, identity, trusts_email=connection.trusts_email, may_register=registers)
+    if use is EmailUse.SIGN_IN:
         return _sign_in_by_email(context, interaction, identity)
-    registers = registers and use is not AddressUse.SHARED
+    registers = registers and use is not EmailUse.SHARED
     return _offer_registration(context, interaction, identity, registers=registers)
 
 
@@ -239,15 +236,13 @@ def _sign_in_linked(
 def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
     """Sign in to the account with the address that the provider verified; create it if there is none."""
     try:
-        account = federated_account.by_address(context, identity)
-    except (e.EmailRefused, e.EmailDomainRefused):
+        account = federated_account.by_email(context, identity)
+    except (errors.EmailRefused, errors.EmailDomainRefused):
         return _return_with_reason(interaction.state, LoginReason.EMAIL_REFUSED, interaction.interaction_id)
-    except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently
+    except (errors.EmailRegistered, errors.ClosedLink, errors.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
         return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
-    interaction = pending_identities.store_pending(
-        context, interaction, identity, account.uid, is_address_verified=True
-    )
+    interaction = pending_identities.store_pending(context, interaction, identity, account.uid, is_email_verified=True)
     return _complete(context, interaction, account, is_anew=identity.is_anew)
 
 
@@ -267,9 +262,9 @@ def _complete(context: Context, interaction: Interaction, account: Account, *, i
         return next_page
     account_locks.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
-    if isinstance(refusal, e.EmailUnverified):
+    if isinstance(refusal, errors.EmailUnverified):
         methods = (pending_identities.FEDERATED,)
         return begin_verification.begin(
             context, interaction, account.email or "", account, is_sent=False, methods=methods
         )
-    raise refusal or e.AccountBlocked
+    raise refusal or errors.AccountBlocked

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import NoParameters
-from app.contract.passkeys import pages as contract
+from app.contract.passkeys import passkey_pages
 from app.contract.steps import PasskeyOfferStep, StepResponse
-from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in, recent_authentication
-from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in import (
+    eligibility,
+    interactions,
+    password_sign_in,
+    pending_sign_in,
+    recent_authentication,
+)
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
-from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.authentication.sign_in.passkeys import passkey_management, passkey_sign_in
+from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials import account_locks
 from app.identity.credentials.passkeys import ceremonies
@@ -23,17 +27,17 @@ from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.interactions import next_step, page_sign_in, passkey_offers
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 
 
-@contract.begin_sign_in.implements
-def begin_sign_in(context: Context, req: NoParameters) -> contract.PasskeyOptions:
+@passkey_pages.begin_sign_in.implements
+def begin_sign_in(context: Context, req: NoParameters) -> passkey_pages.PasskeyOptions:
     require_enabled(context)
-    return contract.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
+    return passkey_pages.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
 
 
-@contract.sign_in.implements
-def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
+@passkey_pages.sign_in.implements
+def sign_in(context: Context, req: passkey_pages.PasskeySignIn) -> StepResponse:
     """Sign in, unless the account may not; after another device's passkey, offer one of this device."""
     require_enabled(context)
     interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
@@ -41,7 +45,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
         return next_step.START_AGAIN
     try:
         account, assertion, methods = passkey_sign_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
-    except e.PasskeyRefused:
+    except errors.PasskeyRefused:
         if (pending := begin_verification.by_passkey(context, interaction, req.credential.raw_id)) is None:
             raise
         context.work.rollback()
@@ -49,7 +53,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
     authentication = Authentication(methods, remember=page_sign_in.can_remember(context, req.remember))
     account_locks.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
-    if isinstance(refusal, e.EmailUnverified) and account.email:
+    if isinstance(refusal, errors.EmailUnverified) and account.email:
         unfinished = interaction if interaction is not None and not interaction.is_done else None
         return begin_verification.begin(
             context, unfinished, account.email, account, is_sent=False, remember=authentication.remember,
@@ -62,28 +66,28 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
         return _offer_local(context, interaction, account, authentication)
     step = page_sign_in.try_after_first_factor(context, interaction, account, authentication)
     if step is None:
-        raise e.AccountBlocked
+        raise errors.AccountBlocked
     return step
 
 
-@contract.read_offer.implements
-def read_offer(context: Context, req: contract.PasskeyOfferRequest) -> contract.PasskeyOffer:
+@passkey_pages.read_offer.implements
+def read_offer(context: Context, req: passkey_pages.PasskeyOfferRequest) -> passkey_pages.PasskeyOffer:
     session, account = signed_in_account.require_account(context)
     interaction = interactions.find_open(context, req.interaction_id)
     if req.interaction_id and interaction is None:
-        return contract.PasskeyOffer(next=next_step.after_end(session))
+        return passkey_pages.PasskeyOffer(next=next_step.after_end(session))
     is_local = bool(interaction and interaction.state.passkey_here)
-    return contract.PasskeyOffer(is_local=is_local, person=oauth_views.person(account))
+    return passkey_pages.PasskeyOffer(is_local=is_local, person=oauth_views.person(account))
 
 
-@contract.answer_offer.implements
-def answer_offer(context: Context, req: contract.PasskeyOfferAnswer) -> StepResponse:
+@passkey_pages.answer_offer.implements
+def answer_offer(context: Context, req: passkey_pages.PasskeyOfferAnswer) -> StepResponse:
     """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
     session, account = signed_in_account.require_account(context)
     interaction = interactions.find_open(context, req.interaction_id)
     if req.credential is not None and recent_authentication.is_recent(context, session):
         require_enabled(context)
-        management.add(context, account, req.credential)
+        passkey_management.add(context, account, req.credential)
         passkey_offers.accept(context, account)
     elif req.credential is None:
         passkey_offers.decline(context, account, is_local=bool(interaction and interaction.state.passkey_here))
@@ -101,7 +105,7 @@ def _offer_local(
         )
     if (limited := page_sign_in.method_step(context, interaction, account, authentication)) is not None:
         return limited
-    if not sign_in_service.try_record_sign_in(context, account, authentication.kind):
-        raise e.AccountBlocked
+    if not password_sign_in.try_record_sign_in(context, account, authentication.kind):
+        raise errors.AccountBlocked
     interaction = interactions.save(context, interaction, replace(interaction.state, passkey_here=True))
     return page_sign_in.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())

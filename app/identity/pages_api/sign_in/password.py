@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.captcha.models import CaptchaChallenge
 from app.contract.page_models import NoParameters
-from app.contract.sign_in import pages as sign_in_pages
+from app.contract.sign_in import sign_in_pages
 from app.contract.steps import StepResponse
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.captcha import captcha_verification
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
@@ -21,7 +19,7 @@ from app.identity.platform.context import Context
 
 @sign_in_pages.captcha.implements
 def read_captcha(context: Context, req: NoParameters) -> CaptchaChallenge:
-    return captcha.built_in_challenge(context)
+    return captcha_verification.built_in_challenge(context)
 
 
 @sign_in_pages.sign_in.implements
@@ -35,30 +33,30 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
         return next_step.START_AGAIN
     unfinished = interaction if interaction is not None and not interaction.is_done else None
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
-    solution = LockSolution(req.security_answer, captcha.from_form(req.captcha))
+    solution = LockSolution(req.security_answer, captcha_verification.from_form(req.captcha))
     remember = page_sign_in.can_remember(context, req.remember)
     if unfinished is not None and (
         pending := begin_verification.repeat_sign_in(context, unfinished, identifier, req.password)
     ):
         return pending
     try:
-        verified = sign_in_service.sign_in_with_password(
+        verified = password_sign_in.sign_in_with_password(
             context, identifier, req.password, solution, hides_unknown=True
         )
-    except e.EmailUnverified:
+    except errors.EmailUnverified:
         if unfinished is not None:
             unfinished = pending_identities.mark_announced(context, unfinished, connects=req.connects)
         return begin_verification.after_password(
             context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
-    except e.PhoneUnverified:
+    except errors.PhoneUnverified:
         return begin_verification.after_password_by_phone(
             context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
-    except e.LoginNotAllowed as refusal:
-        return page_sign_in.ask_for_method(context, unfinished, refusal)
+    except errors.LoginNotAllowed as refusal:
+        return page_sign_in.prompt_for_method(context, unfinished, refusal)
     authentication = Authentication(
-        (sign_in_service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
+        (password_sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
     )
     if unfinished is not None:
         interaction = pending_identities.mark_announced(context, unfinished, connects=req.connects)

@@ -8,28 +8,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import Carries
 from app.contract.page_models import CodeRequest, InteractionOnly, SentTo
-from app.contract.passwordless.pages import links_and_codes as contract
+from app.contract.passwordless.pages import link_and_code_pages
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.step_reasons import Channel, LoginReason, WaitingState
 from app.contract.steps import LoginStep, SignInSentStep, StepResponse
-from app.identity.authentication.passwordless import lookup, methods, redemption, smart_login
-from app.identity.authentication.passwordless import sending as passwordless_sending
+from app.identity.authentication.passwordless import lookup, methods, passwordless_sending, redemption, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
-from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
+from app.identity.authentication.passwordless.passwordless_sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import eligibility, interactions
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingPasswordless
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import account_locks
-from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens import one_time_tokens, resend_delay
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
@@ -47,15 +45,15 @@ _SHOWN: Final = {
 }  # fmt: skip
 
 
-@contract.start.implements
-def start(context: Context, req: contract.PasswordlessRequest) -> StepResponse:
+@link_and_code_pages.start.implements
+def start(context: Context, req: link_and_code_pages.PasswordlessRequest) -> StepResponse:
     passwordless_sending.spend_limit(context)
     return begin(
         context, interactions.find_open(context, req.interaction_id), req.identifier, req.by, remember=req.remember
     )
 
 
-@contract.read_state.implements
+@link_and_code_pages.read_state.implements
 def read_state(context: Context, req: InteractionOnly) -> StepResponse:
     interaction = next_step.open_interaction(context, req.interaction_id)
     if isinstance(interaction, StepResponse):
@@ -65,18 +63,18 @@ def read_state(context: Context, req: InteractionOnly) -> StepResponse:
     return _step(context, interaction, state) if state is not None else next_step.advance(context, interaction, session)
 
 
-@contract.resend.implements
+@link_and_code_pages.resend.implements
 def resend(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_state(context, req)
     passwordless_sending.spend_limit(context)
     if seconds := resend_delay.seconds_left(context, state.sent_at):
-        raise _with_page(context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state)
+        raise _with_page(context, interaction, errors.TooManyRequests(retry_after_seconds=seconds), state)
     return begin(context, interaction, state.name, state.by, remember=state.remember)
 
 
-@contract.verify_code.implements
+@link_and_code_pages.verify_code.implements
 def verify_code(context: Context, req: CodeRequest) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None or state.by == DEVICE:
@@ -94,7 +92,7 @@ def verify_code(context: Context, req: CodeRequest) -> StepResponse:
         raise _with_page(context, interaction, refusal, state) from None
 
 
-@contract.continue_approved.implements
+@link_and_code_pages.continue_approved.implements
 def continue_approved(context: Context, req: InteractionOnly) -> StepResponse:
     """Continue on an approved device, or where the number was typed in another browser; one of concurrent calls begins the session."""
     interaction, state = _pending(context, req.interaction_id)
@@ -117,7 +115,7 @@ def begin(
     Raises PasswordlessOff.
     """
     if by not in methods.enabled_methods(context):
-        raise e.PasswordlessOff
+        raise errors.PasswordlessOff
     identifier, account, registers = lookup.resolve(context, name, by)
     uid, subject = (
         (account.uid, by) if account else (NO_ACCOUNT, passwordless_sending.unknown_subject(identifier.value))
@@ -130,7 +128,7 @@ def begin(
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
             state = _send(context, ids.interaction_id, state, account, registers)
-        except (*passwordless_sending.SEND_ERRORS, e.UnknownAccount) as reason:
+        except (*passwordless_sending.SEND_ERRORS, errors.UnknownAccount) as reason:
             context.work.rollback()
             state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.page_models import LinkLookup, LinkRequest
-from app.contract.passwordless.pages import links_and_codes as contract
+from app.contract.passwordless.pages import link_and_code_pages
 from app.contract.steps import StepResponse
-from app.identity.authentication.passwordless import redemption, smart_login
-from app.identity.authentication.passwordless import sending as passwordless_sending
+from app.identity.authentication.passwordless import passwordless_sending, redemption, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
 from app.identity.pages_api.interactions import link_handoff, next_step
 from app.identity.pages_api.sign_in import passwordless
 from app.identity.platform.context import Context
@@ -25,20 +24,22 @@ from app.kit.web.user_agents import parse_user_agent
 _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}
 
 
-@contract.read_link.implements
-def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
+@link_and_code_pages.read_link.implements
+def read_link(context: Context, req: LinkLookup) -> link_and_code_pages.SignInLinkView:
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
-        return contract.SignInLinkView(state="unknown")
+        return link_and_code_pages.SignInLinkView(state="unknown")
     context.audit.record("passwordless.link_looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
     label, registers = str(link.facts.get("email") or ""), bool(link.facts.get("registers"))
     is_awaited = link_handoff.waiting(context, link) is not None
     state = _link_state(context, req.token)
     is_own = state == "open" and not req.is_machine and link_handoff.own(context, link) is not None
-    return contract.SignInLinkView(state=state, label=label, registers=registers, is_awaited=is_awaited, is_own=is_own)
+    return link_and_code_pages.SignInLinkView(
+        state=state, label=label, registers=registers, is_awaited=is_awaited, is_own=is_own
+    )
 
 
-@contract.open_link.implements
+@link_and_code_pages.open_link.implements
 def open_link(context: Context, req: LinkRequest) -> StepResponse:
     """Sign in by a link; a used link continues too if its account is signed in, because pages are reloaded."""
     passwordless_sending.spend_attempt(context)
@@ -51,7 +52,7 @@ def open_link(context: Context, req: LinkRequest) -> StepResponse:
             else next_step.after_end(session)
         )
     one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
-    account = redemption.redeem(context, one_time_token, e.ExpiredLink)
+    account = redemption.redeem(context, one_time_token, errors.ExpiredLink)
     next_page = passwordless.complete_sign_in(
         context, interaction, account, MAIL, remember=passwordless.is_remembered(interaction)
     )
@@ -60,44 +61,44 @@ def open_link(context: Context, req: LinkRequest) -> StepResponse:
     return next_step.at_application(context, next_page, str(one_time_token.facts.get("attempt") or ""))
 
 
-@contract.hand_over.implements
-def hand_over(context: Context, req: contract.HandoverRequest) -> contract.SignInLinkView:
+@link_and_code_pages.hand_over.implements
+def hand_over(context: Context, req: link_and_code_pages.HandoverRequest) -> link_and_code_pages.SignInLinkView:
     """Use the link up for the page that waits for it in another browser, and sign nothing in here."""
     passwordless_sending.spend_attempt(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
-        raise e.UnknownLink
+        raise errors.UnknownLink
     waiting = link_handoff.check(context, link, req.number)
     if waiting is None:
-        raise e.ExpiredLink
+        raise errors.ExpiredLink
     one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
-    account = redemption.redeem(context, one_time_token, e.ExpiredLink)
+    account = redemption.redeem(context, one_time_token, errors.ExpiredLink)
     link_handoff.approve(context, waiting, account)
-    return contract.SignInLinkView(state="approved", label=str(link.facts.get("email") or ""))
+    return link_and_code_pages.SignInLinkView(state="approved", label=str(link.facts.get("email") or ""))
 
 
-@contract.renew_link.implements
+@link_and_code_pages.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> StepResponse:
     passwordless_sending.spend_limit(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
-        raise e.UnknownLink
+        raise errors.UnknownLink
     interaction = interactions.find_open(context, req.interaction_id)
     return passwordless.begin(
         context, interaction, str(link.facts["email"]), MAIL, remember=passwordless.is_remembered(interaction)
     )
 
 
-@contract.read_request.implements
-def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestView:
+@link_and_code_pages.read_request.implements
+def read_request(context: Context, req: LinkLookup) -> link_and_code_pages.DeviceRequestView:
     _, link, device = _request(context, req.token)
     if link is not None:
         context.audit.record("smart_login.looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
     return _view(context, req.token, link, device)
 
 
-@contract.decide.implements
-def decide(context: Context, req: contract.DeviceSignInDecision) -> contract.DeviceRequestView:
+@link_and_code_pages.decide.implements
+def decide(context: Context, req: link_and_code_pages.DeviceSignInDecision) -> link_and_code_pages.DeviceRequestView:
     """Approve or deny a device; three wrong numbers deny it."""
     passwordless_sending.spend_attempt(context)
     kind, link, device = _request(context, req.token)
@@ -109,7 +110,7 @@ def decide(context: Context, req: contract.DeviceSignInDecision) -> contract.Dev
         try:
             if not smart_login.number_matches(context, device, req.number):
                 return view.model_copy(update={"is_wrong": True})
-        except e.TooManyRequests:
+        except errors.TooManyRequests:
             is_denied = True
     one_time_token = one_time_tokens.spend_link(context, kind, req.token)
     if is_denied:
@@ -128,16 +129,16 @@ def _request(context: Context, token: str) -> tuple[Purpose, OneTimeToken | None
 
 def _view(
     context: Context, token: str, link: OneTimeToken | None, device: ContinuationToken | None
-) -> contract.DeviceRequestView:
+) -> link_and_code_pages.DeviceRequestView:
     if link is None:
-        return contract.DeviceRequestView(state="unknown")
+        return link_and_code_pages.DeviceRequestView(state="unknown")
     label = str(link.facts.get("email") or "")
     if device is None:
-        return contract.DeviceRequestView(state="expired", label=label)
+        return link_and_code_pages.DeviceRequestView(state="expired", label=label)
     agent = parse_user_agent(str(device.facts.get("agent") or ""))
     interaction_id = str(device.facts.get("attempt") or "")
     application = next_step.relying_party_of(context, interaction_id)
-    return contract.DeviceRequestView(
+    return link_and_code_pages.DeviceRequestView(
         state=_STATES.get(State(device.state)) or _request_state(context, link, token),
         label=label,
         browser=agent.browser or "",
@@ -151,7 +152,7 @@ def _view(
 def _request_state(context: Context, link: OneTimeToken, token: str) -> str:
     try:
         one_time_tokens.peek_link(context, link.purpose, token)
-    except (e.UsedLink, e.ExpiredLink):
+    except (errors.UsedLink, errors.ExpiredLink):
         return "expired"
     return "open"
 
@@ -159,8 +160,8 @@ def _request_state(context: Context, link: OneTimeToken, token: str) -> str:
 def _link_state(context: Context, token: str) -> str:
     try:
         one_time_tokens.peek_link(context, Purpose.SIGN_IN, token)
-    except e.UsedLink:
+    except errors.UsedLink:
         return "used"
-    except e.ExpiredLink:
+    except errors.ExpiredLink:
         return "expired"
     return "open"

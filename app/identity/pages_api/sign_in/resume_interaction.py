@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.contract.sign_in import pages as sign_in_pages
+from app.contract.sign_in import sign_in_pages
 from app.contract.steps import LoginStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication_methods
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.sign_in import second_factor

@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.accounts.models import PersonView
 from app.contract.second_factors.challenge import FactorKind, Question
-from app.contract.second_factors.pages import sign_in as contract
+from app.contract.second_factors.pages import second_factor_pages
 from app.contract.sessions.models import Session
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
 from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.credentials.second_factors import second_factors, trusted_browsers
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     ChallengeOptions,
     FactorChallenge,
@@ -32,13 +31,13 @@ from app.identity.pages_api.interactions import next_step, page_sign_in
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
 _PASSKEY_METHODS: Final = {"hwk", "swk", pending_sign_in.MFA}
 """The `amr` values of a session that a passkey began."""
-FACTOR_EXPIRED: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
+FACTOR_EXPIRED: Final = (errors.UnknownFactorToken, errors.ExpiredFactorToken)
 
 
 def step(context: Context, interaction: Interaction) -> StepResponse | None:
@@ -52,28 +51,28 @@ def step(context: Context, interaction: Interaction) -> StepResponse | None:
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 
 
-@contract.read_factor.implements
-def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
+@second_factor_pages.read_factor.implements
+def read(context: Context, req: second_factor_pages.FactorRequest) -> second_factor_pages.FactorStep:
     interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
-        return contract.FactorStep(next=_next_or_start(context, None))
+        return second_factor_pages.FactorStep(next=_next_or_start(context, None))
     try:
         pending = _require_pending(context, interaction, waiting)
-        return contract.FactorStep(view=view(context, interaction, pending, req.kind))
+        return second_factor_pages.FactorStep(view=view(context, interaction, pending, req.kind))
     except FACTOR_EXPIRED:
-        return contract.FactorStep(next=_next_or_start(context, interaction))
+        return second_factor_pages.FactorStep(next=_next_or_start(context, interaction))
 
 
-@contract.choose_factor.implements
-def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
+@second_factor_pages.choose_factor.implements
+def choose(context: Context, req: second_factor_pages.ChooseFactorRequest) -> second_factor_pages.FactorStep:
     """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
     interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
-        return contract.FactorStep(next=_next_or_start(context, None))
+        return second_factor_pages.FactorStep(next=_next_or_start(context, None))
     try:
         pending = _require_pending(context, interaction, waiting)
     except FACTOR_EXPIRED:
-        return contract.FactorStep(next=_next_or_start(context, interaction))
+        return second_factor_pages.FactorStep(next=_next_or_start(context, interaction))
     try:
         pending, challenge = _begin(
             context,
@@ -83,11 +82,11 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
         )
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, req.kind) from None
-    return contract.FactorStep(view=view(context, interaction, pending, req.kind, challenge))
+    return second_factor_pages.FactorStep(view=view(context, interaction, pending, req.kind, challenge))
 
 
-@contract.verify_factor.implements
-def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
+@second_factor_pages.verify_factor.implements
+def verify(context: Context, req: second_factor_pages.FactorAnswer) -> StepResponse:
     interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
         return _next_or_start(context, None)
@@ -99,7 +98,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
 
 
 def _sign_in(
-    context: Context, interaction: Interaction, pending: PendingSignIn, req: contract.FactorAnswer
+    context: Context, interaction: Interaction, pending: PendingSignIn, req: second_factor_pages.FactorAnswer
 ) -> StepResponse:
     """Verify the factor, or enrol it by its first verification, and begin the session."""
     response = FactorResponse(req.code, None, req.answers, req.credential, req.state)
@@ -126,7 +125,7 @@ def _sign_in(
 
 
 def _reauthenticate(
-    context: Context, interaction: Interaction, pending: PendingSignIn, req: contract.FactorAnswer
+    context: Context, interaction: Interaction, pending: PendingSignIn, req: second_factor_pages.FactorAnswer
 ) -> StepResponse:
     """Verify an enrolled factor again, and continue the session."""
     response = FactorResponse(
@@ -148,9 +147,9 @@ def _renew_session(context: Context, interaction: Interaction, pending: PendingS
     session, methods = sessions.current(context), pending.authentication.methods
     is_same = session is not None and session.session_id == interaction.state.step_up
     if session is None or not is_same or session.uid != pending.account.uid:
-        raise e.UnknownFactorToken
+        raise errors.UnknownFactorToken
     if not continuation_tokens.spend(context, pending.token):
-        raise e.UnknownFactorToken
+        raise errors.UnknownFactorToken
     text = sessions.mark_reauthenticated(context, session, methods)
     context.audit.record("step_up.passed", uid=session.uid, by="page")
     cookie = {"session": sessions.cookie(context, session, text)}
@@ -177,7 +176,7 @@ def view(
     pending: PendingSignIn,
     kind: FactorKind | None = None,
     challenge: FactorChallenge | None = None,
-) -> contract.FactorView:
+) -> second_factor_pages.FactorView:
     """Return the page with the requested or preferred factor; the others are choices."""
     settings, factors = context.tenant.settings, pending.factors
     enrolled = second_factors.enrolled_kinds(settings, factors)
@@ -187,9 +186,11 @@ def view(
     is_step_up = _is_step_up(interaction)
     is_lasting = not is_step_up and not pending.authentication.is_taken_over
     can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
-    return contract.FactorView(
+    return second_factor_pages.FactorView(
         shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
-        choices=[contract.FactorChoice(kind=other, hint=AUTHENTICATORS[other].hint(factors)) for other in others],
+        choices=[
+            second_factor_pages.FactorChoice(kind=other, hint=AUTHENTICATORS[other].hint(factors)) for other in others
+        ],
         must_enrol=not enrolled,
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
@@ -209,14 +210,14 @@ def _person(pending: PendingSignIn) -> PersonView:
 
 def factor_prompt(
     context: Context, pending: PendingSignIn, kind: FactorKind, challenge: FactorChallenge | None
-) -> contract.FactorPrompt:
+) -> second_factor_pages.FactorPrompt:
     """Return the prompt to verify or enrol a factor: from the `challenge`, or described without one."""
     authenticator, factors = AUTHENTICATORS[kind], pending.factors
     is_enrolled = authenticator.is_enrolled(factors)
     prompt = challenge or authenticator.describe(context, factors)
     sent = pending.last_sent(kind)
     texts = context.tenant.settings.security_questions
-    return contract.FactorPrompt(
+    return second_factor_pages.FactorPrompt(
         kind=kind,
         is_enrolled=is_enrolled,
         secret=prompt.secret,
@@ -250,7 +251,7 @@ def _begin(
 
 def _require_pending(context: Context, interaction: Interaction, waiting: WaitingSignIn | None = None) -> PendingSignIn:
     if interaction.is_done:
-        raise e.UnknownFactorToken
+        raise errors.UnknownFactorToken
     return _pending(context, interaction, waiting)
 
 
@@ -263,7 +264,7 @@ def _pending(context: Context, interaction: Interaction, waiting: WaitingSignIn 
         token = continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
         pending = pending_sign_in.resume(context, token)
     if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.factors):
-        raise e.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
+        raise errors.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
     return pending
 
 
@@ -284,7 +285,7 @@ def _view_in_refusals(context: Context, interaction: Interaction, kind: FactorKi
     """Add the page to refusals after which it is shown again."""
     try:
         yield
-    except (*FACTOR_EXPIRED, e.LockedDuringStep):
+    except (*FACTOR_EXPIRED, errors.LockedDuringStep):
         raise
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, kind) from None
@@ -297,6 +298,6 @@ def _with_view(context: Context, refusal: ApiError, interaction: Interaction, ki
         challenge = view(context, interaction, _require_pending(context, interaction), kind)
     except FACTOR_EXPIRED:
         return refusal
-    data = contract.FactorRefusal(view=challenge).model_dump(by_alias=True, mode="json")
+    data = second_factor_pages.FactorRefusal(view=challenge).model_dump(by_alias=True, mode="json")
     refusal.data = {**(refusal.data or {}), **data}
     return refusal

@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 
 from app.identity.platform.outbound.deadlines import Deadline, DeadlineTransport
-from app.kit.outbound.address_resolver import AddressRefused, Resolver
+from app.kit.outbound.host_resolver import AddressRefused, Resolver
 from app.kit.web.proxies import is_local
 
 TIMEOUT_SECONDS: Final = 5.0

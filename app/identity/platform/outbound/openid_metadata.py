@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, Key
 
-from app.contract.federation.connections import is_local, is_provider_address
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.contract.federation.connections import is_local, is_provider_url
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.caching.lru_cache import LruCache
 from app.kit.clock import Clock
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 
 LIFETIME: Final = timedelta(hours=1)
 REFRESH_INTERVAL: Final = timedelta(minutes=1)
@@ -61,7 +61,7 @@ class _KeyCache:
         self._resolver = resolver
         self._is_untrusted = is_untrusted
         self._keys: LruCache[str, _Keys] = LruCache(_MAX_PROVIDERS)
-        self._asked_again: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
+        self._refetched_at: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
         self._failed: LruCache[str, datetime] = LruCache(_MAX_PROVIDERS)
 
     def keys(self, address: str, kid: str | None, now: datetime) -> tuple[Key, ...]:
@@ -69,18 +69,18 @@ class _KeyCache:
         if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
             cached = self._fetch_keys(address, now)
         matching = with_id(cached.keys, kid)
-        if not matching and self._may_ask_again(address, cached.read_at, now):
+        if not matching and self._may_refetch(address, cached.read_at, now):
             matching = with_id(self._fetch_keys(address, now).keys, kid)
         return matching
 
-    def _may_ask_again(self, address: str, read_at: datetime, now: datetime) -> bool:
+    def _may_refetch(self, address: str, read_at: datetime, now: datetime) -> bool:
         """Return whether an unknown id may cause a fetch, and count it before it begins, so that others do not wait for it too."""
-        last_refetch = self._asked_again.get(address)
+        last_refetch = self._refetched_at.get(address)
         if (
             abs(now - max(read_at, last_refetch or read_at)) < REFRESH_INTERVAL
         ):  # one of the future was before the clock was put back
             return False
-        self._asked_again.put(address, now)
+        self._refetched_at.put(address, now)
         return True
 
     def _fetch_keys(self, address: str, now: datetime) -> _Keys:
@@ -88,7 +88,7 @@ class _KeyCache:
         if failed is not None and failed <= now < failed + FAILURE_INTERVAL:
             raise ProviderUnavailable("it did not answer a moment ago")
         try:
-            jwks = outbound.get_json_object(self._resolver, address, is_untrusted=self._is_untrusted)
+            jwks = outbound_http.get_json_object(self._resolver, address, is_untrusted=self._is_untrusted)
             fetched = _Keys(import_keys(jwks.get("keys")), now)
         except ProviderUnavailable:
             self._failed.put(address, now)
@@ -126,7 +126,7 @@ class ProviderMetadataCache:
 
 
 def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
-    document = outbound.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    document = outbound_http.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if document.get("issuer") != issuer:
         raise ProviderUnavailable("its configuration is another issuer's")
     urls = {name: document.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
@@ -150,7 +150,7 @@ def is_allowed_endpoint(issuer: str, url: str) -> bool:
 
     IP addresses are refused, because they may belong to our internal network. The issuer's own host is always allowed.
     """
-    host = urlsplit(url).hostname if is_provider_address(url) else None
+    host = urlsplit(url).hostname if is_provider_url(url) else None
     if host is None:
         return False
     is_name = not host.endswith(".") and host.rpartition(".")[2][:1].isalpha()

@@ -22,7 +22,7 @@ from app.identity.platform.store.first_statement import FirstStatement
 from app.kit.clock import monotonic
 from app.kit.limits import time_budget
 from app.kit.observability.health import DiskWatch, disk_of
-from app.kit.settings.database_address import own_parameters
+from app.kit.settings.database_url import own_parameters
 
 PATIENCE_SECONDS = 30.0
 """The time limit of commands and background jobs for PostgreSQL; requests have their own time budget."""

@@ -18,7 +18,7 @@ from sqlalchemy.pool import NullPool
 from app.identity.platform.store.database import Database, StoreUnavailable, create_private
 from app.identity.platform.store.schema_state import SchemaState, read_schema_state
 from app.kit.clock import sleep
-from app.kit.settings.database_address import normalized, own_parameters
+from app.kit.settings.database_url import normalized, own_parameters
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.jwt import sign_on as contract
-from app.contract.sign_in.operations import PasswordLogin
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import service as sign_in_service
-from app.identity.authentication.sign_in import tenant_requirements
+from app.contract import errors
+from app.contract.jwt import jwt_sign_on_operations
+from app.contract.sign_in.sign_in_operations import PasswordLogin
+from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers, tenant_requirements
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.credentials.captcha import service as captcha
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
@@ -22,62 +20,66 @@ _RATE = Rate(60, 60)
 """JWTs of one account in a minute."""
 
 
-@contract.login.implements
-def login(context: Context, req: contract.JwtLogin) -> contract.SignedJwt:
+@jwt_sign_on_operations.login.implements
+def login(context: Context, req: jwt_sign_on_operations.JwtLogin) -> jwt_sign_on_operations.SignedJwt:
     return _by_password(context, req.app, req, req.nonce)
 
 
-@contract.older_login.implements
-def older_login(context: Context, req: contract.OlderJwtLogin) -> contract.SignedJwt:
+@jwt_sign_on_operations.older_login.implements
+def older_login(context: Context, req: jwt_sign_on_operations.OlderJwtLogin) -> jwt_sign_on_operations.SignedJwt:
     return _by_password(context, req.jwt_app, req, req.nonce)
 
 
-@contract.token.implements
-def read_token(context: Context, req: contract.ReadJwt) -> contract.SignedJwt:
+@jwt_sign_on_operations.token.implements
+def read_token(context: Context, req: jwt_sign_on_operations.ReadJwt) -> jwt_sign_on_operations.SignedJwt:
     return _by_access_token(context, req.app, req.nonce)
 
 
-@contract.older_token.implements
-def read_older_token(context: Context, req: contract.ReadOlderJwt) -> contract.SignedJwt:
+@jwt_sign_on_operations.older_token.implements
+def read_older_token(context: Context, req: jwt_sign_on_operations.ReadOlderJwt) -> jwt_sign_on_operations.SignedJwt:
     return _by_access_token(context, req.jwt_app, req.nonce)
 
 
-def _by_password(context: Context, name: str | None, req: PasswordLogin, nonce: str | None) -> contract.SignedJwt:
+def _by_password(
+    context: Context, name: str | None, req: PasswordLogin, nonce: str | None
+) -> jwt_sign_on_operations.SignedJwt:
     """Verify the password as the sign-in does, and sign; no session begins. An account with a second factor is refused."""
     app = signing.find(context, name)
     settings = context.tenant.settings
     if settings.two_factor != "disabled":
-        raise e.TwoFactorOn
+        raise errors.TwoFactorOn
     if req.password_delegation:
-        raise e.DelegationFailed
+        raise errors.DelegationFailed
     identifier = sign_in_identifiers.from_request(settings, req)
-    verified = sign_in_service.sign_in_with_password(
+    verified = password_sign_in.sign_in_with_password(
         context,
         identifier,
         req.password,
-        LockSolution(req.security_answer, captcha.from_parameters(req)),
+        LockSolution(req.security_answer, captcha_verification.from_parameters(req)),
         hides_unknown=settings.hide_unknown_accounts,
         options=VerificationOptions(url=req.verification_url, email_template=req.email_template),
         suppress_webhook=req.suppress_webhook,
     )
     if verified.required is not None:
-        raise e.TwoFactorOn
-    authentication = Authentication((sign_in_service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock)
+        raise errors.TwoFactorOn
+    authentication = Authentication((password_sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock)
     tenant_requirements.refuse_unmet(context, verified.account, authentication)
     return _signed(context, app, verified.account, nonce)
 
 
-def _by_access_token(context: Context, name: str | None, nonce: str | None) -> contract.SignedJwt:
+def _by_access_token(context: Context, name: str | None, nonce: str | None) -> jwt_sign_on_operations.SignedJwt:
     """Sign for the account behind an access token. An impersonation token gets none: the app could not see the actor."""
     app = signing.find(context, name)
     account = accounts.current(context)
     if context.token_holder.actor is not None:
-        raise e.AccessRefused
+        raise errors.AccessRefused
     if account.login_disabled or account.is_locked_now:
-        raise e.LoginNotAllowed
+        raise errors.LoginNotAllowed
     return _signed(context, app, account, nonce)
 
 
-def _signed(context: Context, app: signing.JwtApp, account: Account, nonce: str | None) -> contract.SignedJwt:
+def _signed(
+    context: Context, app: signing.JwtApp, account: Account, nonce: str | None
+) -> jwt_sign_on_operations.SignedJwt:
     context.spend("jwt_sign_on", _RATE, account.uid)
-    return contract.SignedJwt(signature=signing.sign(context, app, account, nonce))
+    return jwt_sign_on_operations.SignedJwt(signature=signing.sign(context, app, account, nonce))

@@ -12,14 +12,14 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
-from app.contract import errors as e
-from app.contract.jwt import operations as jwt_apps
-from app.contract.jwt.operations import JwtClient
-from app.identity.directory.accounts import service as accounts
+from app.contract import errors
+from app.contract.jwt import jwt_operations
+from app.contract.jwt.jwt_operations import JwtClient
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
-from app.identity.platform.resources.store import items_of
+from app.identity.platform.resource_storage.resource_store import items_of
 from app.kit import randomness
 
 DEFAULT_SECONDS: Final = 600
@@ -39,10 +39,10 @@ def find(context: Context, name: str | None) -> JwtApp:
     """Return a JWT client by its name, in any letter case. Raises JwtAppNameMissing, JwtConfigurationInvalid."""
     requested = (name or "").strip().lower()
     if not requested:
-        raise e.JwtAppNameMissing
-    found = [item for (key,), item in items_of(context, jwt_apps.CLIENTS).items() if key.lower() == requested]
+        raise errors.JwtAppNameMissing
+    found = [item for (key,), item in items_of(context, jwt_operations.CLIENTS).items() if key.lower() == requested]
     if len(found) != 1 or not found[0].secrets.get("secret"):
-        raise e.JwtConfigurationInvalid
+        raise errors.JwtConfigurationInvalid
     client = JwtClient.model_validate({**found[0].content, "app_name": found[0].name})
     return JwtApp(client, found[0].secrets["secret"])
 
@@ -59,7 +59,7 @@ def sign(context: Context, app: JwtApp, account: Account, nonce: str | None) -> 
             registry=jws.JWSRegistry(algorithms=[algorithm]),
         )
     except (JoseError, ValueError, TypeError, UnsupportedAlgorithm):
-        raise e.JwtConfigurationInvalid from None
+        raise errors.JwtConfigurationInvalid from None
     context.audit.record("jwt.issued", uid=account.uid, app=app.client.app_name)
     return signed
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.oauth.authorization_details import COMMON_FIELDS, MAX_LENGTH, AuthorizationDetailsType, StatedDetails
-from app.contract.oauth.errors import InvalidAuthorizationDetails
 from app.contract.oauth.models import DetailLine, DetailView
+from app.contract.oauth.oauth_errors import InvalidAuthorizationDetails
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims

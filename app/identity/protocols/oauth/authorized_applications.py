@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import tokens
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import consents as application_consents
-from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth import application_consents
+from app.identity.protocols.oauth.tokens import authorization_codes
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
     Codes are deleted first, because an exchange locks its code's row until the tokens are stored.
     """
     application_consents.revoke(context, uid, client_id)
-    codes.delete_for_client(context, uid, client_id)
+    authorization_codes.delete_for_client(context, uid, client_id)
     sessions.end_for_application(context, uid, client_id)
     tokens.revoke_client(context, uid, client_id)
     context.audit.record("consent.revoked", uid=uid, client_id=client_id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from app.contract.errors import UnknownAccount
-from app.contract.oauth.pages.authorization import HubClient
+from app.contract.oauth.pages.authorization_pages import HubClient
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -69,7 +69,7 @@ def is_issuer_of(context: Context, url: object, client: Application) -> bool:
     """Return whether tokens for this client may have this `iss`, which depends on the address where they were issued."""
     names = (None, client.issuer_name)
     protocol, key = _PROTOCOLS[client.settings.protocol], context.tenant.api_key
-    return url in {Issuer(address, protocol, name, key).url for address in context.own_addresses for name in names}
+    return url in {Issuer(address, protocol, name, key).url for address in context.own_urls for name in names}
 
 
 def named(context: Context, client: Application, url: str) -> Issuer:

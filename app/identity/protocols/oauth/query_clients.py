@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth.client_authentication import service as client_authentication
+from app.identity.protocols.oauth.client_authentication import client_authentication
 from app.identity.protocols.oauth.tokens import machine_tokens
 from app.kit.limits.rate_limits import OverLimit, Rate
 from app.kit.operations.request_parsing import RawRequest
@@ -70,8 +70,8 @@ def _pair(raw: RawRequest) -> tuple[str | None, str | None]:
 def _limit_guesses(services: IdentityServices, raw: RawRequest, *, is_wrong: bool = False) -> None:
     """Refuse a network that guessed too often; `is_wrong` counts this request. Raises TooManyRequests."""
     network = network_of(raw.address)
-    ask = services.limits.spend if is_wrong else services.limits.demand
+    charge = services.limits.spend if is_wrong else services.limits.demand
     try:
-        ask("query_clients.refused", _REFUSED, "", network)
+        charge("query_clients.refused", _REFUSED, "", network)
     except OverLimit as over:
         raise TooManyRequests(retry_after_seconds=over.retry_after_seconds) from None

@@ -1,6 +1,6 @@
 """Rate limits of the OAuth endpoints: 429 with Retry-After, as an OAuth error."""
 
-from app.contract.oauth.errors import SlowDown
+from app.contract.oauth.oauth_errors import SlowDown
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

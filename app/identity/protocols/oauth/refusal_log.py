@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
-from app.contract.oauth.errors import InvalidScope
+from app.contract.oauth.oauth_errors import InvalidScope
 from app.kit.observability.logs import bind
 
 _MAX_TEXT_LENGTH: Final = 120
@@ -30,7 +30,7 @@ def shown(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:
     return safe if len(safe) <= longest else f"{safe[:longest]}..."
 
 
-def shown_address(uri: str) -> str:
+def shown_url(uri: str) -> str:
     """Return an address of the request as texts may repeat it; "?..." stands for its query."""
     plain = _QUERY.sub(lambda match: f"{match[0][0]}...", uri[: 2 * _MAX_TEXT_LENGTH])
     return shown(_USER.sub("//...@", plain))
@@ -48,5 +48,5 @@ def log(
     """Add the refusal to the log line of the request."""
     facts = {"error": str(error), "error_description": description}
     facts["client_id"] = shown(client_id) if client_id else ""
-    facts["redirect_uri"] = shown_address(redirect_uri) if redirect_uri else ""
+    facts["redirect_uri"] = shown_url(redirect_uri) if redirect_uri else ""
     bind(**{name: text for name, text in facts.items() if text})

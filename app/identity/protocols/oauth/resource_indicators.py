@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.oauth.errors import InvalidTarget
+from app.contract.oauth.oauth_errors import InvalidTarget
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.kit.web.web_addresses import parse_address
+from app.kit.web.urls import parse_url
 
 _OF_THIS_API: Final = frozenset(INTERFACE_SCOPES)
 _OFFLINE: Final = "offline_access"
@@ -39,7 +39,7 @@ def known_as(context: Context, client: Application, requested: str) -> str | Non
 
 def _comparable(resource: str) -> str:
     """Return a web address in one spelling of its host, and with a path: programs that parse it send `/` for none (RFC 3986, 6.2.3)."""
-    address = parse_address(resource)
+    address = parse_url(resource)
     if address is None or "#" in resource:
         return resource
     return address.origin + (address.path or "/") + ("?" + address.query if "?" in resource else "")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.applications.settings import ApplicationSettings
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
-from app.kit.outbound.address_resolver import Resolver
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.outbound.host_resolver import Resolver
 
 
 def is_checked(before: ApplicationSettings | None, after: ApplicationSettings) -> bool:
@@ -34,7 +34,7 @@ def problem_of(resolver: Resolver, settings: ApplicationSettings, *, is_untruste
 def fetch(resolver: Resolver, address: str, *, is_untrusted: bool = False) -> Any:
     """Return the document, or the exception with the reason why there is none."""
     try:
-        return outbound.get_json(resolver, address, is_untrusted=is_untrusted)
+        return outbound_http.get_json(resolver, address, is_untrusted=is_untrusted)
     except ProviderUnavailable as problem:
         return problem
 

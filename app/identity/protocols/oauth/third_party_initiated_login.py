@@ -12,13 +12,13 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.claims import subjects
 from app.kit.web.proxies import is_local
-from app.kit.web.web_addresses import parse_address
+from app.kit.web.urls import parse_url
 
 _MAX_ADDRESS_LENGTH: Final = 2_000
 _EMAIL: Final = "email"
 
 
-def start_address(
+def start_url(
     context: Context,
     client: Application,
     *,
@@ -55,6 +55,6 @@ def _issuer(context: Context, client: Application) -> str:
 
 def _is_reachable(address: str) -> bool:
     """Return whether a browser may be led there: https, or http at this device."""
-    parts = parse_address(address)
+    parts = parse_url(address)
     is_safe = parts is not None and (parts.scheme == "https" or is_local(parts.host))
     return is_safe and "#" not in address

@@ -2,65 +2,63 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.accounts import identifiers as contract
+from app.contract import errors
+from app.contract.accounts import identifier_operations
 from app.contract.profile import Profile
 from app.contract.shared_responses import Posted
-from app.identity.authentication.verification import phones
-from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import input_checks
-from app.identity.directory.accounts import service as accounts
-from app.identity.messaging.service import PlainSmsOptions
+from app.identity.authentication.verification import email_verification, phone_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.directory.accounts import accounts, input_checks
+from app.identity.messaging.messaging import PlainSmsOptions
 from app.identity.platform.context import Context
 from app.identity.public_api.management import identifier_changes, uid_change
-from app.identity.use_cases.accounts import emails
+from app.identity.use_cases.accounts import change_emails
 
 
-@contract.set_emails.implements
-def set_emails(context: Context, req: contract.SetEmails) -> Profile:
+@identifier_operations.set_emails.implements
+def set_emails(context: Context, req: identifier_operations.SetEmails) -> Profile:
     accounts.require(context, req.uid)
     provided = input_checks.emails(req.email)
     if not provided.entries:
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     after = identifier_changes.set_emails(context, req.uid, provided, suppress_webhook=req.suppress_webhook)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
-@contract.remove_email.implements
-def remove_email(context: Context, req: contract.RemoveAccountEmail) -> Profile:
+@identifier_operations.remove_email.implements
+def remove_email(context: Context, req: identifier_operations.RemoveAccountEmail) -> Profile:
     account = accounts.require(context, req.uid)
-    after = emails.remove(context, account, req.email, suppress_webhook=req.suppress_webhook, is_own=False)
+    after = change_emails.remove(context, account, req.email, suppress_webhook=req.suppress_webhook, is_own=False)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
-@contract.set_phone.implements
-def set_phone(context: Context, req: contract.SetPhone) -> Profile:
+@identifier_operations.set_phone.implements
+def set_phone(context: Context, req: identifier_operations.SetPhone) -> Profile:
     account = accounts.require(context, req.uid)
     phone = input_checks.phone(req.phone or "")
-    after = phones.assign(context, account.uid, phone, suppress_webhook=req.suppress_webhook)
+    after = phone_verification.assign(context, account.uid, phone, suppress_webhook=req.suppress_webhook)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
-@contract.invalidate_email.implements
-def invalidate_email(context: Context, req: contract.InvalidateEmail) -> Posted:
+@identifier_operations.invalidate_email.implements
+def invalidate_email(context: Context, req: identifier_operations.InvalidateEmail) -> Posted:
     accounts.require(context, req.uid)
-    verification.refuse_url(context, req.verification_url)
+    email_verification.refuse_url(context, req.verification_url)
     options = VerificationOptions(url=req.verification_url, email_template=req.email_template)
     identifier_changes.invalidate_email(context, req.uid, options, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
-@contract.invalidate_phone.implements
-def invalidate_phone(context: Context, req: contract.InvalidatePhone) -> Posted:
+@identifier_operations.invalidate_phone.implements
+def invalidate_phone(context: Context, req: identifier_operations.InvalidatePhone) -> Posted:
     accounts.require(context, req.uid)
     options = PlainSmsOptions(req.sms_template, req.is_voice_otp)
     identifier_changes.invalidate_phone(context, req.uid, options, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
-@contract.change_uid.implements
-def change_uid(context: Context, req: contract.ChangeUid) -> Posted:
+@identifier_operations.change_uid.implements
+def change_uid(context: Context, req: identifier_operations.ChangeUid) -> Posted:
     accounts.require(context, req.uid)
     uid_change.change(context, identifier_changes.lock(context, req.uid), req.new_uid)
     return Posted()

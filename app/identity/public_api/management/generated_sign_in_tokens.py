@@ -6,12 +6,11 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 
-from app.contract import errors as e
-from app.contract.passwordless.smart_login import GUID
-from app.contract.verification import generated_tokens as contract
-from app.identity.authentication.passwordless import redemption, smart_login
-from app.identity.authentication.passwordless import sending as passwordless_sending
-from app.identity.authentication.passwordless.sending import (
+from app.contract import errors
+from app.contract.passwordless.smart_login_operations import GUID
+from app.contract.verification import generated_token_operations
+from app.identity.authentication.passwordless import passwordless_sending, redemption, smart_login
+from app.identity.authentication.passwordless.passwordless_sending import (
     MAIL,
     ONE_TOUCH,
     SIGN_IN,
@@ -20,10 +19,9 @@ from app.identity.authentication.passwordless.sending import (
     SendOptions,
     SignInMessage,
 )
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.directory.accounts import identifiers, linked_identities
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.directory.accounts import accounts, identifiers, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -31,25 +29,31 @@ from app.kit.clock import iso
 TokenAndMinutes = tuple[str, int]
 
 
-def create_email_token(context: Context, kind: str, req: contract.EmailTokenRequest) -> contract.EmailToken:
+def create_email_token(
+    context: Context, kind: str, req: generated_token_operations.EmailTokenRequest
+) -> generated_token_operations.EmailToken:
     """Return the token or code that an email of this kind would contain. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
     account, (token, minutes) = EMAIL_TOKENS[kind](context, req)
     context.audit.record("token.made", uid=account.uid if account else None, kind=kind)
     providers = linked_identities.providers_of(account) if account is not None else []
-    return contract.EmailToken(token=token, expires_in=expiry(context, minutes * 60), identity_providers=providers)
+    return generated_token_operations.EmailToken(
+        token=token, expires_in=expiry(context, minutes * 60), identity_providers=providers
+    )
 
 
-def create_sms_code(context: Context, kind: str, req: contract.SmsCodeRequest) -> contract.SmsCode:
+def create_sms_code(
+    context: Context, kind: str, req: generated_token_operations.SmsCodeRequest
+) -> generated_token_operations.SmsCode:
     """Return the code that a text message of this kind would contain.
 
     Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff.
     """
     account, code = SMS_CODES[kind](context, req)
     context.audit.record("code.made", uid=account.uid if account else None, kind=kind)
-    return contract.SmsCode(token=code, expires_in=expiry(context, one_time_tokens.CODE_MINUTES * 60))
+    return generated_token_operations.SmsCode(token=code, expires_in=expiry(context, one_time_tokens.CODE_MINUTES * 60))
 
 
-def require_account(context: Context, req: contract.EmailTokenRequest) -> Account:
+def require_account(context: Context, req: generated_token_operations.EmailTokenRequest) -> Account:
     """Return the account by the first given of uid, email and username."""
     if req.uid:
         return accounts.require(context, req.uid)
@@ -57,16 +61,16 @@ def require_account(context: Context, req: contract.EmailTokenRequest) -> Accoun
         return accounts.require_by_email(context, req.email)
     account = accounts.by_username(context, req.username) if req.username else None
     if account is None:
-        raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
+        raise errors.UnknownAccount if req.username else errors.EmailOrUsernameMissing
     return account
 
 
 def require_by_phone(context: Context, phone: str | None) -> Account:
     if not phone:
-        raise e.PhoneMissing
+        raise errors.PhoneMissing
     account = accounts.by_phone(context, phone)
     if account is None:
-        raise e.UnknownPhone
+        raise errors.UnknownPhone
     return account
 
 
@@ -75,17 +79,21 @@ def expiry(context: Context, seconds: int) -> str:
     return iso(context.now + timedelta(seconds=seconds)) or ""
 
 
-def _passwordless_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+def _passwordless_email(
+    context: Context, req: generated_token_operations.EmailTokenRequest
+) -> tuple[Account | None, TokenAndMinutes]:
     if not context.tenant.settings.passwordless_email:
-        raise e.PasswordlessOff
+        raise errors.PasswordlessOff
     account = require_account(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     return account, _link_or_code(context, SIGN_IN, account, req.email or account.email or "", SendOptions())
 
 
-def _smart_login_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+def _smart_login_email(
+    context: Context, req: generated_token_operations.EmailTokenRequest
+) -> tuple[Account | None, TokenAndMinutes]:
     if not context.tenant.settings.smart_login:
-        raise e.SmartLoginOff
+        raise errors.SmartLoginOff
     account = require_account(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     device_hash = smart_login.begin(context, _guid(req.client_guid), account).token_hash
@@ -94,14 +102,16 @@ def _smart_login_email(context: Context, req: contract.EmailTokenRequest) -> tup
     )
 
 
-def _one_touch_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+def _one_touch_email(
+    context: Context, req: generated_token_operations.EmailTokenRequest
+) -> tuple[Account | None, TokenAndMinutes]:
     """The token registers an unknown address, so no account is required."""
     if not context.tenant.settings.one_touch:
-        raise e.OneTouchOff
+        raise errors.OneTouchOff
     if not req.email:
-        raise e.EmailMissing
+        raise errors.EmailMissing
     if not accounts.is_email(req.email):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     account = accounts.by_email(context, req.email)
     if account is None:
         redemption.refuse_registration(context, email=req.email)
@@ -129,17 +139,17 @@ def _link_or_code(
     ), passwordless_sending.link_minutes(context)
 
 
-def _passwordless_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+def _passwordless_sms(context: Context, req: generated_token_operations.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.passwordless_sms:
-        raise e.PasswordlessOff
+        raise errors.PasswordlessOff
     account = _account_with_verified_phone(context, req)
     return account, passwordless_sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
 
 
-def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+def _smart_login_sms(context: Context, req: generated_token_operations.SmsCodeRequest) -> tuple[Account | None, str]:
     """Approve the device named by `clientguid`; without it the code could approve an attacker's device."""
     if not context.tenant.settings.smart_login:
-        raise e.SmartLoginOff
+        raise errors.SmartLoginOff
     account = _account_with_verified_phone(context, req)
     device_hash = smart_login.begin(context, _guid(req.client_guid), account).token_hash
     return account, passwordless_sending.create_code(
@@ -147,15 +157,15 @@ def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Ac
     )[0]
 
 
-def _one_touch_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+def _one_touch_sms(context: Context, req: generated_token_operations.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.one_touch:
-        raise e.OneTouchOff
+        raise errors.OneTouchOff
     _refuse_numbers_off(context)
     if not req.phone:
-        raise e.PhoneMissing
+        raise errors.PhoneMissing
     form = identifiers.normalize_phone(req.phone)
     if form is None:
-        raise e.UnknownPhone
+        raise errors.UnknownPhone
     account = accounts.by_phone(context, form)
     if account is None:
         redemption.refuse_registration(context)
@@ -166,33 +176,35 @@ def _one_touch_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Acco
     return account, passwordless_sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
 
 
-def _account_with_verified_phone(context: Context, req: contract.SmsCodeRequest) -> Account:
+def _account_with_verified_phone(context: Context, req: generated_token_operations.SmsCodeRequest) -> Account:
     """Return the account with this verified number."""
     _refuse_numbers_off(context)
     account = require_by_phone(context, req.phone)
     if not account.phone_verified:
-        raise e.PhoneUnverified
+        raise errors.PhoneUnverified
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
     return account
 
 
 def _refuse_numbers_off(context: Context) -> None:
     if not context.tenant.settings.phone_login:
-        raise e.PhoneLoginOff
+        raise errors.PhoneLoginOff
 
 
 def _guid(provided: str | None) -> str:
     if not provided or not re.match(GUID, provided):
-        raise e.BadParameter.names("clientguid")
+        raise errors.BadParameter.names("clientguid")
     return provided
 
 
-EMAIL_TOKENS: dict[str, Callable[[Context, contract.EmailTokenRequest], tuple[Account | None, TokenAndMinutes]]] = {
+EMAIL_TOKENS: dict[
+    str, Callable[[Context, generated_token_operations.EmailTokenRequest], tuple[Account | None, TokenAndMinutes]]
+] = {
     "passwordlesslogin": _passwordless_email,
     "autologin": _smart_login_email,
     "onetouchlogin": _one_touch_email,
 }
-SMS_CODES: dict[str, Callable[[Context, contract.SmsCodeRequest], tuple[Account | None, str]]] = {
+SMS_CODES: dict[str, Callable[[Context, generated_token_operations.SmsCodeRequest], tuple[Account | None, str]]] = {
     "passwordlesslogin": _passwordless_sms,
     "smartlogin": _smart_login_sms,
     "onetouchlogin": _one_touch_sms,

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
-from app.identity.authentication.verification import phones
-from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.authentication.verification import email_verification, phone_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes import email_addresses
+from app.identity.directory.accounts.changes import email_list
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import MAX_EMAILS, PRIMARY, Emails, taken
 from app.identity.directory.accounts.unverified import pending_accounts
-from app.identity.messaging.service import SmsOptions
+from app.identity.messaging.messaging import SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.use_cases.accounts import emails
+from app.identity.use_cases.accounts import change_emails
 
 Entry = dict[str, Any]
 
@@ -34,9 +32,9 @@ def set_emails(context: Context, uid: str, provided: Emails, *, suppress_webhook
     before = lock(context, uid)
     entries = _merged(before.emails, provided)
     if len(entries) > MAX_EMAILS:
-        raise e.EmailUpdateRefused
+        raise errors.EmailUpdateRefused
     try:
-        after = email_addresses.store_in_order(context, before, entries, verified=provided.forms)
+        after = email_list.store_in_order(context, before, entries, verified=provided.forms)
     except account_store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     for form in provided.forms:
@@ -51,14 +49,14 @@ def invalidate_email(context: Context, uid: str, options: VerificationOptions, *
     """Mark the primary address unverified, and mail a verification. Raises UnknownUid, NoEmailToInvalidate, EmailUnverifiedBefore."""
     before = lock(context, uid)
     if not before.email:
-        raise e.NoEmailToInvalidate
+        raise errors.NoEmailToInvalidate
     if not before.email_verified:
-        raise e.EmailUnverifiedBefore
+        raise errors.EmailUnverifiedBefore
     form = identifiers.normalize(EMAIL, before.email)
     account_store.set_verified(context, before.uid, EMAIL, form, False)
     entries = [{**entry, "verified": False} if _form(entry) == form else entry for entry in before.emails]
     after = _changed(context, before, {"emails": entries, "email_verified": False})
-    verification.send(context, after, options)
+    email_verification.send(context, after, options)
     context.audit.record("email.invalidated", uid=after.uid)
     events.emit(context, "UpdateProfile", after, suppress_webhook)
 
@@ -67,12 +65,12 @@ def invalidate_phone(context: Context, uid: str, options: SmsOptions, *, suppres
     """Mark the number unverified, and text a code. Raises UnknownUid, NoPhoneToInvalidate, PhoneUnverifiedBefore."""
     before = lock(context, uid)
     if not before.phone:
-        raise e.NoPhoneToInvalidate
+        raise errors.NoPhoneToInvalidate
     if not before.phone_verified:
-        raise e.PhoneUnverifiedBefore
+        raise errors.PhoneUnverifiedBefore
     account_store.set_verified(context, before.uid, PHONE, before.phone, False)
     after = _changed(context, before, {"phone_verified": False})
-    phones.send(context, after.uid, before.phone, after, options)
+    phone_verification.send(context, after.uid, before.phone, after, options)
     context.audit.record("phone.invalidated", uid=after.uid)
     events.emit(context, "UpdateProfile", after, suppress_webhook)
 
@@ -81,7 +79,7 @@ def lock(context: Context, uid: str) -> Account:
     """Lock and return the account. Raises UnknownUid."""
     account = account_store.lock(context, uid)
     if account is None:
-        raise e.UnknownUid
+        raise errors.UnknownUid
     return account
 
 
@@ -113,7 +111,7 @@ def _end_tokens(context: Context, before: Account, after: Account) -> None:
     still_pending = {_form(entry) for entry in after.emails if entry.get("pending")}
     for form in {_form(entry) for entry in (*before.emails, *after.emails)} - still_pending:
         one_time_tokens.close(context, after.uid, subject=form)
-    emails.end_links(context, after.uid)
+    change_emails.end_links(context, after.uid)
 
 
 def _notify(context: Context, before: Account, after: Account) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.accounts.operations import AccountIdentifiers, AccountUpdateFields
+from app.contract.accounts.account_operations import AccountIdentifiers, AccountUpdateFields
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration.drafts import WRITERS
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import notifications
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import account_store, identifiers, privacy_policy, provider_tokens
 from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.changes.checked_update import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE

@@ -7,11 +7,10 @@ from typing import Final
 from sqlalchemy import update
 from sqlalchemy.exc import IntegrityError
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.catalogue import taken_uids
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import identifiers, pin_hash
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.directory.accounts import account_store, identifiers, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import PREVIOUS_UID
 from app.identity.platform import events
@@ -53,12 +52,12 @@ def change(context: Context, account: Account, requested: str) -> None:
 
 def _refuse(context: Context, uid: str, requested: str) -> None:
     if not context.tenant.settings.custom_uid:
-        raise e.MalformedUid("The tenant does not allow custom account ids.")
+        raise errors.MalformedUid("The tenant does not allow custom account ids.")
     if not identifiers.is_allowed_uid(requested) or requested.lower() in taken_uids():
-        raise e.MalformedUid
+        raise errors.MalformedUid
     former = account_store.current_uid(context, requested)
     if account_store.by_uid(context, requested) is not None or former not in (None, uid):
-        raise e.UidTaken
+        raise errors.UidTaken
 
 
 def _dates(account: Account) -> dict[str, str]:
@@ -74,5 +73,5 @@ def _rename(context: Context, uid: str, requested: str) -> None:
         try:
             context.work.run(update(table).where(*where).values(uid=requested))
         except IntegrityError:
-            raise e.UidTaken from None
+            raise errors.UidTaken from None
     context.work.locked[uid] = False

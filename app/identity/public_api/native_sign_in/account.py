@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.federation import native_credentials
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import federated_sign_in, native_credentials
 from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.passwordless import federated_account, redemption
-from app.identity.authentication.passwordless.federated_account import AddressUse
-from app.identity.authentication.registration import requirements
-from app.identity.authentication.registration import service as registration
+from app.identity.authentication.passwordless.federated_account import EmailUse
+from app.identity.authentication.registration import account_registration, requirements
 from app.identity.authentication.sign_in import api_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 
-_CONFLICTS = (IdentifierTaken, linked_identities.NotLinked, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
+_CONFLICTS = (
+    IdentifierTaken,
+    linked_identities.NotLinked,
+    errors.EmailRegistered,
+    errors.ClosedLink,
+    errors.UnknownAccount,
+)
 """A concurrent request linked the identity or the address to another account."""
 _REFUSALS = {
-    AddressUse.LINKING_OFF: e.AccountLinkingOff,
-    AddressUse.SHARED: e.NotLinkable,
-    AddressUse.REGISTRATION_OFF: e.RegistrationOff,
-    AddressUse.TERMS_NEEDED: e.PolicyNotAccepted,
+    EmailUse.LINKING_OFF: errors.AccountLinkingOff,
+    EmailUse.SHARED: errors.NotLinkable,
+    EmailUse.REGISTRATION_OFF: errors.RegistrationOff,
+    EmailUse.TERMS_NEEDED: errors.PolicyNotAccepted,
 }
 
 
@@ -57,7 +61,7 @@ def sign_in(
     try:
         return _sign_in(context, verified, authentication)
     except (IdentifierTaken, linked_identities.NotLinked):
-        raise e.IdentityTaken from None
+        raise errors.IdentityTaken from None
 
 
 def _sign_in(
@@ -67,11 +71,11 @@ def _sign_in(
     identity = verified.identity
     if verified.tokens is not None:
         identity = provider_tokens.store_pending(context, identity, verified.tokens)
-    found = _find(context, identity) or _find_by_address(context, identity, trusts_email=verified.trusts_email)
+    found = _find(context, identity) or _find_by_email(context, identity, trusts_email=verified.trusts_email)
     login = api_sign_in.after_first_factor(context, found.account, authentication)
     # As on our pages, an account with a second factor gets an identity only after that.
     if not found.is_linked and login.second_factor_authentication is None:
-        connections.link(context, found.account, identity)
+        federated_sign_in.link(context, found.account, identity)
     return login, found.account
 
 
@@ -81,19 +85,19 @@ def _find(context: Context, identity: ProviderIdentity) -> _Found | None:
     return _Found(linked_identities.record_use(context, holder, identity), is_linked=True) if holder else None
 
 
-def _find_by_address(context: Context, identity: ProviderIdentity, *, trusts_email: bool) -> _Found:
+def _find_by_email(context: Context, identity: ProviderIdentity, *, trusts_email: bool) -> _Found:
     """Return the account with the verified address, or a new one with the identity.
 
     Raises:
         AccountLinkingOff, NotLinkable, RegistrationOff, PolicyNotAccepted, MalformedEmail and others: there is no such account.
     """
     may_register = context.tenant.settings.registration
-    use = federated_account.address_use(context, identity, trusts_email=trusts_email, may_register=may_register)
-    if use is AddressUse.SIGN_IN:
-        account = federated_account.by_address(context, identity, links_identity=True)
+    use = federated_account.email_use(context, identity, trusts_email=trusts_email, may_register=may_register)
+    if use is EmailUse.SIGN_IN:
+        account = federated_account.by_email(context, identity, links_identity=True)
         return _Found(account, linked_identities.is_known(account, identity))
-    if use is not AddressUse.UNPROVEN:
+    if use is not EmailUse.UNPROVEN:
         raise _REFUSALS[use]
-    registration.require_enabled(context)
+    account_registration.require_enabled(context)
     requirements.refuse_without_identifiers(context.tenant.settings)
     return _Found(redemption.register(context, identity=identity, links_identity=True), is_linked=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from app.contract import errors as e
-from app.contract.federation import native_sign_in as contract
-from app.contract.federation.native_sign_in import NativeToken
+from app.contract import errors
+from app.contract.federation import native_sign_in_operations
+from app.contract.federation.native_sign_in_operations import NativeToken
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions.service import FEDERATED
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
+from app.identity.directory.organizations.invitations import invitations
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
@@ -22,8 +22,8 @@ from app.kit import randomness
 _REFRESH_TOKENS_OF_APPLE: Final = "applert"
 
 
-@contract.sign_in.implements
-def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
+@native_sign_in_operations.sign_in.implements
+def sign_in(context: Context, req: native_sign_in_operations.NativeSignIn) -> NativeToken:
     _refuse_incomplete(context, req)
     if not context.has_api_secret:
         context.count("native_sign_in", context.tenant.settings.limits.native_sign_in_per_minute_per_address)
@@ -37,36 +37,38 @@ def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
     return _token(context, login)
 
 
-def _refuse_incomplete(context: Context, req: contract.NativeSignIn) -> None:
+def _refuse_incomplete(context: Context, req: native_sign_in_operations.NativeSignIn) -> None:
     """Require the API secret and `refresh_token`, unless the tenant admits apps of an older kind.
 
     Raises BadParameter, ProviderRefreshTokenMissing.
     """
     is_legacy = context.tenant.settings.legacy_native_login
     if not (context.has_api_secret or is_legacy):
-        raise e.BadParameter.names("secret")
+        raise errors.BadParameter.names("secret")
     if req.refresh_token:
         return
     if not is_legacy:
-        raise e.BadParameter.names("refresh_token")
+        raise errors.BadParameter.names("refresh_token")
     if req.native_provider.lower() == _REFRESH_TOKENS_OF_APPLE:
-        raise e.ProviderRefreshTokenMissing
+        raise errors.ProviderRefreshTokenMissing
 
 
-def _refuse_unknown_references(context: Context, req: contract.NativeSignIn) -> None:
+def _refuse_unknown_references(context: Context, req: native_sign_in_operations.NativeSignIn) -> None:
     """Raise BadParameter for an application that the tenant does not have."""
     if req.client_id:
         application = context.application(client_id=req.client_id)
         if application is None or not application.settings.is_active:
-            raise e.BadParameter("client_id: the client id of an application.")
+            raise errors.BadParameter("client_id: the client id of an application.")
 
 
-def _invitation(context: Context, req: contract.NativeSignIn) -> tuple[InvitationRecord, OrganizationRecord] | None:
+def _invitation(
+    context: Context, req: native_sign_in_operations.NativeSignIn
+) -> tuple[InvitationRecord, OrganizationRecord] | None:
     """Return the open invitation that the request names. Raises ClosedInvitation, OrganizationInactive."""
     if not req.invitation_token:
         return None
     if not context.tenant.settings.organizations.enabled:
-        raise e.ClosedInvitation
+        raise errors.ClosedInvitation
     return invitations.require_open(context, req.invitation_token)
 
 

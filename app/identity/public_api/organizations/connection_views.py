@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.contract.organizations import models
-from app.identity.directory.organizations.connections import store as connection_store
-from app.identity.directory.organizations.connections.store import GroupRoleRecord, OrganizationConnectionRecord
+from app.identity.directory.organizations.connections import organization_connection_store
+from app.identity.directory.organizations.connections.organization_connection_store import (
+    GroupRoleRecord,
+    OrganizationConnectionRecord,
+)
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -15,15 +18,15 @@ from app.kit.resources.resource import MASKED
 
 def by_organization(context: Context, org_ids: Sequence[str]) -> dict[str, list[models.Connection]]:
     """Return the connections of these organizations with their group roles, in two statements."""
-    found = connection_store.of_organizations(context, org_ids)
-    groups = connection_store.group_roles(
+    found = organization_connection_store.of_organizations(context, org_ids)
+    groups = organization_connection_store.group_roles(
         context, [element.connection_id for item in found.values() for element in item]
     )
     return {org_id: [_connection(context, element, groups) for element in item] for org_id, item in found.items()}
 
 
 def connection(context: Context, item: OrganizationConnectionRecord) -> models.Connection:
-    return _connection(context, item, connection_store.group_roles(context, [item.connection_id]))
+    return _connection(context, item, organization_connection_store.group_roles(context, [item.connection_id]))
 
 
 def group_role(item: GroupRoleRecord) -> models.GroupRole:

@@ -2,56 +2,58 @@
 
 from __future__ import annotations
 
-from app.contract.organizations import domains as contract
+from app.contract.organizations import organization_domain_operations
 from app.contract.organizations.models import Domain
 from app.contract.shared_responses import Deleted
-from app.identity.directory.organizations import powers as organization_powers
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.domains import service as domains
-from app.identity.directory.organizations.domains import verification as domain_verification
+from app.identity.directory.organizations import organization_powers, organizations
+from app.identity.directory.organizations.domains import domain_verification, domains
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
-from app.identity.public_api.organizations import views
+from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 from app.identity.use_cases.organizations import verify_domain
 
 
-@contract.list_all.implements
+@organization_domain_operations.list_all.implements
 @requires_organizations
-def list_all(context: Context, req: contract.ListDomains) -> contract.Domains:
+def list_all(
+    context: Context, req: organization_domain_operations.ListDomains
+) -> organization_domain_operations.Domains:
     org_id = organizations.require(context, req.org_id).org_id
     found = domains.of_organizations(context, [org_id], req.window)[org_id]
-    return contract.Domains(data=[views.domain(domain) for domain in found])
+    return organization_domain_operations.Domains(data=[organization_views.domain(domain) for domain in found])
 
 
-@contract.create.implements
+@organization_domain_operations.create.implements
 @requires_organizations
-def create(context: Context, req: contract.CreateDomain) -> Domain:
+def create(context: Context, req: organization_domain_operations.CreateDomain) -> Domain:
     organization = organizations.require_active(context, req.org_id)
     require_powers(context, organization_powers.of_new_domain_members(context, organization.org_id))
     name = domains.checked(req.domain_name)
     domain_verification.require_mail_servers(context, [name])
     organizations.lock_active(context, organization.org_id)
-    return views.domain(domains.add(context, organization, name))
+    return organization_views.domain(domains.add(context, organization, name))
 
 
-@contract.read.implements
+@organization_domain_operations.read.implements
 @requires_organizations
-def read(context: Context, req: contract.DomainPath) -> Domain:
-    return views.domain(domains.require(context, organizations.require(context, req.org_id), req.domain_id))
+def read(context: Context, req: organization_domain_operations.DomainPath) -> Domain:
+    return organization_views.domain(
+        domains.require(context, organizations.require(context, req.org_id), req.domain_id)
+    )
 
 
-@contract.verify.implements
+@organization_domain_operations.verify.implements
 @requires_organizations
-def verify(context: Context, req: contract.DomainPath) -> Domain:
+def verify(context: Context, req: organization_domain_operations.DomainPath) -> Domain:
     organization = organizations.require_active(context, req.org_id)
     require_powers(context, organization_powers.of_new_domain_members(context, organization.org_id))
     domain = domains.require(context, organization, req.domain_id)
-    return views.domain(verify_domain.verify(context, domain))
+    return organization_views.domain(verify_domain.verify(context, domain))
 
 
-@contract.delete.implements
+@organization_domain_operations.delete.implements
 @requires_organizations
-def delete(context: Context, req: contract.DomainPath) -> Deleted:
+def delete(context: Context, req: organization_domain_operations.DomainPath) -> Deleted:
     domains.remove(context, domains.require(context, organizations.require(context, req.org_id), req.domain_id))
     return Deleted()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.platform.context import Context
 from app.kit.operations.wire import Wire
 
@@ -18,7 +18,7 @@ def requires_organizations(handler: Callable[[Context, Req], Res]) -> Callable[[
 
     def checked(context: Context, req: Req) -> Res:
         if not context.tenant.settings.organizations.enabled:
-            raise e.OrganizationsOff
+            raise errors.OrganizationsOff
         return handler(context, req)
 
     return checked

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.organizations import invitations as contract
+from app.contract import errors
+from app.contract.organizations import invitation_operations
 from app.contract.organizations.models import Display
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import powers as organization_powers
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitations import invitation_rules
-from app.identity.directory.organizations.invitations import link_service as invitation_links
-from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.accounts import accounts
+from app.identity.directory.organizations import organization_powers, organizations
+from app.identity.directory.organizations.invitations import (
+    invitation_links,
+    invitation_rules,
+    invitation_store,
+    invitations,
+)
 from app.identity.directory.organizations.invitations.invitation import (
     INVITED,
     AnyInvitation,
@@ -19,37 +20,39 @@ from app.identity.directory.organizations.invitations.invitation import (
     InvitationRecord,
 )
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
-from app.identity.public_api.organizations import views
+from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 from app.identity.use_cases.organizations import send_invitation
 from app.kit import randomness
 from app.kit.clock import iso
 
 
-@contract.list_all.implements
+@invitation_operations.list_all.implements
 @requires_organizations
-def list_all(context: Context, req: contract.ListInvitations) -> contract.Invitations:
+def list_all(context: Context, req: invitation_operations.ListInvitations) -> invitation_operations.Invitations:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = invitation_store.page(context, org_id, *req.window)
     total = invitation_store.count(context, org_id)
-    return contract.Invitations(data=[view(item) for item in found], total_count=total)
+    return invitation_operations.Invitations(data=[view(item) for item in found], total_count=total)
 
 
-@contract.create.implements
+@invitation_operations.create.implements
 @requires_organizations
-def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
+def create(context: Context, req: invitation_operations.CreateInvitation) -> invitation_operations.Invitation:
     require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationRequest(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
     return view(send_invitation.invite(context, req.org_id, requested))
 
 
-@contract.create_many.implements
+@invitation_operations.create_many.implements
 @requires_organizations
-def create_many(context: Context, req: contract.CreateInvitations) -> contract.InvitationResults:
+def create_many(
+    context: Context, req: invitation_operations.CreateInvitations
+) -> invitation_operations.InvitationResults:
     requested = [
         InvitationRequest(
             invitation.email or "",
@@ -63,20 +66,20 @@ def create_many(context: Context, req: contract.CreateInvitations) -> contract.I
         require_powers(context, organization_powers.of_invitation(context, req.org_id, item.role_ids))
     results = send_invitation.invite_many(context, req.org_id, requested)
     invited = sum(result.invitation is not None for result in results)
-    return contract.InvitationResults(data=[_result(result) for result in results], invited_count=invited)
+    return invitation_operations.InvitationResults(data=[_result(result) for result in results], invited_count=invited)
 
 
-@contract.read.implements
+@invitation_operations.read.implements
 @requires_organizations
-def read(context: Context, req: contract.InvitationPath) -> contract.Invitation:
+def read(context: Context, req: invitation_operations.InvitationPath) -> invitation_operations.Invitation:
     return view(invitations.require(context, req.invitation_id)[0])
 
 
-@contract.update.implements
+@invitation_operations.update.implements
 @requires_organizations
-def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitation:
+def update(context: Context, req: invitation_operations.UpdateInvitation) -> invitation_operations.Invitation:
     if req.role_ids is None and req.resend_email is None:
-        raise e.BadParameter.names("RoleIds or ResendEmail")
+        raise errors.BadParameter.names("RoleIds or ResendEmail")
     invitation, organization = invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
     if req.role_ids is not None:
@@ -90,26 +93,26 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
     return view(invitation)
 
 
-@contract.revoke.implements
+@invitation_operations.revoke.implements
 @requires_organizations
-def revoke(context: Context, req: contract.InvitationPath) -> contract.Invitation:
+def revoke(context: Context, req: invitation_operations.InvitationPath) -> invitation_operations.Invitation:
     invitation, _ = invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
     return view(invitations.revoke(context, invitation))
 
 
-@contract.resend.implements
+@invitation_operations.resend.implements
 @requires_organizations
-def resend(context: Context, req: contract.InvitationPath) -> contract.Resent:
+def resend(context: Context, req: invitation_operations.InvitationPath) -> invitation_operations.Resent:
     invitation, organization = invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
     send_invitation.resend(context, invitation, organization)
-    return contract.Resent()
+    return invitation_operations.Resent()
 
 
-@contract.look_up.implements
+@invitation_operations.look_up.implements
 @requires_organizations
-def look_up(context: Context, req: contract.InvitationToken) -> contract.OpenInvitation:
+def look_up(context: Context, req: invitation_operations.InvitationToken) -> invitation_operations.OpenInvitation:
     found = invitation_links.find_open(context, req.invitation_token)
     if found is not None:
         return _open(found[0], found[1], email="", is_existing=False)
@@ -118,9 +121,9 @@ def look_up(context: Context, req: contract.InvitationToken) -> contract.OpenInv
     return _open(invitation, organization, email=invitation.email, is_existing=is_existing)
 
 
-@contract.accept.implements
+@invitation_operations.accept.implements
 @requires_organizations
-def accept(context: Context, req: contract.AcceptInvitation) -> contract.AcceptedInvitation:
+def accept(context: Context, req: invitation_operations.AcceptInvitation) -> invitation_operations.AcceptedInvitation:
     account = accounts.current(context)
     if (found := invitation_links.find_open(context, req.invitation_token)) is not None:
         link = invitation_links.accept(context, found[0], account)
@@ -129,8 +132,8 @@ def accept(context: Context, req: contract.AcceptInvitation) -> contract.Accepte
         invitation, _ = invitations.require_open(context, req.invitation_token)
         token_hash = randomness.digest(req.invitation_token)
         accepted = view(invitations.accept(context, invitation, account, token_hash))
-    roles = views.member_roles(member_store.of_account(context, account.uid, accepted.org_id))
-    return contract.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
+    roles = organization_views.member_roles(membership_store.of_account(context, account.uid, accepted.org_id))
+    return invitation_operations.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
 
 
 def _require_powers(context: Context, invitation: InvitationRecord) -> None:
@@ -144,32 +147,34 @@ def _open(
     *,
     email: str,
     is_existing: bool,
-) -> contract.OpenInvitation:
+) -> invitation_operations.OpenInvitation:
     display = Display.model_validate(organization.display)
-    return contract.OpenInvitation(
+    return invitation_operations.OpenInvitation(
         id=invitation.invitation_id,
         email_id=email,
         status=INVITED,
         expiration_date=iso(invitation.ends_at) or "",
         org_id=organization.org_id,
-        organization=contract.InvitingOrganization(name=organization.name, display=display),
+        organization=invitation_operations.InvitingOrganization(name=organization.name, display=display),
         is_existing_user=is_existing,
     )
 
 
-def _result(item: send_invitation.Result) -> contract.InvitationResult:
+def _result(item: send_invitation.Result) -> invitation_operations.InvitationResult:
     if item.refusal is None:
-        return contract.InvitationResult(
+        return invitation_operations.InvitationResult(
             email=item.email, invitation=view(item.invitation) if item.invitation else None
         )
     code, refusal = item.refusal.code, item.refusal
-    error = contract.InvitationRefusal(error_code=int(code), message=refusal.message, description=refusal.description)
-    return contract.InvitationResult(email=item.email, error=error)
+    error = invitation_operations.InvitationRefusal(
+        error_code=int(code), message=refusal.message, description=refusal.description
+    )
+    return invitation_operations.InvitationResult(email=item.email, error=error)
 
 
-def _of_link(link: InvitationLinkRecord) -> contract.Invitation:
+def _of_link(link: InvitationLinkRecord) -> invitation_operations.Invitation:
     """Return what an acceptance answers about a link, which stays open for others and has no address."""
-    return contract.Invitation(
+    return invitation_operations.Invitation(
         id=link.invitation_id,
         email_id="",
         status="accepted",
@@ -182,9 +187,9 @@ def _of_link(link: InvitationLinkRecord) -> contract.Invitation:
     )
 
 
-def view(invitation: InvitationRecord) -> contract.Invitation:
+def view(invitation: InvitationRecord) -> invitation_operations.Invitation:
     """Return an invitation as the interface shows it."""
-    return contract.Invitation(
+    return invitation_operations.Invitation(
         id=invitation.invitation_id,
         email_id=invitation.email,
         status=invitation.status,  # type: ignore[arg-type] # only these are stored

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from app.contract.organizations import join_requests as contract
-from app.identity.directory.organizations import powers as organization_powers
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.join_requests import store as join_request_store
+from app.contract.organizations import join_request_operations
+from app.identity.directory.organizations import organization_powers, organizations
+from app.identity.directory.organizations.join_requests import join_request_store
 from app.identity.directory.organizations.join_requests.join_request import JoinRequestRecord
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -14,30 +13,30 @@ from app.identity.use_cases.organizations import membership_requests
 from app.kit.clock import iso
 
 
-@contract.list_all.implements
+@join_request_operations.list_all.implements
 @requires_organizations
-def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinRequests:
+def list_all(context: Context, req: join_request_operations.ListJoinRequests) -> join_request_operations.JoinRequests:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = join_request_store.page(context, org_id, req.window, req.status)
-    return contract.JoinRequests(data=[_view(item.request) for item in found])
+    return join_request_operations.JoinRequests(data=[_view(item.request) for item in found])
 
 
-@contract.approve.implements
+@join_request_operations.approve.implements
 @requires_organizations
-def approve(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
+def approve(context: Context, req: join_request_operations.JoinRequestPath) -> join_request_operations.JoinRequest:
     organizations.lock_active(context, req.org_id, is_alone=True)  # so that the role of new members stays as it is
     require_powers(context, organization_powers.of_new_members(context, req.org_id))
     return _view(membership_requests.approve(context, req.org_id, req.id)[0])
 
 
-@contract.decline.implements
+@join_request_operations.decline.implements
 @requires_organizations
-def decline(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
+def decline(context: Context, req: join_request_operations.JoinRequestPath) -> join_request_operations.JoinRequest:
     return _view(membership_requests.decline(context, req.org_id, req.id)[0])
 
 
-def _view(request: JoinRequestRecord) -> contract.JoinRequest:
-    return contract.JoinRequest(
+def _view(request: JoinRequestRecord) -> join_request_operations.JoinRequest:
+    return join_request_operations.JoinRequest(
         id=request.join_request_id,
         uid=request.uid,
         org_id=request.org_id,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.contract import errors as e
-from app.contract.passwordless import cross_device as contract
+from app.contract import errors
+from app.contract.passwordless import cross_device_operations
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, Approver
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens import store as token_store
-from app.identity.credentials.tokens.service import TokenGrant
+from app.identity.credentials.tokens import token_store, tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
@@ -19,29 +18,29 @@ from app.kit import randomness
 _WRONG_CODE = "code: a code that a device shows now."
 
 
-@contract.generate.implements
-def generate(context: Context, req: contract.GenerateCode) -> contract.GeneratedCode:
+@cross_device_operations.generate.implements
+def generate(context: Context, req: cross_device_operations.GenerateCode) -> cross_device_operations.GeneratedCode:
     cross_device.require_enabled(context)
     context.count("cross_device_generate", context.tenant.settings.limits.qr_codes_per_minute_per_address)
-    lifetime = timedelta(seconds=req.expiry or contract.DEFAULT_SECONDS)
+    lifetime = timedelta(seconds=req.expiry or cross_device_operations.DEFAULT_SECONDS)
     device = cross_device.begin(context, lifetime, has_number=not context.has_api_secret, by_program=True)
-    return contract.GeneratedCode(code=device.text, number=device.facts["number"])
+    return cross_device_operations.GeneratedCode(code=device.text, number=device.facts["number"])
 
 
-@contract.approve.implements
-def approve(context: Context, req: contract.ApproveCode) -> contract.Approved:
+@cross_device_operations.approve.implements
+def approve(context: Context, req: cross_device_operations.ApproveCode) -> cross_device_operations.Approved:
     cross_device.require_enabled(context)
     if not req.access_token:
-        raise e.BadParameter.names("access_token")
+        raise errors.BadParameter.names("access_token")
     if not req.code:
-        raise e.BadParameter.names("code")
+        raise errors.BadParameter.names("code")
     context.count("cross_device_approve", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     holder = _holder(context, req.access_token)
     device = cross_device.find(context, req.code)
     if device is None or not device.facts.get("by_program"):  # our own page's codes are approved on our page
-        raise e.BadParameter(_WRONG_CODE)
+        raise errors.BadParameter(_WRONG_CODE)
     if device.facts["number"] is not None and not req.number:
-        raise e.BadParameter.names("number")
+        raise errors.BadParameter.names("number")
     approver = Approver(
         holder.uid,
         holder.claims.amr or (),
@@ -53,26 +52,26 @@ def approve(context: Context, req: contract.ApproveCode) -> contract.Approved:
     try:
         is_first = cross_device.approve(context, device, approver, req.number)
     except cross_device.NumberWrong:
-        raise e.WrongMailCode from None
+        raise errors.WrongMailCode from None
     if not is_first:
-        raise e.BadParameter(_WRONG_CODE)
-    return contract.Approved()
+        raise errors.BadParameter(_WRONG_CODE)
+    return cross_device_operations.Approved()
 
 
-@contract.poll.implements
-def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
+@cross_device_operations.poll.implements
+def poll(context: Context, req: cross_device_operations.PollCode) -> cross_device_operations.DeviceToken:
     cross_device.require_enabled(context)
     if not req.code:
-        raise e.BadParameter.names("code")
+        raise errors.BadParameter.names("code")
     context.count("cross_device_poll", context.tenant.settings.limits.qr_polls_per_minute_per_address)
     device = cross_device.find(context, req.code)
     if device is None or not device.facts.get("by_program"):
-        raise e.BadParameter(_WRONG_CODE)
+        raise errors.BadParameter(_WRONG_CODE)
     if device.state != APPROVED:
-        raise e.SmartLinkWaits
+        raise errors.SmartLinkWaits
     approval = cross_device.redeem(context, device)
     if approval is None:
-        raise e.BadParameter(_WRONG_CODE)
+        raise errors.BadParameter(_WRONG_CODE)
     claims = TokenClaims(
         provider="Email", agent=device.facts["agent"], address=device.facts["address"], amr=approval.methods,
         auth_time=approval.authenticated_at, ends_at=approval.ends_at,
@@ -84,7 +83,7 @@ def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
     )  # fmt: skip
     issued = tokens.issue(context, grant)
     context.audit.record("cross_device.signed_in", uid=approval.account.uid)
-    return contract.DeviceToken(access_token=issued.access_token)
+    return cross_device_operations.DeviceToken(access_token=issued.access_token)
 
 
 def _holder(context: Context, text: str) -> TokenHolder:
@@ -92,9 +91,9 @@ def _holder(context: Context, text: str) -> TokenHolder:
     holder = token_store.access(context.work, randomness.digest(text))
     is_own = holder is not None and holder.client_id is None and bool(holder.uid) and holder.actor is None
     if holder is None or not is_own or holder.claims.cnf is not None or not tokens.is_member(context, holder):
-        raise e.InvalidAccessToken
+        raise errors.InvalidAccessToken
     if holder.claims.unfinished_sign_in is not None:
-        raise e.InvalidAccessToken
+        raise errors.InvalidAccessToken
     if holder.expires_at <= context.now:
-        raise e.ExpiredAccessToken
+        raise errors.ExpiredAccessToken
     return holder

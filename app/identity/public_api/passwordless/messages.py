@@ -2,114 +2,116 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.passwordless import operations as contract
-from app.contract.passwordless.operations import SignInParameters
+from app.contract import errors
+from app.contract.passwordless import passwordless_operations
+from app.contract.passwordless.passwordless_operations import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted, PostedSms
-from app.identity.authentication.passwordless import redemption
-from app.identity.authentication.passwordless import sending as passwordless_sending
-from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
+from app.identity.authentication.passwordless import passwordless_sending, redemption
+from app.identity.authentication.passwordless.passwordless_sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import api_sign_in, locks
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import api_sign_in, locks, sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.verification import service as verification
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.authentication.verification import email_verification
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 
-_LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
+_LoginByCode = (
+    passwordless_operations.LoginByEmailCode
+    | passwordless_operations.LoginByUsernameCode
+    | passwordless_operations.LoginBySmsCode
+)
 
 
-@contract.send_mail.implements
-def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
+@passwordless_operations.send_mail.implements
+def send_mail(context: Context, req: passwordless_operations.SendLoginEmail) -> Posted:
     _require_email_enabled(context)
     passwordless_sending.spend_limit(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
-    verification.refuse_url(context, req.verification_url)
+    email_verification.refuse_url(context, req.verification_url)
     options = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
     account = recipient.reachable_account(lookup, MAIL)
     try:
         passwordless_sending.send_mail(context, SIGN_IN, account, lookup.identifier.value, options)
-    except e.MailLimitReached as reason:
+    except errors.MailLimitReached as reason:
         passwordless_sending.raise_unless_hidden(context, lookup, reason)
     return Posted()
 
 
-@contract.by_link.implements
-def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
+@passwordless_operations.by_link.implements
+def by_link(context: Context, req: passwordless_operations.LoginByLink) -> FactorLogin:
     """Leave the link unused on a HEAD request, which mail scanners send."""
     _require_email_enabled(context)
     passwordless_sending.spend_attempt(context)
     token = req.verification_token
     if not token:
-        raise e.BadParameter.names("verificationtoken")
+        raise errors.BadParameter.names("verificationtoken")
     if not one_time_tokens.has_link_form(token):
-        raise e.WrongVerificationLink
+        raise errors.WrongVerificationLink
     try:
         if context.raw.method == "HEAD":
             one_time_tokens.peek_link(context, Purpose.SIGN_IN, token)
             return FactorLogin(access_token=NO_SESSION, expires_in=NO_EXPIRY)
         one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, token)
-    except e.UsedLink:
-        raise e.UsedPasswordlessLink from None
+    except errors.UsedLink:
+        raise errors.UsedPasswordlessLink from None
     template = req.welcome_email_template
     account = redemption.redeem(
-        context, one_time_token, e.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template
+        context, one_time_token, errors.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template
     )
     return complete(
         context, account, Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook), req
     )
 
 
-@contract.by_email_code.implements
-def by_email_code(context: Context, req: contract.LoginByEmailCode) -> FactorLogin:
+@passwordless_operations.by_email_code.implements
+def by_email_code(context: Context, req: passwordless_operations.LoginByEmailCode) -> FactorLogin:
     _require_email_enabled(context)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "email")
     if not req.email:
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     return _by_code(
         context, recipient.from_email_or_username(context, req.email, None), MAIL, req, req.welcome_email_template
     )
 
 
-@contract.by_username_code.implements
-def by_username_code(context: Context, req: contract.LoginByUsernameCode) -> FactorLogin:
+@passwordless_operations.by_username_code.implements
+def by_username_code(context: Context, req: passwordless_operations.LoginByUsernameCode) -> FactorLogin:
     _require_email_enabled(context)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "username")
     if not req.username:
-        raise e.UsernameMissing
+        raise errors.UsernameMissing
     return _by_code(
         context, recipient.from_email_or_username(context, None, req.username), MAIL, req, req.welcome_email_template
     )
 
 
-@contract.send_sms.implements
-def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
+@passwordless_operations.send_sms.implements
+def send_sms(context: Context, req: passwordless_operations.SendLoginSms) -> PostedSms:
     _require_sms_enabled(context)
     passwordless_sending.spend_limit(context)
     lookup = recipient.from_phone(context, req.phone)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
     account = recipient.reachable_account(lookup, SMS)
     if account is not None and not account.phone_verified:
-        raise e.PhoneUnverified
+        raise errors.PhoneUnverified
     sid = ""
     try:
         sid = passwordless_sending.send_sms(context, account, lookup.identifier.value, req)
-    except e.SmsLimitReached as reason:
+    except errors.SmsLimitReached as reason:
         passwordless_sending.raise_unless_hidden(context, lookup, reason)
     return messaging.posted_sms(context, sid)
 
 
-@contract.by_sms_code.implements
-def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
+@passwordless_operations.by_sms_code.implements
+def by_sms_code(context: Context, req: passwordless_operations.LoginBySmsCode) -> FactorLogin:
     _require_sms_enabled(context)
     lookup = recipient.from_phone(context, req.phone)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
@@ -121,8 +123,8 @@ def _by_code(
 ) -> FactorLogin:
     passwordless_sending.spend_attempt(context)
     if not req.otp:
-        raise e.BadParameter.names("otp")
-    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        raise errors.BadParameter.names("otp")
+    solution = locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     account = redemption.redeem_code(
         context, lookup, channel, req.otp, solution, suppress_webhook=req.suppress_webhook, template=template
     )
@@ -136,12 +138,12 @@ def _by_code(
 
 def _require_email_enabled(context: Context) -> None:
     if not context.tenant.settings.passwordless_email:
-        raise e.PasswordlessOff
+        raise errors.PasswordlessOff
 
 
 def _require_sms_enabled(context: Context) -> None:
     if not context.tenant.settings.passwordless_sms:
-        raise e.PasswordlessOff
+        raise errors.PasswordlessOff
 
 
 def complete(context: Context, account: Account, authentication: Authentication, req: SignInParameters) -> FactorLogin:

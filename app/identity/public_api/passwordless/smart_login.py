@@ -4,42 +4,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
-from app.contract.passwordless import smart_login as contract
+from app.contract import errors
+from app.contract.passwordless import smart_login_operations
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import PostedSms
-from app.identity.authentication.passwordless import redemption, smart_login
-from app.identity.authentication.passwordless import sending as passwordless_sending
-from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
+from app.identity.authentication.passwordless import passwordless_sending, redemption, smart_login
+from app.identity.authentication.passwordless.passwordless_sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import SUPPRESS_WEBHOOK_FACT, Authentication
-from app.identity.authentication.verification import service as verification
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.verification import email_verification
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, OneTimeToken, Purpose
+from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
-from app.identity.public_api.passwordless import messages as handlers
+from app.identity.public_api.passwordless import messages
 
 
-@contract.start.implements
-def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequested:
+@smart_login_operations.start.implements
+def start(context: Context, req: smart_login_operations.StartSmartLogin) -> smart_login_operations.LoginRequested:
     if not context.tenant.settings.smart_login:
-        raise e.SmartLoginOff
+        raise errors.SmartLoginOff
     passwordless_sending.spend_limit(context)
     lookup, channel = _read_recipient(context, req)
-    verification.refuse_url(context, req.redirect_url)
+    email_verification.refuse_url(context, req.redirect_url)
     account = recipient.reachable_account(lookup, channel)
     if account is not None and channel == SMS and not account.phone_verified:
-        raise e.PhoneUnverified
+        raise errors.PhoneUnverified
     options = SendOptions(req.redirect_url, req.smart_login_email_template, req.welcome_email_template)
     device, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=options.welcome_template)
     try:
@@ -49,14 +47,14 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
             passwordless_sending.send_mail(
                 context, SMART_LOGIN, account, lookup.identifier.value, options, device_hash=device.token_hash
             )
-    except (e.MailLimitReached, e.SmsLimitReached) as reason:
+    except (errors.MailLimitReached, errors.SmsLimitReached) as reason:
         passwordless_sending.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, account)
-    return contract.LoginRequested(number=number)
+    return smart_login_operations.LoginRequested(number=number)
 
 
-@contract.poll.implements
-def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
+@smart_login_operations.poll.implements
+def poll(context: Context, req: smart_login_operations.PollLogin) -> FactorLogin:
     device = continuation_tokens.find(context, ContinuationPurpose.SMART_LOGIN, req.client_guid)
     if (
         device is None
@@ -64,11 +62,11 @@ def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
         or smart_login.is_page_device(device)
         or device.state == State.DENIED
     ):
-        raise e.WrongClientGuid
+        raise errors.WrongClientGuid
     if device.state == State.USED:
-        raise e.UsedSmartLink
+        raise errors.UsedSmartLink
     if device.state != State.APPROVED:
-        raise e.SmartLinkWaits
+        raise errors.SmartLinkWaits
     by_phone = bool(device.facts.get("phone"))
     authentication = (
         Authentication(("sms",), "phone", FactorKind.SMS)
@@ -77,17 +75,17 @@ def poll(context: Context, req: contract.PollLogin) -> FactorLogin:
     )
     suppress_webhook = bool(device.facts.get(SUPPRESS_WEBHOOK_FACT))
     authentication = replace(authentication, suppress_webhook=suppress_webhook)
-    return handlers.complete(
+    return messages.complete(
         context, smart_login.redeem(context, device, suppress_webhook=suppress_webhook), authentication, req
     )
 
 
-@contract.approve.implements
-def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
+@smart_login_operations.approve.implements
+def approve(context: Context, req: smart_login_operations.ApproveByLink) -> smart_login_operations.LoginApproved:
     """Approve a link of a smart-login mail, or of a one-touch mail, because clients of the interface send both here."""
     settings = context.tenant.settings
     if not settings.smart_login and not settings.one_touch:
-        raise e.SmartLoginOff
+        raise errors.SmartLoginOff
     token = _read_token(context, req)
     if not one_time_tokens.has_link_form(token):
         return _approve(context, req, _by_code(context, req, token))
@@ -95,18 +93,20 @@ def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginAppr
     if kind is Purpose.ONE_TOUCH:
         return one_touch_link(context, req)
     if not settings.smart_login:
-        raise e.SmartLoginOff
+        raise errors.SmartLoginOff
     return _by_link(context, req, Purpose.SMART_LOGIN, token)
 
 
-@contract.touch_mail.implements
-def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract.LoginRequested:
+@smart_login_operations.touch_mail.implements
+def one_touch_mail(
+    context: Context, req: smart_login_operations.StartOneTouchByEmail
+) -> smart_login_operations.LoginRequested:
     _require_one_touch(context)
     passwordless_sending.spend_limit(context)
     if not req.email or not accounts.is_email(req.email):
-        raise e.MalformedEmail
-    verification.refuse_url(context, req.redirect_url)
-    captcha.require_solved(context, captcha.from_parameters(req))
+        raise errors.MalformedEmail
+    email_verification.refuse_url(context, req.redirect_url)
+    captcha_verification.require_solved(context, captcha_verification.from_parameters(req))
     lookup = account_lookup.find(
         context, TypedIdentifier("email", req.email), is_hidden=recipient.hides_accounts(context)
     )
@@ -119,18 +119,18 @@ def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> cont
     device, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     try:
         passwordless_sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
-    except e.MailLimitReached as reason:
+    except errors.MailLimitReached as reason:
         passwordless_sending.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
-    return contract.LoginRequested(number=number)
+    return smart_login_operations.LoginRequested(number=number)
 
 
-@contract.touch_sms.implements
-def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
+@smart_login_operations.touch_sms.implements
+def one_touch_sms(context: Context, req: smart_login_operations.StartOneTouchBySms) -> PostedSms:
     _require_one_touch(context)
     passwordless_sending.spend_limit(context)
     phone = _parse_phone(context, req.phone)
-    captcha.require_solved(context, captcha.from_parameters(req))
+    captcha_verification.require_solved(context, captcha_verification.from_parameters(req))
     lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=recipient.hides_accounts(context))
     sid, is_allowed = "", _can_sign_in_or_register(context, lookup)
     sending_context = context if is_allowed else context.without_sending()
@@ -138,30 +138,30 @@ def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedS
         sid = passwordless_sending.send_one_touch_sms(
             sending_context, Purpose.ONE_TOUCH, phone, req, name=req.name or ""
         )
-    except e.SmsLimitReached as reason:
+    except errors.SmsLimitReached as reason:
         passwordless_sending.raise_unless_hidden(context, lookup, reason)
     return messaging.posted_sms(context, sid)
 
 
-@contract.touch_code.implements
-def one_touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
+@smart_login_operations.touch_code.implements
+def one_touch_code(context: Context, req: smart_login_operations.OneTouchByCode) -> FactorLogin:
     _require_one_touch(context)
     passwordless_sending.spend_attempt(context)
     phone = _parse_phone(context, req.phone)
     if not req.otp:
-        raise e.BadParameter.names("otp")
+        raise errors.BadParameter.names("otp")
     name, subject = TypedIdentifier("phone", phone), passwordless_sending.unknown_subject(phone)
     one_time_token = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NO_ACCOUNT, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
-    account = redemption.redeem(context, one_time_token, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
-    return handlers.complete(
+    account = redemption.redeem(context, one_time_token, errors.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
+    return messages.complete(
         context, account, Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook), req
     )
 
 
-@contract.touch_link.implements
-def one_touch_link(context: Context, req: contract.ApproveByLink) -> contract.LoginApproved:
+@smart_login_operations.touch_link.implements
+def one_touch_link(context: Context, req: smart_login_operations.ApproveByLink) -> smart_login_operations.LoginApproved:
     _require_one_touch(context)
     token = _read_token(context, req)
     if not one_time_tokens.has_link_form(token):
@@ -169,21 +169,25 @@ def one_touch_link(context: Context, req: contract.ApproveByLink) -> contract.Lo
     return _by_link(context, req, Purpose.ONE_TOUCH, token)
 
 
-def _by_link(context: Context, req: contract.ApproveByLink, kind: Purpose, token: str) -> contract.LoginApproved:
+def _by_link(
+    context: Context, req: smart_login_operations.ApproveByLink, kind: Purpose, token: str
+) -> smart_login_operations.LoginApproved:
     """Approve by a link, unless the request is HEAD; a program cannot approve a link of our own page."""
     link = one_time_tokens.find_link(context, kind, token)
     device = smart_login.find_device(context, link) if link is not None else None
     if link is None or (device is not None and smart_login.is_page_device(device)):
-        raise e.UnknownLink
+        raise errors.UnknownLink
     if context.raw.method == "HEAD":
         one_time_tokens.peek_link(context, kind, token)
-        return contract.LoginApproved()
+        return smart_login_operations.LoginApproved()
     if device is not None:
         smart_login.require_number(context, device, req.number)
     return _approve(context, req, smart_login.spend_link(context, kind, token))
 
 
-def _approve(context: Context, req: contract.ApproveByLink, one_time_token: OneTimeToken) -> contract.LoginApproved:
+def _approve(
+    context: Context, req: smart_login_operations.ApproveByLink, one_time_token: OneTimeToken
+) -> smart_login_operations.LoginApproved:
     device: ContinuationToken = smart_login.approve(context, one_time_token)
     if req.welcome_email_template or req.suppress_webhook:
         continuation_tokens.add_facts(
@@ -192,14 +196,14 @@ def _approve(context: Context, req: contract.ApproveByLink, one_time_token: OneT
             welcome=req.welcome_email_template or device.facts.get("welcome"),
             **{SUPPRESS_WEBHOOK_FACT: req.suppress_webhook},
         )
-    return contract.LoginApproved()
+    return smart_login_operations.LoginApproved()
 
 
 def _reload(context: Context, device: ContinuationToken) -> ContinuationToken:
     return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, device.token_hash) or device
 
 
-def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTimeToken:
+def _by_code(context: Context, req: smart_login_operations.ApproveByLink, code: str) -> OneTimeToken:
     """Use the code of a mail or an SMS whose template has no link.
 
     Another device of the same account may have a code too: the number identifies the device.
@@ -214,27 +218,31 @@ def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTim
     elif req.email and accounts.is_email(req.email):
         lookup, channel = recipient.find(context, "email", req.email), MAIL
     else:
-        raise e.EmailMissing if one_time_tokens.is_code(code) else e.UnknownLink
+        raise errors.EmailMissing if one_time_tokens.is_code(code) else errors.UnknownLink
     one_time_token = smart_login.spend_code(context, lookup, channel, code)
     device = smart_login.find_device(context, one_time_token)
     if device is not None and smart_login.is_page_device(device):
-        raise e.ClosedMailCode if channel == MAIL else e.ClosedSmsCode
+        raise errors.ClosedMailCode if channel == MAIL else errors.ClosedSmsCode
     if device is not None:
         smart_login.require_number(context, device, req.number)
     return one_time_token
 
 
-def _read_token(context: Context, req: contract.ApproveByLink) -> str:
+def _read_token(context: Context, req: smart_login_operations.ApproveByLink) -> str:
     passwordless_sending.spend_attempt(context)
     if not req.shown:
-        raise e.BadParameter.names("verificationtoken")
+        raise errors.BadParameter.names("verificationtoken")
     return req.shown
 
 
-def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[AccountLookup, str]:
+def _read_recipient(context: Context, req: smart_login_operations.StartSmartLogin) -> tuple[AccountLookup, str]:
     kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(kinds) != 1:
-        raise e.BadParameter.names("email") if not kinds else e.BadParameter("Exactly one identifier is expected.")
+        raise (
+            errors.BadParameter.names("email")
+            if not kinds
+            else errors.BadParameter("Exactly one identifier is expected.")
+        )
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, kinds[0])
     if kinds == ["phone"]:
         return recipient.from_phone(context, req.phone), SMS
@@ -249,7 +257,7 @@ def _can_sign_in_or_register(context: Context, lookup: AccountLookup, *, email: 
         return not recipient.is_closed(lookup.holder)
     try:
         redemption.refuse_registration(context, email=email)
-    except (e.RegistrationOff, e.EmailRefused, e.EmailDomainRefused):
+    except (errors.RegistrationOff, errors.EmailRefused, errors.EmailDomainRefused):
         if not lookup.is_hidden:
             raise
         return False
@@ -258,14 +266,14 @@ def _can_sign_in_or_register(context: Context, lookup: AccountLookup, *, email: 
 
 def _parse_phone(context: Context, phone: str | None) -> str:
     if not context.tenant.settings.phone_login:
-        raise e.PhoneLoginOff
+        raise errors.PhoneLoginOff
     if not phone:
-        raise e.PhoneMissing
+        raise errors.PhoneMissing
     if (form := identifiers.normalize_phone(phone)) is None:
-        raise e.MalformedPhone
+        raise errors.MalformedPhone
     return form
 
 
 def _require_one_touch(context: Context) -> None:
     if not context.tenant.settings.one_touch:
-        raise e.OneTouchOff
+        raise errors.OneTouchOff

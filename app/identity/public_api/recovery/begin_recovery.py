@@ -5,88 +5,92 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from app.contract import errors as e
-from app.contract.recovery import operations as contract
+from app.contract import errors
+from app.contract.recovery import recovery_operations
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Posted, PostedSms
-from app.identity.authentication.recovery import recipient
-from app.identity.authentication.recovery import service as recovery
+from app.identity.authentication.recovery import recipient, recovery_requests
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.reset_messages import ResetOptions
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts, linked_identities
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.kit.operations.wire import Document
 
 
-@contract.forgot.implements
-def forgot(context: Context, req: contract.ForgotPassword) -> Posted:
-    recovery.spend_limits(context)
+@recovery_operations.forgot.implements
+def forgot(context: Context, req: recovery_operations.ForgotPassword) -> Posted:
+    recovery_requests.spend_limits(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
-    captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
+    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
     reset_messages.refuse_url(context, req.reset_password_url)
     recipient.refuse_foreign_token(context, lookup.holder)
     account = recipient.reachable_account(lookup, reset_messages.MAIL)
-    recovery.send_mail(context, lookup, account, ResetOptions(url=req.reset_password_url, template=req.email_template))
+    recovery_requests.send_mail(
+        context, lookup, account, ResetOptions(url=req.reset_password_url, template=req.email_template)
+    )
     return Posted()
 
 
-@contract.forgot_by_sms.implements
-def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
-    recovery.spend_limits(context)
+@recovery_operations.forgot_by_sms.implements
+def forgot_by_sms(context: Context, req: recovery_operations.ForgotBySms) -> PostedSms:
+    recovery_requests.spend_limits(context)
     lookup = recipient.from_phone(context, req.phone)
-    captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
+    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
     account = recipient.reachable_account(lookup, reset_messages.SMS)
     if account is not None and not account.phone_verified:
-        raise e.PhoneUnverified
-    return messaging.posted_sms(context, recovery.send_sms(context, lookup, account, req))
+        raise errors.PhoneUnverified
+    return messaging.posted_sms(context, recovery_requests.send_sms(context, lookup, account, req))
 
 
-@contract.forgot_token.implements
-def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
+@recovery_operations.forgot_token.implements
+def forgot_token(
+    context: Context, req: recovery_operations.CreateForgotToken
+) -> recovery_operations.ForgotTokenCreated:
     """Create a token that the tenant's server delivers, and record it in the audit log."""
     account = recipient.from_email_or_username(context, req.email, req.username).holder
     reset_messages.refuse_url(context, req.reset_password_url)
     if account is None:
-        raise e.UnknownAccount
+        raise errors.UnknownAccount
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     options = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
     create = reset_messages.send if req.send_email else reset_messages.create_token
     token = create(context, account, options, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
-    return contract.ForgotTokenCreated(forgot_token=token, identity_providers=linked_identities.providers_of(account))
+    return recovery_operations.ForgotTokenCreated(
+        forgot_token=token, identity_providers=linked_identities.providers_of(account)
+    )
 
 
-@contract.questions_by_email.implements
-def questions_by_email(context: Context, req: contract.QuestionsByEmail) -> Document:
+@recovery_operations.questions_by_email.implements
+def questions_by_email(context: Context, req: recovery_operations.QuestionsByEmail) -> Document:
     _require_lookup_allowed(context)
     if not req.email or not accounts.is_email(req.email):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     return _answered_questions(context, recipient.find(context, "email", req.email))
 
 
-@contract.questions_by_username.implements
-def questions_by_username(context: Context, req: contract.QuestionsByUsername) -> Document:
+@recovery_operations.questions_by_username.implements
+def questions_by_username(context: Context, req: recovery_operations.QuestionsByUsername) -> Document:
     _require_enabled(context)
     if not req.username:
-        raise e.UsernameMissing
+        raise errors.UsernameMissing
     return _answered_questions(context, recipient.find(context, "username", req.username))
 
 
-@contract.questions_by_phone.implements
-def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Document:
+@recovery_operations.questions_by_phone.implements
+def questions_by_phone(context: Context, req: recovery_operations.QuestionsByPhone) -> Document:
     _require_lookup_allowed(context)
     if not req.phone:
-        raise e.PhoneMissing
+        raise errors.PhoneMissing
     return _answered_questions(context, recipient.find(context, "phone", req.phone))
 
 
-@contract.own_questions.implements
+@recovery_operations.own_questions.implements
 def own_questions(context: Context, req: AccessTokenQuery) -> Document:
     _require_enabled(context)
     account = accounts.by_uid(context, context.token_holder.uid)
@@ -96,14 +100,14 @@ def own_questions(context: Context, req: AccessTokenQuery) -> Document:
 def _require_enabled(context: Context) -> None:
     settings = context.tenant.settings
     if not settings.security_questions:
-        raise e.SecurityQuestionsOff
+        raise errors.SecurityQuestionsOff
     context.count("security_questions", settings.limits.availability_per_minute_per_address)
 
 
 def _require_lookup_allowed(context: Context) -> None:
     _require_enabled(context)
     if context.tenant.settings.login_kinds == ("username",):
-        raise e.UsernameLookupOnly
+        raise errors.UsernameLookupOnly
 
 
 def _answered_questions(context: Context, lookup: AccountLookup) -> Document:
@@ -111,7 +115,7 @@ def _answered_questions(context: Context, lookup: AccountLookup) -> Document:
     if lookup.is_hidden:
         return _question_list(context, account_lookup.questions_for(context, lookup))
     if lookup.account is None:
-        raise e.UnknownAccount
+        raise errors.UnknownAccount
     return _question_list(context, lookup.account.security_answers)
 
 
@@ -119,5 +123,5 @@ def _question_list(context: Context, answered: Collection[str]) -> Document:
     questions = context.tenant.settings.security_questions
     entries = [{"QuestionId": name, "Question": text} for name, text in questions.items() if name in answered]
     if not entries:
-        raise e.NoSecurityAnswers
+        raise errors.NoSecurityAnswers
     return Document(json.dumps(entries, ensure_ascii=False).encode())

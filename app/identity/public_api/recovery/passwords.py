@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.recovery import operations as contract
+from app.contract import errors
+from app.contract.recovery import recovery_operations
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Posted
@@ -12,23 +12,22 @@ from app.identity.authentication.sign_in import api_sign_in, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import service as captcha
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
 
 
-@contract.reset.implements
-def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
+@recovery_operations.reset.implements
+def reset(context: Context, req: recovery_operations.Reset) -> recovery_operations.PasswordReset:
     password_reset.spend_limit(context)
     if req.otp is None and req.email is None and req.username is None:
         return _by_link(context, req)
     identifier, otp, password = _read_code_request(req)
     if req.email is not None and not accounts.is_email(identifier):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     lookup = recipient.find(context, "email" if req.email is not None else "username", identifier)
     recipient.refuse_foreign_token(context, lookup.holder)
     return _response(
@@ -38,8 +37,8 @@ def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     )
 
 
-@contract.reset_by_sms.implements
-def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.PasswordReset:
+@recovery_operations.reset_by_sms.implements
+def reset_by_sms(context: Context, req: recovery_operations.ResetBySms) -> recovery_operations.PasswordReset:
     password_reset.spend_limit(context)
     lookup = recipient.from_phone(context, req.phone)
     otp, password = require_parameter("otp", req.otp), require_parameter("password", req.password)
@@ -51,12 +50,12 @@ def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.Passwor
     )
 
 
-@contract.reset_by_answer.implements
-def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.PasswordReset:
+@recovery_operations.reset_by_answer.implements
+def reset_by_answer(context: Context, req: recovery_operations.ResetByAnswer) -> recovery_operations.PasswordReset:
     password_reset.require_answers(context, req.security_answer)
     password = require_parameter("password", req.password)
     password_reset.spend_limit(context)
-    captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
+    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
     account = password_reset.verify_answers(context, _read_identifier(context, req), req.security_answer or {})
     password_hash = new_password.check_and_hash(context, account, password)
     locked = new_password.lock_account(context, account)
@@ -70,17 +69,17 @@ def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.P
     return _response(context, changed, FactorKind.QUESTIONS, suppress_webhook=req.suppress_webhook)
 
 
-@contract.change.implements
-def change_own(context: Context, req: contract.ChangePassword) -> Posted:
+@recovery_operations.change.implements
+def change_own(context: Context, req: recovery_operations.ChangePassword) -> Posted:
     password_reset.spend_limit(context)
     account = accounts.by_uid(context, context.token_holder.uid)
     if account is None:
-        raise e.UnknownUid
+        raise errors.UnknownUid
     if not req.new_password:
-        raise e.BadParameter.names("newpassword")
-    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        raise errors.BadParameter.names("newpassword")
+    solution = locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     if not account.is_locked_now:  # a captcha is valid once, and a locked account needs it for the lock
-        captcha.require_solved_at(context, "change_password", captcha.from_parameters(req))
+        captcha_verification.require_solved_at(context, "change_password", captcha_verification.from_parameters(req))
     changed = password_change.change(
         context, account, req.old_password, req.new_password, solution, suppress_webhook=req.suppress_webhook
     )
@@ -90,22 +89,22 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
     return Posted()
 
 
-@contract.read_hash.implements
-def read_hash(context: Context, req: Uid) -> contract.PasswordHash:
+@recovery_operations.read_hash.implements
+def read_hash(context: Context, req: Uid) -> recovery_operations.PasswordHash:
     return _hash_response(accounts.require(context, req.uid))
 
 
-@contract.set_password.implements
-def set_password(context: Context, req: contract.SetPassword) -> contract.PasswordHash:
+@recovery_operations.set_password.implements
+def set_password(context: Context, req: recovery_operations.SetPassword) -> recovery_operations.PasswordHash:
     account = accounts.require(context, req.uid)
     if not req.password:
-        raise e.PasswordRequired.names("password")
+        raise errors.PasswordRequired.names("password")
     if account.password_hash is None:
-        raise e.NoEmailProfile
+        raise errors.NoEmailProfile
     password_hash = new_password.check_and_hash(context, account, req.password)
     locked = account_store.lock(context, account.uid)  # a blocked account gets the password too and stays blocked
     if locked is None:
-        raise e.UnknownUid
+        raise errors.UnknownUid
     changed = new_password.write(
         context, locked, password_hash, suppress_webhook=req.suppress_webhook, event="SetPassword"
     )
@@ -113,9 +112,9 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     return _hash_response(changed)
 
 
-def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
+def _by_link(context: Context, req: recovery_operations.Reset) -> recovery_operations.PasswordReset:
     if not req.reset_token and not req.password:
-        raise e.BadParameter("The password and resettoken are required parameters.")
+        raise errors.BadParameter("The password and resettoken are required parameters.")
     token, password = require_parameter("resettoken", req.reset_token), require_parameter("password", req.password)
     changed, _ = password_reset.reset_with_link(
         context, token, password, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template
@@ -123,20 +122,20 @@ def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
     return _response(context, changed, suppress_webhook=req.suppress_webhook)
 
 
-def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
+def _read_code_request(req: recovery_operations.Reset) -> tuple[str, str, str]:
     """Return the identifier, the code and the password of a reset by code.
 
     Raises:
         EmailOrPhoneMissing, EmailMissing, UsernameMissing, BadParameter.
     """
     if req.email is None and req.username is None:
-        raise e.EmailOrPhoneMissing
+        raise errors.EmailOrPhoneMissing
     if req.email is not None and req.username is not None:
-        raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
+        raise errors.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
     if req.email is not None and not req.email.strip():
-        raise e.EmailMissing
+        raise errors.EmailMissing
     if req.username is not None and not req.username.strip():
-        raise e.UsernameMissing
+        raise errors.UsernameMissing
     return (
         req.email or req.username or "",
         require_parameter("otp", req.otp),
@@ -144,29 +143,33 @@ def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
     )
 
 
-def _read_identifier(context: Context, req: contract.ResetByAnswer) -> AccountLookup:
+def _read_identifier(context: Context, req: recovery_operations.ResetByAnswer) -> AccountLookup:
     kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(kinds) != 1:
-        raise e.BadParameter.names("email") if not kinds else e.BadParameter("Exactly one identifier is expected.")
+        raise (
+            errors.BadParameter.names("email")
+            if not kinds
+            else errors.BadParameter("Exactly one identifier is expected.")
+        )
     if req.email and not accounts.is_email(req.email):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     return recipient.find(context, kinds[0], getattr(req, kinds[0]))
 
 
 def _response(
     context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, suppress_webhook: bool
-) -> contract.PasswordReset:
+) -> recovery_operations.PasswordReset:
     """Sign in if the tenant configured that and a single factor suffices; every other requirement of a sign-in applies."""
     is_enabled = context.tenant.settings.login_on_password_reset
     authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
     if not is_enabled or not api_sign_in.try_record_single_factor(context, account, authentication):
-        return contract.PasswordReset()
-    return contract.PasswordReset(
+        return recovery_operations.PasswordReset()
+    return recovery_operations.PasswordReset(
         data=api_sign_in.to_login(api_sign_in.issue_session(context, account, authentication))
     )
 
 
-def _hash_response(account: Account) -> contract.PasswordHash:
+def _hash_response(account: Account) -> recovery_operations.PasswordHash:
     if account.password_hash is None:
-        raise e.NoEmailProfile
-    return contract.PasswordHash(password_hash=account.password_hash)
+        raise errors.NoEmailProfile
+    return recovery_operations.PasswordHash(password_hash=account.password_hash)

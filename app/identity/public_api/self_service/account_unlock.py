@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.accounts.self_service import Unlock
+from app.contract import errors
+from app.contract.accounts.self_service_operations import Unlock
 from app.contract.shared_parameters import CaptchaSolution, LockAnswers
 from app.identity.authentication.sign_in import locks
-from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.captcha import captcha_verification
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -23,10 +23,10 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
         LockedForAWhile, AccountBlocked: the lock ends with time, or the owner cannot end it.
         WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`.
     """
-    if captcha.from_parameters(req).is_empty and not req.security_answer:
-        raise e.BadPutBody("One answer is needed.")
+    if captcha_verification.from_parameters(req).is_empty and not req.security_answer:
+        raise errors.BadPutBody("One answer is needed.")
     if not account.is_locked_now:
-        raise e.UnlockedAlready
+        raise errors.UnlockedAlready
     open_lock(context, account, req, req)
     login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     context.audit.record("account.unlocked", uid=account.uid)
@@ -42,9 +42,9 @@ def open_lock(context: Context, account: Account, lock_answer: LockAnswers, capt
     if lock is None:
         return False
     lookup = AccountLookup(context, TypedIdentifier("email", account.email or ""), account, is_hidden=False)
-    solution = locks.LockSolution(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
+    solution = locks.LockSolution(lock_answer.security_answer, captcha_verification.from_parameters(captcha_answer))
     context.work.release_connection()
     if not locks.solve(context, lookup, lock, solution):
         context.audit.record("unlock.refused", uid=account.uid)
-        raise e.WrongQuestionOrAnswer
+        raise errors.WrongQuestionOrAnswer
     return True

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.accounts import self_service as contract
-from app.contract.accounts.operations import ReadOwnAccount
-from app.contract.accounts.operations import read_own as read_own_account
+from app.contract import errors
+from app.contract.accounts import self_service_operations
+from app.contract.accounts.account_operations import ReadOwnAccount
+from app.contract.accounts.account_operations import read_own as read_own_account
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
 from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.verification import service as verification
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import privacy_policy
-from app.identity.directory.accounts import service as accounts
-from app.identity.messaging import service as messaging
+from app.identity.authentication.verification import email_verification
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import accounts, privacy_policy
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service import account_unlock
-from app.identity.use_cases.accounts import deletion, emails, profile
-from app.identity.use_cases.accounts.emails import NewEmail
+from app.identity.use_cases.accounts import change_emails, change_profile, deletion
+from app.identity.use_cases.accounts.change_emails import NewEmail
 
 
 @read_own_account.implements
@@ -29,58 +28,60 @@ def read_own(context: Context, req: ReadOwnAccount) -> Profile:
     account = accounts.current(context)
     is_theirs = account.email_verified or context.tenant.settings.email_verification == "disabled"
     if req.welcome_email_template and is_theirs and context.raw.method != "HEAD":
-        account = verification.send_welcome(context, account, req.welcome_email_template)
+        account = email_verification.send_welcome(context, account, req.welcome_email_template)
     return accounts.profile_for_owner(context, account, req.fields_)
 
 
-@contract.update.implements
-def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProfile:
+@self_service_operations.update.implements
+def update(context: Context, req: self_service_operations.UpdateOwnAccount) -> self_service_operations.OwnProfile:
     if not context.raw.body.strip():
-        raise e.BadPutBody("The body is empty.")
+        raise errors.BadPutBody("The body is empty.")
     own = accounts.current(context)
     is_password = bool(req.password) and "change_password" in context.tenant.settings.captcha_at
     place = "change_password" if is_password else "update_profile"
-    captcha.require_solved_at(context, place, captcha.from_parameters(req))
-    account = profile.update(context, own, req)
-    return contract.OwnProfile(data=accounts.profile_for_owner(context, account, req.fields_))
+    captcha_verification.require_solved_at(context, place, captcha_verification.from_parameters(req))
+    account = change_profile.update(context, own, req)
+    return self_service_operations.OwnProfile(data=accounts.profile_for_owner(context, account, req.fields_))
 
 
-@contract.set_username.implements
-def set_username(context: Context, req: contract.SetUsername) -> Posted:
-    profile.set_username(context, accounts.current(context), req.username, suppress_webhook=req.suppress_webhook)
+@self_service_operations.set_username.implements
+def set_username(context: Context, req: self_service_operations.SetUsername) -> Posted:
+    change_profile.set_username(context, accounts.current(context), req.username, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
-@contract.add_email.implements
-def add_email(context: Context, req: contract.AddEmail) -> Posted:
+@self_service_operations.add_email.implements
+def add_email(context: Context, req: self_service_operations.AddEmail) -> Posted:
     new = NewEmail(req.email or "", req.type or "", req.verification_url, req.email_template)
-    emails.ask(context, accounts.current(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
+    change_emails.request_addition(
+        context, accounts.current(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts
+    )
     return Posted()
 
 
-@contract.remove_email.implements
-def remove_email(context: Context, req: contract.RemoveEmail) -> Deleted:
-    emails.remove(context, accounts.current(context), req.email, suppress_webhook=req.suppress_webhook)
+@self_service_operations.remove_email.implements
+def remove_email(context: Context, req: self_service_operations.RemoveEmail) -> Deleted:
+    change_emails.remove(context, accounts.current(context), req.email, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 
-@contract.unlock.implements
-def unlock(context: Context, req: contract.Unlock) -> Posted:
+@self_service_operations.unlock.implements
+def unlock(context: Context, req: self_service_operations.Unlock) -> Posted:
     account_unlock.unlock(context, accounts.current(context), req)
     return Posted()
 
 
-@contract.send_welcome.implements
-def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
+@self_service_operations.send_welcome.implements
+def send_welcome(context: Context, req: self_service_operations.SendWelcomeEmail) -> Posted:
     account = accounts.current(context)
     if not account.email:
-        raise e.NoEmailOnProfile
-    verification.send_welcome(context, account, req.welcome_email_template, is_asked_for=True)
+        raise errors.NoEmailOnProfile
+    email_verification.send_welcome(context, account, req.welcome_email_template, is_requested=True)
     return Posted()
 
 
-@contract.accept_policy.implements
-def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
+@self_service_operations.accept_policy.implements
+def accept_policy(context: Context, req: self_service_operations.AcceptPolicy) -> Profile:
     """Accept the policy; the token of a refused sign-in then becomes a session, unless another requirement is unmet."""
     account = privacy_policy.accept(context, accounts.current(context))
     authentication = context.token_holder.claims.unfinished_sign_in
@@ -92,24 +93,26 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     return accounts.profile_for_owner(context, account, req.fields_)
 
 
-@contract.policy_history.implements
-def policy_history(context: Context, req: AccessTokenQuery) -> contract.PolicyHistory:
+@self_service_operations.policy_history.implements
+def policy_history(context: Context, req: AccessTokenQuery) -> self_service_operations.PolicyHistory:
     return privacy_policy.history(context, accounts.current(context))
 
 
-@contract.managed_policy_history.implements
-def managed_policy_history(context: Context, req: Uid) -> contract.PolicyHistory:
+@self_service_operations.managed_policy_history.implements
+def managed_policy_history(context: Context, req: Uid) -> self_service_operations.PolicyHistory:
     return privacy_policy.history(context, accounts.require(context, req.uid))
 
 
-@contract.ask_deletion.implements
-def ask_deletion(context: Context, req: contract.RequestDeletion) -> contract.DeletionRequested:
-    deletion.ask(context, accounts.current(context), req.delete_url, req.email_template)
-    return contract.DeletionRequested()
+@self_service_operations.request_deletion.implements
+def request_deletion(
+    context: Context, req: self_service_operations.RequestDeletion
+) -> self_service_operations.DeletionRequested:
+    deletion.request_deletion(context, accounts.current(context), req.delete_url, req.email_template)
+    return self_service_operations.DeletionRequested()
 
 
-@contract.confirm_deletion.implements
-def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
+@self_service_operations.confirm_deletion.implements
+def confirm_deletion(context: Context, req: self_service_operations.ConfirmDeletion) -> Posted:
     """A HEAD request, as email scanners send it, does not spend the link."""
     if context.raw.method == "HEAD":
         deletion.peek(context, req.delete_token)
@@ -118,14 +121,14 @@ def confirm_deletion(context: Context, req: contract.ConfirmDeletion) -> Posted:
     return Posted()
 
 
-@contract.send_deletion_code.implements
-def send_deletion_code(context: Context, req: contract.SendDeletionCode) -> PostedSms:
+@self_service_operations.send_deletion_code.implements
+def send_deletion_code(context: Context, req: self_service_operations.SendDeletionCode) -> PostedSms:
     sid = deletion.send_code(context, accounts.current(context), req)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid))
 
 
-@contract.delete_by_code.implements
-def delete_by_code(context: Context, req: contract.DeleteByCode) -> Deleted:
+@self_service_operations.delete_by_code.implements
+def delete_by_code(context: Context, req: self_service_operations.DeleteByCode) -> Deleted:
     account = accounts.current(context)
     is_open = account_unlock.open_lock(context, account, req, req)
     deletion.confirm_code(context, account, req.otp, is_lock_solved=is_open, suppress_webhook=req.suppress_webhook)

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.passkeys import account as contract
+from app.contract import errors
+from app.contract.passkeys import account_passkey_operations
 from app.contract.passkeys.models import ListedPasskeys, OwnRegisterBegin, PublicKey
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
-from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
-from app.identity.credentials.passkeys import store as passkey_store
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.passkeys import passkey_management
+from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
+from app.identity.credentials.passkeys import passkey_store
+from app.identity.directory.accounts import accounts
 from app.identity.platform.context import Context
 
 
-@contract.begin.implements
+@account_passkey_operations.begin.implements
 def begin(context: Context, req: AccessTokenQuery) -> OwnRegisterBegin:
     require_enabled(context)
-    options = management.begin_adding(context, accounts.current(context))
+    options = passkey_management.begin_adding(context, accounts.current(context))
     return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=options), publicKey=options)
 
 
-@contract.add.implements
-def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
+@account_passkey_operations.add.implements
+def add(context: Context, req: account_passkey_operations.AddPasskey) -> ListedPasskeys:
     require_enabled(context)
     account = accounts.current(context)
-    management.add(context, account, req.credential)
+    passkey_management.add(context, account, req.credential)
     return list_passkeys(context, account.uid)
 
 
-@contract.listed.implements
+@account_passkey_operations.listed.implements
 def listed(context: Context, req: AccessTokenQuery) -> ListedPasskeys:
     require_enabled(context)
     return require_passkeys(context, accounts.current(context).uid)
 
 
-@contract.remove.implements
-def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
-    management.remove(context, accounts.current(context), req.passkey_id)
+@account_passkey_operations.remove.implements
+def remove(context: Context, req: account_passkey_operations.RemoveOwnPasskey) -> Deleted:
+    passkey_management.remove(context, accounts.current(context), req.passkey_id)
     return Deleted()
 
 
@@ -52,7 +52,7 @@ def require_passkeys(context: Context, uid: str) -> ListedPasskeys:
     """Return an account's passkeys; raises NoPasskey where there are none."""
     found = list_passkeys(context, uid)
     if not found.credentials:
-        raise e.NoPasskey
+        raise errors.NoPasskey
     return found
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.second_factors import step_up as contract
-from app.contract.second_factors.account import OwnFactorsRead
+from app.contract import errors
+from app.contract.second_factors import step_up_operations
+from app.contract.second_factors.account_factor_operations import OwnFactorsRead
 from app.contract.second_factors.challenge import Challenge, FactorKind
-from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
+from app.contract.second_factors.step_up_operations import StepUpMethod, ValidationToken
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
 from app.identity.credentials import account_locks, current_password
-from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.pins import service as pins
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import step_up
-from app.identity.credentials.second_factors import views as factor_views
-from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.pins import pins
+from app.identity.credentials.second_factors import factor_views, second_factors, step_up
+from app.identity.credentials.second_factors.authenticators import email
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
-from app.identity.credentials.second_factors.service import RequiredFactor
-from app.identity.directory.accounts import service as accounts
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform.context import Context
@@ -27,14 +25,14 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 
-@contract.begin.implements
+@step_up_operations.begin.implements
 def begin(context: Context, req: OwnFactorsRead) -> Challenge:
     """Return a challenge; its token authorizes nothing, because the access token identifies the account."""
     _refuse_off(context)
     factors = second_factors.of_account(context, accounts.current(context))
     kinds = second_factors.enrolled_kinds(context.tenant.settings, factors)
     if not kinds:
-        raise e.NoSecondFactor
+        raise errors.NoSecondFactor
     required, options = (
         RequiredFactor(factors, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
@@ -46,81 +44,81 @@ def begin(context: Context, req: OwnFactorsRead) -> Challenge:
     return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **members)
 
 
-@contract.with_app.implements
-def with_app(context: Context, req: contract.StepUpByApp) -> ValidationToken:
+@step_up_operations.with_app.implements
+def with_app(context: Context, req: step_up_operations.StepUpByApp) -> ValidationToken:
     return _by_factor(context, FactorKind.TOTP, FactorResponse(code=_given(req.code)), req)
 
 
-@contract.with_sms.implements
-def with_sms(context: Context, req: contract.StepUpBySms) -> ValidationToken:
+@step_up_operations.with_sms.implements
+def with_sms(context: Context, req: step_up_operations.StepUpBySms) -> ValidationToken:
     return _by_factor(context, FactorKind.SMS, FactorResponse(code=_given(req.otp)), req)
 
 
-@contract.with_backup_code.implements
-def with_backup_code(context: Context, req: contract.StepUpByBackupCode) -> ValidationToken:
+@step_up_operations.with_backup_code.implements
+def with_backup_code(context: Context, req: step_up_operations.StepUpByBackupCode) -> ValidationToken:
     return _by_factor(context, FactorKind.BACKUP_CODE, FactorResponse(code=_given(req.backup_code)), req)
 
 
-@contract.mail_factor_code.implements
-def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
+@step_up_operations.mail_factor_code.implements
+def mail_factor_code(context: Context, req: step_up_operations.SendFactorEmail) -> Posted:
     _refuse_off(context)
     factors = second_factors.of_account(context, accounts.current(context))
     found = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
     if not found.is_enrolled(factors):
         raise found.not_enrolled_error
     if not req.email_id:
-        raise e.EmailMissing
+        raise errors.EmailMissing
     found.challenge(context, factors, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
     return Posted()
 
 
-@contract.with_factor_mail.implements
-def with_factor_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
+@step_up_operations.with_factor_mail.implements
+def with_factor_mail(context: Context, req: step_up_operations.StepUpByEmail) -> ValidationToken:
     named = require_parameter("emailid", req.email_id)
-    answer = FactorResponse(code=email_code.require_code(req.otp), email=named)
+    answer = FactorResponse(code=email.require_code(req.otp), email=named)
     return _by_factor(context, FactorKind.EMAIL, answer, req)
 
 
-@contract.with_answers.implements
-def with_answers(context: Context, req: contract.StepUpByAnswers) -> ValidationToken:
+@step_up_operations.with_answers.implements
+def with_answers(context: Context, req: step_up_operations.StepUpByAnswers) -> ValidationToken:
     return _by_factor(context, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), None)
 
 
-@contract.with_duo.implements
-def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
+@step_up_operations.with_duo.implements
+def with_duo(context: Context, req: step_up_operations.StepUpByDuo) -> ValidationToken:
     return _by_factor(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), None)
 
 
-@contract.with_password.implements
-def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
+@step_up_operations.with_password.implements
+def with_password(context: Context, req: step_up_operations.StepUpByPassword) -> ValidationToken:
     account, shown = accounts.current(context), require_parameter("password", req.password)
     is_open = open_lock(context, account, req, req)
-    current_password.verify(context, account, shown, e.WrongStepUpPassword, is_lock_solved=is_open)
+    current_password.verify(context, account, shown, errors.WrongStepUpPassword, is_lock_solved=is_open)
     login_records.reset_failures(context.work, account.uid, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.PASSWORD)
 
 
-@contract.with_pin.implements
-def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
+@step_up_operations.with_pin.implements
+def with_pin(context: Context, req: step_up_operations.StepUpByPin) -> ValidationToken:
     pins.refuse_disabled(context.tenant.settings)
     account, shown = accounts.current(context), require_parameter("pin", req.pin)
     is_open = open_lock(context, account, req, req)
-    pins.check(context, account, shown, e.WrongPin, is_lock_solved=is_open)
+    pins.check(context, account, shown, errors.WrongPin, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.PIN)
 
 
-@contract.mail_code.implements
-def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
+@step_up_operations.mail_code.implements
+def mail_code(context: Context, req: step_up_operations.SendStepUpEmail) -> Posted:
     account = accounts.current(context)
     if not req.email_id:
-        raise e.EmailMissing
-    to = email_code.select_address(account, req.email_id)
-    email_code.send(context, account, to, req.email_template, purpose=Purpose.STEP_UP_EMAIL)
+        raise errors.EmailMissing
+    to = email.select_email(account, req.email_id)
+    email.send(context, account, to, req.email_template, purpose=Purpose.STEP_UP_EMAIL)
     return Posted()
 
 
-@contract.with_mail.implements
-def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
+@step_up_operations.with_mail.implements
+def with_mail(context: Context, req: step_up_operations.StepUpByEmail) -> ValidationToken:
     account, otp, named = (
         accounts.current(context),
         require_parameter("otp", req.otp),
@@ -128,8 +126,8 @@ def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
     )
     is_open = open_lock(context, account, req, req)
     try:
-        email_code.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)
-    except e.WrongMailCode as refusal:
+        email.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)
+    except errors.WrongMailCode as refusal:
         context.work.rollback()
         raise account_locks.current_error(context, account) or refusal from None
     return step_up.issue(context, account, StepUpMethod.FACTOR)
@@ -139,7 +137,11 @@ def _by_factor(
     context: Context,
     kind: FactorKind,
     answer: FactorResponse,
-    req: contract.StepUpByApp | contract.StepUpBySms | contract.StepUpByBackupCode | contract.StepUpByEmail | None,
+    req: step_up_operations.StepUpByApp
+    | step_up_operations.StepUpBySms
+    | step_up_operations.StepUpByBackupCode
+    | step_up_operations.StepUpByEmail
+    | None,
 ) -> ValidationToken:
     """Verify an enrolled factor; never enrols one."""
     _refuse_off(context)
@@ -155,10 +157,10 @@ def _by_factor(
 def _refuse_off(context: Context) -> None:
     settings = context.tenant.settings
     if settings.two_factor == "disabled" or not settings.second_factors.step_up:
-        raise e.StepUpOff
+        raise errors.StepUpOff
 
 
 def _given(code: str | None) -> str:
     if not code:
-        raise e.StepUpCodeMissing
+        raise errors.StepUpCodeMissing
     return code

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.passkeys import sign_in as contract
+from app.contract import errors
+from app.contract.passkeys import passkey_sign_in_operations
 from app.contract.passkeys.models import LoginBegin, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import api_sign_in
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
-from app.identity.authentication.sign_in.passkeys.sign_in import require_autofill, require_enabled
+from app.identity.authentication.sign_in import api_sign_in, sign_in_identifiers
+from app.identity.authentication.sign_in.passkeys import passkey_sign_in
+from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_autofill, require_enabled
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
@@ -20,12 +19,12 @@ from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.platform.context import Context
 
 
-@contract.begin_sign_in.implements
-def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
+@passkey_sign_in_operations.begin_sign_in.implements
+def begin(context: Context, req: passkey_sign_in_operations.SignInBegin) -> LoginBegin:
     require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     if not req.identifier.strip():
-        raise e.BadParameter.names("identifier")
+        raise errors.BadParameter.names("identifier")
     ceremonies.spend_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = account_lookup.find(
@@ -42,33 +41,33 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
     )
 
 
-@contract.finish_sign_in.implements
-def finish(context: Context, req: contract.SignInFinish) -> FactorLogin:
+@passkey_sign_in_operations.finish_sign_in.implements
+def finish(context: Context, req: passkey_sign_in_operations.SignInFinish) -> FactorLogin:
     require_enabled(context)
     return _sign_in(context, req, CeremonyUse.SIGN_IN)
 
 
-@contract.begin_autofill.implements
-def begin_autofill(context: Context, req: contract.AutofillBegin) -> LoginBegin:
+@passkey_sign_in_operations.begin_autofill.implements
+def begin_autofill(context: Context, req: passkey_sign_in_operations.AutofillBegin) -> LoginBegin:
     require_autofill(context)
     return LoginBegin(
         login_begin_credential=_public_key(ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
     )
 
 
-@contract.finish_autofill.implements
-def finish_autofill(context: Context, req: contract.SignInFinish) -> FactorLogin:
+@passkey_sign_in_operations.finish_autofill.implements
+def finish_autofill(context: Context, req: passkey_sign_in_operations.SignInFinish) -> FactorLogin:
     require_autofill(context)
     return _sign_in(context, req, CeremonyUse.AUTOFILL)
 
 
-def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> FactorLogin:
+def _sign_in(context: Context, req: passkey_sign_in_operations.SignInFinish, use: CeremonyUse) -> FactorLogin:
     try:
         account, _, methods = passkey_sign_in.verify(context, use, req.credential)
-    except e.PasskeyRefused as refusal:
+    except errors.PasskeyRefused as refusal:
         raise passkey_sign_in.no_passkey_refusal(context, req.credential) or refusal from None
     if not account.email:
-        raise e.PasskeyNeedsEmail
+        raise errors.PasskeyNeedsEmail
     challenge_options = ChallengeOptions(
         req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
     )

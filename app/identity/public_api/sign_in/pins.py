@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.pins import operations as contract
+from app.contract import errors
+from app.contract.pins import pin_operations
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
-from app.contract.sign_in.operations import Login
+from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.sign_in import allowed_methods, api_sign_in, eligibility, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials import account_locks
-from app.identity.credentials.pins import service as pins
-from app.identity.credentials.pins import tokens as pin_tokens
+from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -22,18 +20,18 @@ from app.identity.platform.context import Context
 METHOD = "pin"  # RFC 8176
 
 
-@contract.with_pin.implements
-def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
+@pin_operations.with_pin.implements
+def with_pin(context: Context, req: pin_operations.PinLogin) -> FactorLogin:
     """Begin a new session by the PIN; the right PIN uses up the session token."""
     settings = context.tenant.settings
     pins.refuse_disabled(settings)
     if not settings.pin.login:
-        raise e.PinLoginOff
+        raise errors.PinLoginOff
     pin, session = require_parameter("pin", req.pin), pin_tokens.find_session(context, req.session_token)
     account = accounts.by_uid(context, session.uid)
     if account is None:
-        raise e.UnknownSessionToken
-    pins.check(context, account, pin, e.WrongPin)
+        raise errors.UnknownSessionToken
+    pins.check(context, account, pin, errors.WrongPin)
     # lock the account before its tokens, as every request does, against deadlocks
     account_store.lock(context, account.uid)
     pin_tokens.spend_session(context, session)
@@ -44,23 +42,23 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     return api_sign_in.after_first_factor(context, account, authentication, fields=req.fields_, options=options)
 
 
-@contract.end_session.implements
-def end_session(context: Context, req: contract.EndPinSession) -> Posted:
+@pin_operations.end_session.implements
+def end_session(context: Context, req: pin_operations.EndPinSession) -> Posted:
     session = pin_tokens.find_session(context, req.session_token)
     pin_tokens.spend_session(context, session)
     context.audit.record("pin.session_ended", uid=session.uid)
     return Posted()
 
 
-@contract.set_first.implements
-def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
+@pin_operations.set_first.implements
+def set_first(context: Context, req: pin_operations.SetPinAtLogin) -> Login:
     """Continue a sign-in that requires a PIN; a refused PIN leaves the token unused. Only one of several concurrent calls succeeds."""
     pins.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
-        raise e.BadParameter.names("pinauthtoken")
+        raise errors.BadParameter.names("pinauthtoken")
     token, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
     if not req.pin:
-        raise e.PinMissing
+        raise errors.PinMissing
     account_locks.refuse_locked(context, account)
     authentication = Authentication.from_stored(token.facts["way"])
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
@@ -68,7 +66,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     pin_hash = pins.hash_new_pin(context, req.pin)
     account_store.lock(context, account.uid)  # as above
     if not continuation_tokens.spend(context, token):
-        raise e.UnknownPinToken
+        raise errors.UnknownPinToken
     account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
     allowed_methods.refuse(context, account, authentication.methods, is_again=True)
     return api_sign_in.to_login(

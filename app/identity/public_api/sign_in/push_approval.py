@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
-from app.contract.second_factors import push as contract
+from app.contract.second_factors import push_operations
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
@@ -22,33 +22,33 @@ from app.kit.operations.wire import Document
 _WIDTHS: Final = range(80, 1_001)
 
 
-@contract.resend.implements
+@push_operations.resend.implements
 def resend(context: Context, req: ChallengeToken) -> Posted:
     pending = find_unlocked(context, req.second_factor_authentication_token)
     _, challenge = pending_sign_in.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
     if challenge.sent_to is None:
-        raise e.PushNotEnrolled
+        raise errors.PushNotEnrolled
     return Posted()
 
 
-@contract.ping.implements
-def ping(context: Context, req: contract.PushPing) -> FactorLogin:
+@push_operations.ping.implements
+def ping(context: Context, req: push_operations.PushPing) -> FactorLogin:
     try:
         pending = find_pending(context, req.second_factor_authentication_token)
-    except (e.UnknownFactorToken, e.ExpiredFactorToken):
-        raise e.WrongPushToken from None
+    except (errors.UnknownFactorToken, errors.ExpiredFactorToken):
+        raise errors.WrongPushToken from None
     pending = pending_sign_in.verify(context, pending, FactorKind.PUSH, FactorResponse())
     return api_sign_in.complete(context, pending, req.fields_)
 
 
-@contract.answer.implements
-def answer(context: Context, req: contract.DeviceAnswer) -> Posted:
+@push_operations.answer.implements
+def answer(context: Context, req: push_operations.DeviceAnswer) -> Posted:
     push_approval.answer_request(context, req)
     return Posted()
 
 
-@contract.picture.implements
-def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
+@push_operations.picture.implements
+def picture(context: Context, req: push_operations.EnrolmentPicture) -> Document:
     import segno
 
     push.by_registration_token(context, req.token)
@@ -56,14 +56,14 @@ def picture(context: Context, req: contract.EnrolmentPicture) -> Document:
     settings = context.tenant.settings.push
     width = req.size or (settings.qr_code_width if settings else _WIDTHS[0])
     if width not in _WIDTHS:
-        raise e.BadParameter.names("size")
+        raise errors.BadParameter.names("size")
     code.save(image, kind="png", scale=max(1, width // code.symbol_size(border=4)[0]), border=4)
     return Document(image.getvalue(), "image/png")
 
 
-@contract.register_device.implements
-def register_device(context: Context, req: contract.DeviceRegistration) -> contract.DeviceRegistered:
+@push_operations.register_device.implements
+def register_device(context: Context, req: push_operations.DeviceRegistration) -> push_operations.DeviceRegistered:
     account = push_approval.register_device(context, req)
     if account is not None:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.PUSH)
-    return contract.DeviceRegistered()
+    return push_operations.DeviceRegistered()

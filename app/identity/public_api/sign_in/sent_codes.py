@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.second_factors import email, sms
+from app.contract import errors
+from app.contract.second_factors import email_factor_operations, sms_factor_operations
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import Posted, SmsSent
 from app.identity.authentication.sign_in import pending_sign_in
@@ -14,62 +14,62 @@ from app.identity.authentication.sign_in.complete_challenge import (
     refuse_unavailable,
 )
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.credentials.second_factors.authenticators import email as email_code
+from app.identity.credentials.second_factors.authenticators import email
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
 )
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 
 
-@sms.with_sms.implements
-def with_sms(context: Context, req: sms.SmsVerification) -> FactorLogin:
+@sms_factor_operations.with_sms.implements
+def with_sms(context: Context, req: sms_factor_operations.SmsVerification) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     try:
         refuse_unavailable(context, pending, FactorKind.SMS)
-    except e.SmsFactorOff:
-        raise e.SmsFactorOffAtLogin from None
+    except errors.SmsFactorOff:
+        raise errors.SmsFactorOffAtLogin from None
     if not req.otp:
-        raise e.FactorCodeMissing
+        raise errors.FactorCodeMissing
     if not _has_number(context, pending):
-        raise e.SmsFactorOff
+        raise errors.SmsFactorOff
     return complete(context, req, FactorKind.SMS, FactorResponse(code=req.otp), pending)
 
 
-@sms.set_number.implements
-def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
+@sms_factor_operations.set_number.implements
+def set_number(context: Context, req: sms_factor_operations.SetNumberAtLogin) -> SmsSent:
     """Set the number of an account without factors; a password alone cannot add one to the others."""
     pending = find_unlocked(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.SMS)
     if not req.phone_no_2fa:
-        raise e.BadParameter.names("phoneno2fa")
+        raise errors.BadParameter.names("phoneno2fa")
     if not pending_sign_in.can_enrol(context, pending):
-        raise e.FactorPhoneFixed
+        raise errors.FactorPhoneFixed
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
     return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.factors, options))
 
 
-@sms.text_again.implements
-def resend_sms(context: Context, req: sms.ResendSms) -> SmsSent:
+@sms_factor_operations.text_again.implements
+def resend_sms(context: Context, req: sms_factor_operations.ResendSms) -> SmsSent:
     pending = find_unlocked(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.SMS)
     if not _has_number(context, pending):
-        raise e.NoPhoneRegistered
+        raise errors.NoPhoneRegistered
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp)
     authenticator = AUTHENTICATORS[FactorKind.SMS]
     send = authenticator.challenge if authenticator.is_enrolled(pending.factors) else authenticator.begin_enrolment
     return sms_sent(context, send(context, pending.factors, options))
 
 
-@email.mail_code.implements
-def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
+@email_factor_operations.mail_code.implements
+def mail_code(context: Context, req: email_factor_operations.SendEmailCode) -> Posted:
     pending = find_unlocked(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.EMAIL)
     if not req.to:
-        raise e.EmailMissing
+        raise errors.EmailMissing
     authenticator = AUTHENTICATORS[FactorKind.EMAIL]
     if not authenticator.is_enrolled(pending.factors) and not pending_sign_in.can_enrol(context, pending):
         raise authenticator.not_enrolled_error
@@ -79,11 +79,11 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
     return Posted()
 
 
-@email.with_email.implements
-def with_email(context: Context, req: email.EmailVerification) -> FactorLogin:
+@email_factor_operations.with_email.implements
+def with_email(context: Context, req: email_factor_operations.EmailVerification) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.EMAIL)
-    response = FactorResponse(code=email_code.require_code(req.otp), email=req.to)
+    response = FactorResponse(code=email.require_code(req.otp), email=req.to)
     return complete(context, req, FactorKind.EMAIL, response, pending)
 
 

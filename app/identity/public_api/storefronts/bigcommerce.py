@@ -11,9 +11,9 @@ from joserfc import jwt
 from joserfc.jwk import OctKey
 from pydantic_core import to_json
 
-from app.identity.platform.outbound.client import ProviderUnavailable, request_json
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable, request_json
 from app.kit import randomness
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 
 API: Final = "https://api.bigcommerce.com"
 _ALGORITHM: Final = "HS256"
@@ -42,7 +42,7 @@ class BigCommerce:
         found = self._find(email)
         if not found:
             new = {"email": email, "first_name": first_name, "last_name": last_name}
-            found = _with_email(self._ask("POST", "", [new]), email)
+            found = _with_email(self._send("POST", "", [new]), email)
         if len(found) != 1:  # several storefronts of the store may each have a customer with this address
             raise ProviderUnavailable(f"the store has {len(found)} customers of one address")
         return found[0]
@@ -62,9 +62,9 @@ class BigCommerce:
         return f"{self.store_url}/login/token/{signed}"
 
     def _find(self, email: str) -> list[int]:
-        return _with_email(self._ask("GET", "?" + urlencode({"email:in": email}), None), email)
+        return _with_email(self._send("GET", "?" + urlencode({"email:in": email}), None), email)
 
-    def _ask(self, method: str, query: str, body: Any) -> Any:
+    def _send(self, method: str, query: str, body: Any) -> Any:
         url = f"{self.api}/stores/{self.store_hash}/v3/customers{query}"
         content = to_json(body) if body is not None else None
         return request_json(self.resolver, method, url, {"X-Auth-Token": self.access_token}, content)

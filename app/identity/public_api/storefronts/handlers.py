@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from app.contract import errors as e
-from app.contract.storefronts import operations as contract
-from app.identity.directory.accounts import service as accounts
+from app.contract import errors
+from app.contract.storefronts import storefront_operations
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.client import ProviderUnavailable
-from app.identity.platform.resources.items import Item
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.identity.platform.resource_storage.items import Item
 from app.identity.public_api.storefronts import multipass, perfectmind, stores
 from app.identity.public_api.storefronts.bigcommerce import API, BigCommerce
 from app.kit import randomness
@@ -26,9 +26,9 @@ _NO_NAME: Final = "-"
 """BigCommerce demands a first and a last name."""
 
 
-@contract.shopify_login.implements
-def shopify_login(context: Context, req: contract.ShopifySignOn) -> contract.ShopifyLogin:
-    store, account, email = _begin(context, contract.SHOPIFY, req)
+@storefront_operations.shopify_login.implements
+def shopify_login(context: Context, req: storefront_operations.ShopifySignOn) -> storefront_operations.ShopifyLogin:
+    store, account, email = _begin(context, storefront_operations.SHOPIFY, req)
     store_url = f"https://{store.content['domain']}"
     return_to = stores.return_address(context, store_url, req.return_url)
     customer = {
@@ -42,17 +42,19 @@ def shopify_login(context: Context, req: contract.ShopifySignOn) -> contract.Sho
     present = {name: str(value) for name, value in customer.items() if value}
     token = multipass.token(store.secrets["multipass_secret"], present, randomness.random_bytes(16))
     _record(context, account, "shopify", store)
-    return contract.ShopifyLogin(loginUrl=f"{store_url}/account/login/multipass/{token}")
+    return storefront_operations.ShopifyLogin(loginUrl=f"{store_url}/account/login/multipass/{token}")
 
 
-@contract.bigcommerce_login.implements
-def bigcommerce_login(context: Context, req: contract.StoreSignOn) -> contract.BigCommerceLogin:
-    store, account, email = _begin(context, contract.BIGCOMMERCE, req)
+@storefront_operations.bigcommerce_login.implements
+def bigcommerce_login(
+    context: Context, req: storefront_operations.StoreSignOn
+) -> storefront_operations.BigCommerceLogin:
+    store, account, email = _begin(context, storefront_operations.BIGCOMMERCE, req)
     store_url = str(store.content["store_url"])
     address = stores.return_address(context, store_url, req.return_url)
     redirect_to = stores.path_at(store_url, address) if address else None
     if address and redirect_to is None:
-        raise e.BadParameter("return_url: an address at the store; BigCommerce leads to no other.")
+        raise errors.BadParameter("return_url: an address at the store; BigCommerce leads to no other.")
     api = context.services.settings.bigcommerce_url or API
     facts = {name: str(store.content[name]) for name in ("store_hash", "client_id")}
     client = BigCommerce(
@@ -64,14 +66,14 @@ def bigcommerce_login(context: Context, req: contract.StoreSignOn) -> contract.B
         customer_id = client.customer_id(email, first, last)
     except ProviderUnavailable as problem:
         log.warning("bigcommerce: %s", problem)
-        raise e.StorefrontFailed from None
+        raise errors.StorefrontFailed from None
     _record(context, account, "bigcommerce", store)
-    return contract.BigCommerceLogin(url=client.login_url(customer_id, redirect_to, context.now))
+    return storefront_operations.BigCommerceLogin(url=client.login_url(customer_id, redirect_to, context.now))
 
 
-@contract.perfectmind_contact.implements
-def perfectmind_contact(context: Context, req: contract.ReadContact) -> contract.SiteContacts:
-    site = stores.find(context, contract.PERFECTMIND, req.site_name)
+@storefront_operations.perfectmind_contact.implements
+def perfectmind_contact(context: Context, req: storefront_operations.ReadContact) -> storefront_operations.SiteContacts:
+    site = stores.find(context, storefront_operations.PERFECTMIND, req.site_name)
     account = accounts.current(context)
     email = stores.store_email(account)
     context.spend("storefront", _RATE, account.uid)
@@ -82,16 +84,16 @@ def perfectmind_contact(context: Context, req: contract.ReadContact) -> contract
         ids = perfectmind.contact_ids(context.services.provider_metadata.resolver, url, number, key, email)
     except ProviderUnavailable as problem:
         log.warning("perfectmind: %s", problem)
-        raise e.BookingSystemFailed from None
-    return contract.SiteContacts(email=email, contact_id=ids)
+        raise errors.BookingSystemFailed from None
+    return storefront_operations.SiteContacts(email=email, contact_id=ids)
 
 
-def _begin(context: Context, resource: Resource, req: contract.StoreSignOn) -> tuple[Item, Account, str]:
+def _begin(context: Context, resource: Resource, req: storefront_operations.StoreSignOn) -> tuple[Item, Account, str]:
     """Return the store, the account and its verified address; refuse what every storefront refuses."""
     if req.callback:
-        raise e.BadParameter("callback: leave it out; there is no JSONP.")
+        raise errors.BadParameter("callback: leave it out; there is no JSONP.")
     if not req.store:
-        raise e.StoreNameMissing
+        raise errors.StoreNameMissing
     store = stores.find(context, resource, req.store)
     account = accounts.current(context)
     email = stores.store_email(account)

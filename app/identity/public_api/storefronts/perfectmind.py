@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from app.identity.platform.outbound.client import ProviderUnavailable, request_json
-from app.kit.outbound.address_resolver import Resolver
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable, request_json
+from app.kit.outbound.host_resolver import Resolver
 
 _QUERY: Final = "SELECT ID, Email FROM Custom.Contact WHERE Email = '{email}'"
 _SAFE: Final = re.compile(r"[A-Za-z0-9.!#$%&*+/=?^_{|}~-]+@[A-Za-z0-9.-]+")

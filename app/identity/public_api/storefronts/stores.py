@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, verified_email
-from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item
-from app.identity.platform.resources.store import items_of
+from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.resource_store import items_of
 from app.kit.resources.resource import Resource
-from app.kit.web.web_addresses import origin
+from app.kit.web.urls import origin
 
 
 def find(context: Context, resource: Resource, name: str) -> Item:
@@ -22,9 +22,9 @@ def find(context: Context, resource: Resource, name: str) -> Item:
     """
     item = items_of(context, resource).get((name,))
     if item is None:
-        raise e.HostedPluginNotFound
+        raise errors.HostedPluginNotFound
     if not all(item.secrets.get(member.path[-1]) for member in resource.members if member.is_secret):
-        raise e.HostedPluginInvalid
+        raise errors.HostedPluginInvalid
     return item
 
 
@@ -37,10 +37,10 @@ def store_email(account: Account) -> str:
     """
     email = verified_email(account)
     if email is None:
-        raise e.EmailUnverified
+        raise errors.EmailUnverified
     address = identifiers.smtp_address(email)
     if not address.isascii():
-        raise e.MalformedEmail("The email address has letters beyond ASCII, which stores may take for others.")
+        raise errors.MalformedEmail("The email address has letters beyond ASCII, which stores may take for others.")
     return address
 
 
@@ -52,8 +52,8 @@ def return_address(context: Context, store_url: str, return_url: str | None) -> 
     if not return_url:
         return None
     address = f"{store_url}{return_url}" if return_url.startswith("/") else return_url
-    if path_at(store_url, address) is None and not allowed_addresses.is_allowed(context, address):
-        raise e.BadParameter("return_url: an address at the store, or one of the tenant's whitelist.")
+    if path_at(store_url, address) is None and not allowed_urls.is_allowed(context, address):
+        raise errors.BadParameter("return_url: an address at the store, or one of the tenant's whitelist.")
     return address
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.verification import operations as contract
+from app.contract.verification import verification_operations
 from app.identity.authentication.sign_in import api_sign_in, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
-from app.identity.authentication.verification import service as verification
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.verification import email_verification
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeToken, Purpose
+from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -21,26 +20,26 @@ from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 
-@contract.by_link.implements
-def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
+@verification_operations.by_link.implements
+def by_link(context: Context, req: verification_operations.VerifyByLink) -> verification_operations.Verified:
     """Leave the token unused on a HEAD request, which mail scanners send."""
     solution = locks.LockSolution()
     if not req.verification_token:
         token = _spend_code(context, req.otp or "", req.email, req.uuid, solution)
     elif not one_time_tokens.has_link_form(req.verification_token):
-        raise e.WrongVerificationLink
+        raise errors.WrongVerificationLink
     elif context.raw.method == "HEAD":
-        verification.peek(context, req.verification_token)
-        return contract.Verified()
+        email_verification.peek(context, req.verification_token)
+        return verification_operations.Verified()
     else:
-        _refuse_contested(context, verification.peek(context, req.verification_token), e.ClosedLink)
-        token = verification.spend_link(context, req.verification_token)
+        _refuse_contested(context, email_verification.peek(context, req.verification_token), errors.ClosedLink)
+        token = email_verification.spend_link(context, req.verification_token)
     return _confirm(context, token, req)
 
 
-@contract.by_code.implements
-def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
-    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+@verification_operations.by_code.implements
+def by_code(context: Context, req: verification_operations.VerifyByCode) -> verification_operations.Verified:
+    solution = locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, solution), req)
 
 
@@ -49,28 +48,32 @@ def _spend_code(
 ) -> OneTimeToken:
     settings = context.tenant.settings
     if not settings.email_verification_codes:
-        raise e.EmailCodesOff
+        raise errors.EmailCodesOff
     if not email and not code_id:
-        raise e.BadParameter.names("email")
+        raise errors.BadParameter.names("email")
     context.count_attempt("verification_code", settings.limits.sign_in_per_minute_per_address)
     sent = one_time_tokens.find_code(context, Purpose.EMAIL, code_id) if code_id else None
     address = sent.subject if sent else (email or "")
     if not sent and email and not accounts.is_email(email):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     hides = settings.hide_unknown_accounts
     lookup = AccountLookup(
-        context, TypedIdentifier("email", address), verification.find_account(context, address), hides
+        context, TypedIdentifier("email", address), email_verification.find_account(context, address), hides
     )
     uid = sent.uid if sent else _pending_uid(lookup)
     if uid is None or (lookup.holder is None and not hides):
-        raise e.UnknownAccount if email else e.WrongMailCode
+        raise errors.UnknownAccount if email else errors.WrongMailCode
     is_lock_solved, subject = locks.require_solved(context, lookup, solution), identifiers.normalize(EMAIL, address)
-    kind = sent.purpose if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
+    kind = (
+        sent.purpose
+        if sent
+        else one_time_tokens.purpose_of_newest_code(context, email_verification.KINDS, uid, subject)
+    )
     token = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_lock_solved,
         identifier=lookup.identifier if hides else None,
     )  # fmt: skip
-    _refuse_contested(context, token, e.ClosedMailCode)
+    _refuse_contested(context, token, errors.ClosedMailCode)
     one_time_tokens.spend_checked_code(context, token, errors=MAIL_CODE, is_lock_solved=is_lock_solved)
     return token
 
@@ -85,15 +88,17 @@ def _refuse_contested(context: Context, token: OneTimeToken, refusal: type[ApiEr
 def _pending_uid(lookup: AccountLookup) -> str | None:
     """Return the uid of the account with this unverified address; NO_ACCOUNT where there is none and that is hidden."""
     account = lookup.holder
-    if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
+    if lookup.is_hidden and (account is None or email_verification.is_verified(account, lookup.identifier.value)):
         return NO_ACCOUNT
     return account.uid if account else None
 
 
 def _confirm(
-    context: Context, token: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
-) -> contract.Verified:
-    account = verification.confirm(
+    context: Context,
+    token: OneTimeToken,
+    req: verification_operations.VerifyByLink | verification_operations.VerifyByCode,
+) -> verification_operations.Verified:
+    account = email_verification.confirm(
         context, token, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
     )
     end_after_email_verification(context, account)
@@ -101,7 +106,7 @@ def _confirm(
     if not context.tenant.settings.login_on_email_verification or not api_sign_in.try_record_single_factor(
         context, account, authentication
     ):
-        return contract.Verified()
-    return contract.Verified(
+        return verification_operations.Verified()
+    return verification_operations.Verified(
         data=api_sign_in.to_login(api_sign_in.issue_session(context, account, authentication, req.fields_))
     )

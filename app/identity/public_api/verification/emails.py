@@ -5,44 +5,45 @@ Operations that redeem a token are in `sign_in`, because they may begin a sessio
 
 from __future__ import annotations
 
-from app.contract import errors as e
-from app.contract.verification import operations as contract
-from app.identity.authentication.verification import service as verification
-from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifiers, input_checks
-from app.identity.directory.accounts import service as accounts
+from app.contract import errors
+from app.contract.verification import verification_operations
+from app.identity.authentication.verification import email_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.directory.accounts import accounts, identifiers, input_checks
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
 
 
-@contract.resend.implements
-def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
+@verification_operations.resend.implements
+def resend(context: Context, req: verification_operations.ResendVerification) -> verification_operations.PostedWithId:
     """Send the mail again; where accounts are hidden, an unknown address is treated like an unverified address."""
     _require_enabled(context)
     context.count("verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
-        raise e.MalformedEmail
-    verification.refuse_url(context, req.verification_url)
+        raise errors.MalformedEmail
+    email_verification.refuse_url(context, req.verification_url)
     options = VerificationOptions(url=req.verification_url, email_template=req.email_template)
-    account = verification.find_account(context, req.email)
+    account = email_verification.find_account(context, req.email)
     if context.tenant.settings.hide_unknown_accounts:
         return _send_hidden(context, account, req.email, options)
     if account is None:
-        raise e.UnknownAccount
+        raise errors.UnknownAccount
     return _send(context, account, req.email, options)
 
 
-@contract.send_own.implements
-def send_own(context: Context, req: contract.SendOwnVerification) -> contract.PostedWithId:
+@verification_operations.send_own.implements
+def send_own(
+    context: Context, req: verification_operations.SendOwnVerification
+) -> verification_operations.PostedWithId:
     _require_enabled(context)
     if context.holder is None:
-        raise e.WrongClientGuid if req.client_guid else e.NotAuthenticated
-    verification.refuse_url(context, req.verification_url)
+        raise errors.WrongClientGuid if req.client_guid else errors.NotAuthenticated
+    email_verification.refuse_url(context, req.verification_url)
     account = accounts.by_uid(context, context.holder.uid)
     if account is None or not account.email:
-        raise e.NoEmailProfile
+        raise errors.NoEmailProfile
     return _send(
         context,
         account,
@@ -51,73 +52,83 @@ def send_own(context: Context, req: contract.SendOwnVerification) -> contract.Po
     )
 
 
-@contract.email_availability.implements
-def email_availability(context: Context, req: contract.EmailAvailability) -> contract.Exist:
+@verification_operations.email_availability.implements
+def email_availability(
+    context: Context, req: verification_operations.EmailAvailability
+) -> verification_operations.Exist:
     if req.email is None:
-        raise e.BadParameter.names("verificationtoken")
+        raise errors.BadParameter.names("verificationtoken")
     context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not accounts.is_email(req.email):
-        raise e.MalformedEmail
+        raise errors.MalformedEmail
     return _availability(context, accounts.by_email(context, req.email) is not None)
 
 
-@contract.phone_availability.implements
-def phone_availability(context: Context, req: contract.PhoneAvailability) -> contract.Exist:
+@verification_operations.phone_availability.implements
+def phone_availability(
+    context: Context, req: verification_operations.PhoneAvailability
+) -> verification_operations.Exist:
     if not context.tenant.settings.phone_login:
-        raise e.PhoneLoginOff
+        raise errors.PhoneLoginOff
     context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if req.phone is None:
-        raise e.BadParameter.names("phone")
+        raise errors.BadParameter.names("phone")
     if identifiers.normalize_phone(req.phone) is None:
-        raise e.MalformedPhone
+        raise errors.MalformedPhone
     holder = accounts.by_phone(context, req.phone)
     return _availability(context, holder is not None and not pending_accounts.has_unverified_phone(holder))
 
 
-@contract.username_availability.implements
-def username_availability(context: Context, req: contract.UsernameAvailability) -> contract.Exist:
+@verification_operations.username_availability.implements
+def username_availability(
+    context: Context, req: verification_operations.UsernameAvailability
+) -> verification_operations.Exist:
     context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:
-        raise e.UsernameMissing
+        raise errors.UsernameMissing
     holder = accounts.by_username(context, req.username)
     if holder is None or context.tenant.settings.hide_unknown_accounts:
         input_checks.username(context.tenant.settings, req.username)
     return _availability(context, holder is not None)
 
 
-def _availability(context: Context, is_taken: bool) -> contract.Exist:
+def _availability(context: Context, is_taken: bool) -> verification_operations.Exist:
     """Report whether an identifier is taken. Where accounts are hidden, every identifier is reported free.
 
     Registration then responds the same for all, and mails the owner of a taken address. The look-up runs in both cases, for
     equal timing.
     """
-    return contract.Exist(is_exist=is_taken and not context.tenant.settings.hide_unknown_accounts)
+    return verification_operations.Exist(is_exist=is_taken and not context.tenant.settings.hide_unknown_accounts)
 
 
-def _send(context: Context, account: Account, email: str, options: VerificationOptions) -> contract.PostedWithId:
-    if verification.is_verified(account, email):
-        raise e.EmailAlreadyVerified
-    return _response(context, verification.send(context, account, options, email=email))
+def _send(
+    context: Context, account: Account, email: str, options: VerificationOptions
+) -> verification_operations.PostedWithId:
+    if email_verification.is_verified(account, email):
+        raise errors.EmailAlreadyVerified
+    return _response(context, email_verification.send(context, account, options, email=email))
 
 
 def _send_hidden(
     context: Context, account: Account | None, email: str, options: VerificationOptions
-) -> contract.PostedWithId:
+) -> verification_operations.PostedWithId:
     """Send the mail or simulate that; a reached limit is silent, because it would reveal an earlier message."""
     try:
-        if account is None or verification.is_verified(account, email):
-            return _response(context, verification.send_account_exists(context, email, options))
+        if account is None or email_verification.is_verified(account, email):
+            return _response(context, email_verification.send_account_exists(context, email, options))
         return _send(context, account, email, options)
-    except e.MailLimitReached:
+    except errors.MailLimitReached:
         context.work.rollback()
         context.audit.record("verification.not_sent", uid=account.uid if account else None, reason="MailLimitReached")
         return _response(context, randomness.guid())
 
 
-def _response(context: Context, code_id: str) -> contract.PostedWithId:
-    return contract.PostedWithId(UUID=code_id if context.tenant.settings.email_verification_codes else None)
+def _response(context: Context, code_id: str) -> verification_operations.PostedWithId:
+    return verification_operations.PostedWithId(
+        UUID=code_id if context.tenant.settings.email_verification_codes else None
+    )
 
 
 def _require_enabled(context: Context) -> None:
     if context.tenant.settings.email_verification == "disabled":
-        raise e.EmailVerificationOff
+        raise errors.EmailVerificationOff

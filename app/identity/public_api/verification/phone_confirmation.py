@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract import errors as e
-from app.contract.accounts import phone_numbers as contract
+from app.contract import errors
+from app.contract.accounts import phone_operations
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import api_sign_in, locks, pending_sign_in, risk_challenges
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
-from app.identity.authentication.verification import phones
-from app.identity.credentials.captcha import service as captcha
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.verification import phone_verification
+from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, Purpose
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.platform.context import NO_ACCOUNT, Context
 
 
-@contract.verify.implements
-def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerified:
-    phones.require_enabled(context)
-    phones.spend_limit(context, "phone_code_try")
+@phone_operations.verify.implements
+def verify(context: Context, req: phone_operations.VerifyPhone) -> phone_operations.PhoneVerified:
+    phone_verification.require_enabled(context)
+    phone_verification.spend_limit(context, "phone_code_try")
     if not req.otp:
-        raise e.BadParameter.names("otp")
+        raise errors.BadParameter.names("otp")
     if context.holder is not None:
         _verify_own(context, accounts.current(context), req)
-        return contract.PhoneVerified(is_posted=True)
-    phone = phones.parse_phone(req.phone)
-    holder = phones.verifiable_account(context, phone)
+        return phone_operations.PhoneVerified(is_posted=True)
+    phone = phone_verification.parse_phone(req.phone)
+    holder = phone_verification.verifiable_account(context, phone)
     if (
         pending := risk_challenges.pending_sms_sign_in(context, holder.uid if holder is not None else None)
     ) is not None:
@@ -38,41 +38,43 @@ def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerifie
     return _sign_in(context, _verify_without_session(context, phone, holder, req), req)
 
 
-def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
+def _verify_own(context: Context, account: Account, req: phone_operations.VerifyPhone) -> None:
     """Verify the number of the signed-in account; because of the session its other credentials stay."""
-    if phones.requested_number(context, account) is not None:
-        token = phones.spend_requested_code(context, account, req.otp or "")
+    if phone_verification.requested_number(context, account) is not None:
+        token = phone_verification.spend_requested_code(context, account, req.otp or "")
     elif account.phone is None or account.phone_verified:
-        raise e.PhoneVerifiedOrNoToken
+        raise errors.PhoneVerifiedOrNoToken
     else:
-        token = phones.spend_code(context, account.uid, account.phone, req.otp or "")
-    phones.confirm(context, token, knows_password=True, suppress_webhook=req.suppress_webhook)
+        token = phone_verification.spend_code(context, account.uid, account.phone, req.otp or "")
+    phone_verification.confirm(context, token, knows_password=True, suppress_webhook=req.suppress_webhook)
 
 
-def _verify_without_session(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
+def _verify_without_session(
+    context: Context, phone: str, holder: Account | None, req: phone_operations.VerifyPhone
+) -> Account:
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=is_hidden)
     lookup = replace(lookup, holder=holder)
     if lookup.holder is None and not is_hidden:
-        raise e.UnknownPhone
+        raise errors.UnknownPhone
     is_lock_solved = locks.require_solved(
-        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     )
     uid = lookup.holder.uid if lookup.holder is not None else NO_ACCOUNT
-    token = phones.spend_code(
+    token = phone_verification.spend_code(
         context, uid, phone, req.otp or "", is_lock_solved=is_lock_solved, name=lookup.identifier if is_hidden else None
     )
-    return phones.confirm(context, token, suppress_webhook=req.suppress_webhook)
+    return phone_verification.confirm(context, token, suppress_webhook=req.suppress_webhook)
 
 
 def _complete_risk_challenge(
-    context: Context, pending: PendingSignIn, phone: str, req: contract.VerifyPhone
-) -> contract.PhoneVerified:
+    context: Context, pending: PendingSignIn, phone: str, req: phone_operations.VerifyPhone
+) -> phone_operations.PhoneVerified:
     """Complete a sign-in that a risk stopped, by the code sent for it."""
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = AccountLookup(context, TypedIdentifier("phone", phone), pending.account, is_hidden)
     is_lock_solved = locks.require_solved(
-        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     )
     one_time_tokens.spend_code(
         context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_lock_solved,
@@ -84,12 +86,12 @@ def _complete_risk_challenge(
     )
     try:
         login = api_sign_in.complete(context, replace(pending, authentication=authentication), req.fields_)
-    except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request succeeded first
-        raise e.ClosedSmsCode from None
-    return contract.PhoneVerified.model_construct(**dict(login))
+    except (errors.UnknownFactorToken, errors.LockedDuringStep):  # a concurrent request succeeded first
+        raise errors.ClosedSmsCode from None
+    return phone_operations.PhoneVerified.model_construct(**dict(login))
 
 
-def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
+def _sign_in(context: Context, account: Account, req: phone_operations.VerifyPhone) -> phone_operations.PhoneVerified:
     """Begin a session, or require the second factor; a refusal leaves the code and the number unchanged."""
     login = api_sign_in.after_first_factor(
         context,
@@ -97,4 +99,4 @@ def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> c
         Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook),
         fields=req.fields_,
     )
-    return contract.PhoneVerified.model_construct(**dict(login))
+    return phone_operations.PhoneVerified.model_construct(**dict(login))

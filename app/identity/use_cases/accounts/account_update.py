@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from app.contract.accounts.operations import AccountIdentifiers, PersonFields
+from app.contract.accounts.account_operations import AccountIdentifiers, PersonFields
 from app.contract.profile import Write
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.passwords import new_password as new_password_hash
-from app.identity.credentials.passwords import security_answers
-from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
-from app.identity.credentials.pins import service as pins
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.passwords import new_password_hash, security_answers
+from app.identity.credentials.passwords.new_password_hash import PROFILE_FIELDS
+from app.identity.credentials.pins import pins
 from app.identity.directory.accounts import input_checks
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import checked_update
 from app.identity.directory.accounts.changes.checked_update import ChangedAccount, CheckedUpdate, Columns
 from app.identity.directory.accounts.input_checks import refuse_questions
-from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile import profile_edits
 from app.identity.platform.context import Context
 
 

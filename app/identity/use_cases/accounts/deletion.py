@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.authentication.sign_in import eligibility
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import notifications, reset_messages
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
-from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import store as account_store
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.tokens import tokens
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes import deletion as account_deletion
-from app.identity.directory.tenants.addresses import allowed_addresses
-from app.identity.messaging import service as messaging
-from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
+from app.identity.directory.accounts.changes import account_deletion
+from app.identity.directory.tenants.urls import allowed_urls
+from app.identity.messaging import messaging
+from app.identity.messaging.messaging import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
@@ -25,7 +25,7 @@ VTYPE = "deleteuser"
 PATH = "/delete-account"
 
 
-def ask(context: Context, account: Account, url: str | None = None, template: str | None = None) -> None:
+def request_deletion(context: Context, account: Account, url: str | None = None, template: str | None = None) -> None:
     """Email a link that deletes the account.
 
     Raises:
@@ -35,14 +35,14 @@ def ask(context: Context, account: Account, url: str | None = None, template: st
         MailLimitReached.
     """
     if not account.email:
-        raise e.NoEmailOnProfile
+        raise errors.NoEmailOnProfile
     if not account.email_verified and context.tenant.settings.email_verification != "disabled":
-        raise e.NotProcessable
-    if url and not allowed_addresses.is_allowed_in_mail(context, url):
-        raise e.VerificationUrlRefused
+        raise errors.NotProcessable
+    if url and not allowed_urls.is_allowed_in_mail(context, url):
+        raise errors.VerificationUrlRefused
     token = token_only(context, account)
     facts = {
-        "url": allowed_addresses.mailed_link(context, PATH, token, url, vtype=VTYPE),
+        "url": allowed_urls.mailed_link(context, PATH, token, url, vtype=VTYPE),
         "token": token,
         "minutes": str(one_time_tokens.LINK_MINUTES),
     }
@@ -63,7 +63,7 @@ def token_only(context: Context, account: Account) -> str:
 def code_only(context: Context, account: Account) -> str:
     """Return a code that the caller delivers to the owner. Raises NoPhoneOnProfile."""
     if not account.phone or not account.phone_verified:
-        raise e.NoPhoneOnProfile
+        raise errors.NoPhoneOnProfile
     return one_time_tokens.new_code(context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.phone)
 
 
@@ -71,8 +71,8 @@ def peek(context: Context, token: str) -> OneTimeToken:
     """Return the link's one-time token without spending it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     try:
         return one_time_tokens.peek_link(context, Purpose.DELETE_ACCOUNT, token)
-    except e.UnknownLink:
-        raise e.WrongDeleteToken from None
+    except errors.UnknownLink:
+        raise errors.WrongDeleteToken from None
 
 
 def confirm(context: Context, token: str) -> Account:
@@ -80,11 +80,11 @@ def confirm(context: Context, token: str) -> Account:
     link_token = peek(context, token)
     fresh = account_store.lock(context, link_token.uid)
     if fresh is not None and not reset_messages.is_still_recipient(fresh, link_token):
-        raise e.ExpiredLink
+        raise errors.ExpiredLink
     try:
         one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
-    except e.UnknownLink:  # the account was deleted meanwhile, and its links with it
-        raise e.WrongDeleteToken from None
+    except errors.UnknownLink:  # the account was deleted meanwhile, and its links with it
+        raise errors.WrongDeleteToken from None
     return delete(context, link_token.uid)
 
 
@@ -96,14 +96,14 @@ def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_
     Raises NoPhoneOnProfile, RequestInvalid where no SMS gateway is configured, SmsLimitReached, SharedSmsLimitReached.
     """
     if not account.phone or not account.phone_verified:
-        raise e.NoPhoneOnProfile
+        raise errors.NoPhoneOnProfile
     facts = {"otp": code_only(context, account), "minutes": str(one_time_tokens.CODE_MINUTES)}
     try:
         sid = messaging.sms(
             context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, options=options
         )
-    except e.NoSmsConfiguration:
-        raise e.RequestInvalid from None
+    except errors.NoSmsConfiguration:
+        raise errors.RequestInvalid from None
     context.audit.record("deletion.asked", uid=account.uid)
     return sid
 
@@ -113,7 +113,7 @@ def confirm_code(
 ) -> None:
     """Spend a code and delete the account. Raises NoPhoneOnProfile, and as `one_time_tokens.spend_code` does."""
     if not account.phone or not account.phone_verified:
-        raise e.NoPhoneOnProfile
+        raise errors.NoPhoneOnProfile
     one_time_tokens.spend_code(
         context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
         is_lock_solved=is_lock_solved,
@@ -131,7 +131,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     """
     account = account_store.lock(context, uid)
     if account is None or account.is_deleted:
-        raise e.WrongDeleteToken
+        raise errors.WrongDeleteToken
     leaves_at = account_deletion.end_of_grace_period(context)
     if leaves_at is None:
         sessions.end_all(context, uid, reason="account_delete")

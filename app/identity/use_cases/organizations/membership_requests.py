@@ -7,16 +7,16 @@ from itertools import islice
 from typing import Final
 from urllib.parse import urlencode
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, can_sign_in, is_verified, verified_email
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations.join_requests import service as join_requests
+from app.identity.directory.organizations.join_requests import join_requests
 from app.identity.directory.organizations.join_requests.join_request import JoinRequestRecord
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.kit.limits.rate_limits import Rate
 
@@ -30,9 +30,9 @@ COOL_DOWN: Final = Rate(4, 3600)
 """Requests of one organization that are emailed; managers find the others on the page."""
 
 
-def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRecord, OrganizationRecord]:
+def request_to_join(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRecord, OrganizationRecord]:
     """Ask to join, and tell managers about a new request. Raises as `join_requests.ask` does."""
-    request, organization, is_new = join_requests.ask(context, account, org_id)
+    request, organization, is_new = join_requests.request_to_join(context, account, org_id)
     if is_new and _may_mail(context, organization):
         address = _address(account, request.domain) or ""
         facts = _facts(context, organization, f"{PAGE}?{urlencode({'id': organization.org_id})}")
@@ -59,7 +59,7 @@ def decline(
 
 def _managers(context: Context, organization: OrganizationRecord) -> Iterator[Account]:
     """Yield the managers who can sign in and decide, the oldest members first."""
-    for uid in member_store.managers(context, organization.org_id, _MAX_READ):
+    for uid in membership_store.managers(context, organization.org_id, _MAX_READ):
         account = account_store.by_uid(context, uid)
         if account is not None and can_sign_in(account) and verified_email(account):
             yield account
@@ -68,7 +68,7 @@ def _managers(context: Context, organization: OrganizationRecord) -> Iterator[Ac
 def _may_mail(context: Context, organization: OrganizationRecord) -> bool:
     try:
         context.spend("organization_ask_mail", COOL_DOWN, organization.org_id)
-    except e.TooManyRequests:
+    except errors.TooManyRequests:
         context.audit.record("organization.join_request_not_mailed", org_id=organization.org_id)
         return False
     return True

@@ -7,25 +7,23 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, full_name
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitations import invitation_rules
-from app.identity.directory.organizations.invitations import link_service as invitation_links
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations import organizations
+from app.identity.directory.organizations.invitations import invitation_links, invitation_rules, invitations
 from app.identity.directory.organizations.invitations.invitation import (
     LIFETIME,
     AnyInvitation,
     InvitationLinkRecord,
     InvitationRecord,
 )
+from app.identity.directory.organizations.invitations.invitation_links import InvitationLinkRequest
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest, InvitationRules
-from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.tenants.addresses import allowed_addresses
-from app.identity.messaging import service as messaging
+from app.identity.directory.tenants.urls import allowed_urls
+from app.identity.messaging import messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
@@ -36,8 +34,9 @@ COOL_DOWN: Final = timedelta(minutes=1)
 """Between two emails of one invitation."""
 _REPEATED: Final = "The address occurs more than once in the request; the first one counts."
 REFUSED_ALONE: Final = (
-    e.WrongInvitationEmail, e.MalformedRoleId, e.UnknownOrganizationRole, e.BadParameter, e.WrongInviter, e.AlreadyMember,
-    e.InvitationExists, e.NoSeatLeft, e.MailLimitReached,
+    errors.WrongInvitationEmail, errors.MalformedRoleId, errors.UnknownOrganizationRole, errors.BadParameter, errors.WrongInviter,
+    errors.AlreadyMember,
+    errors.InvitationExists, errors.NoSeatLeft, errors.MailLimitReached,
 )  # fmt: skip
 """Refusals of one of several invitations, which do not concern the others."""
 
@@ -80,7 +79,7 @@ def invite_many(context: Context, org_id: str, requested: Sequence[InvitationReq
     for item in requested:
         key = identifiers.normalize_email(item.email)
         if key in known:
-            results.append(Result(item.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
+            results.append(Result(item.email, refusal=errors.InvitationExists(_REPEATED), is_repeated=True))
             continue
         try:
             invitation = _invite(context, rules, item)
@@ -125,7 +124,7 @@ def resend(
     """
     refuse_url(context, url)
     if invitation.is_open and (seconds := seconds_until_resend(context, invitation)):
-        raise e.TooManyRequests(retry_after_seconds=seconds)
+        raise errors.TooManyRequests(retry_after_seconds=seconds)
     renewed, token = invitations.renew_token(context, invitation, url, by=by)
     inviter_and_holder = invitation_rules.inviter(context, renewed.inviter_uid), invitations.holder(context, renewed)
     _send(context, renewed, organization, token, inviter_and_holder)
@@ -142,8 +141,8 @@ def seconds_until_resend(context: Context, invitation: InvitationRecord) -> int:
 
 def refuse_url(context: Context, url: str | None) -> None:
     """Raise InvitationUrlRefused for a page outside the tenant's allowed addresses."""
-    if url and not allowed_addresses.is_allowed_in_mail(context, url):
-        raise e.InvitationUrlRefused
+    if url and not allowed_urls.is_allowed_in_mail(context, url):
+        raise errors.InvitationUrlRefused
 
 
 def link(context: Context, invitation: AnyInvitation, token: str) -> str:
@@ -151,9 +150,9 @@ def link(context: Context, invitation: AnyInvitation, token: str) -> str:
 
     A page that the tenant has taken off its allow list since then gets no token.
     """
-    if invitation.url and allowed_addresses.is_allowed_in_mail(context, invitation.url):
-        return allowed_addresses.with_query(invitation.url, **{PARAMETER: token})
-    return allowed_addresses.own_link(context, PAGE, token)
+    if invitation.url and allowed_urls.is_allowed_in_mail(context, invitation.url):
+        return allowed_urls.with_query(invitation.url, **{PARAMETER: token})
+    return allowed_urls.own_link(context, PAGE, token)
 
 
 def _send(
@@ -184,7 +183,7 @@ def _send(
         account=account,
         facts=facts,
         language=language,
-        is_asked_for=True,
+        is_requested=True,
         counted_as=None if is_counted else CountedAs(),
     )
 

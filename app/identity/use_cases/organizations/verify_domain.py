@@ -6,12 +6,12 @@ from typing import Final
 
 from app.contract.messages.models import MailKind
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import verified_email
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.domains import verification as domain_verification
-from app.identity.directory.organizations.domains.service import OrganizationDomain
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations import organizations
+from app.identity.directory.organizations.domains import domain_verification
+from app.identity.directory.organizations.domains.domains import OrganizationDomain
+from app.identity.directory.organizations.memberships import membership_store
 from app.identity.platform.context import Context
 
 PAGE: Final = "/organizations/domains"
@@ -29,7 +29,7 @@ def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
     organization = organizations.by_id(context, domain.org_id)
     if organization is None or not organization.is_active or domain.problem is None:
         return
-    for uid in sorted(member_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MAX_OWNERS]:
+    for uid in sorted(membership_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MAX_OWNERS]:
         account = accounts.by_uid(context, uid)
         email = verified_email(account) if account is not None else None
         if account is None or email is None:

@@ -10,12 +10,12 @@ from sqlalchemy import select
 
 from app.contract.federation.errors import ConnectionNotConfigured
 from app.identity.authentication.federation import offered_connections
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants.tables import applications
 from tests.support.accounts.connecting import led
-from tests.support.accounts.identities import account_of, doing, linked_to
+from tests.support.accounts.social_accounts import account_of, doing, linked_to
 from tests.support.credentials.factors import second_factor_holder
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.fakes.native_apps import AppServer, an_app, native_connections, prepare

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.federation.native_sign_in import NativeSignIn
+from app.contract.federation.native_sign_in_operations import NativeSignIn
 from app.identity.authentication.federation import native_credentials
 from app.identity.platform.context import Context
 from tests.support.fakes.identity_provider import FakeProvider

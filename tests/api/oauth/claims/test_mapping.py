@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.protocols.oauth.claims.mapping import MAX_TOKEN_BYTES
+from app.identity.protocols.oauth.claims.mapped_claims import MAX_TOKEN_BYTES
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, claims_in
 from tests.support.oauth.world import World
 from tests.support.tenants.machines import ask, machine

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.protocols.oauth.claims.roles import MAX_TOKEN_BYTES
+from app.identity.protocols.oauth.claims.role_claims import MAX_TOKEN_BYTES
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved
 from tests.support.oauth.world import World
 from tests.support.tenants.tenant_server import answered

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
 from app.identity.platform.services import IdentityServices
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.tenants.configuration_files import applied, lines, planned
 from tests.support.tenants.machines import ask, machine

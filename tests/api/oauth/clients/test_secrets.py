@@ -8,7 +8,7 @@ import pytest
 from joserfc.jwk import OctKey
 from werkzeug.test import Client
 
-from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.services import IdentityServices

@@ -16,7 +16,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey
 from werkzeug.test import TestResponse
 
-from app.contract.oauth.tokens import INTROSPECTION_JWT
+from app.contract.oauth.oauth_token_operations import INTROSPECTION_JWT
 from app.contract.steps import RedirectStep, RefusedStep
 from app.identity.platform.services import IdentityServices
 from app.kit import randomness

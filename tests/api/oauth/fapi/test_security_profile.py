@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth.authorize import pushed
-from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth.tokens import authorization_codes
 from tests.support.oauth.dpop import Prover
 from tests.support.oauth.relying_party import (
     Browser,
@@ -151,7 +151,7 @@ def test_only_authenticated_clients_push(bank: FapiBank) -> None:
 
 def test_code_lives_at_most_a_minute(services: IdentityServices, bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.2"""
-    assert timedelta(seconds=60) >= codes.LIFETIME
+    assert timedelta(seconds=60) >= authorization_codes.LIFETIME
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
     with moved(services, seconds=60):
         assert status_and_error(bank.exchange(code)) == (400, "invalid_grant")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from tests.support.oauth.signed_requests import client_key, public_jwks
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused

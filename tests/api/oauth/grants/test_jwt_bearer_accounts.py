@@ -249,14 +249,14 @@ def test_account_created_in_between_is_found(
     world: World, payroll: RelyingParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its address is not refused as that of another account. SQLite has one writer at a time, so it cannot happen there."""
-    hr, look, others = Hr(payroll), federated_account.address_use, []
+    hr, look, others = Hr(payroll), federated_account.email_use, []
 
-    def look_later(*arguments: Any, **named: Any) -> federated_account.AddressUse:
-        monkeypatch.setattr(federated_account, "address_use", look)
+    def look_later(*arguments: Any, **named: Any) -> federated_account.EmailUse:
+        monkeypatch.setattr(federated_account, "email_use", look)
         others.append(subject(bears(payroll, hr.assertion(**NEW))))
         return look(*arguments, **named)
 
-    monkeypatch.setattr(federated_account, "address_use", look_later)
+    monkeypatch.setattr(federated_account, "email_use", look_later)
     assert [subject(bears(payroll, hr.assertion(**NEW)))] == others
     assert len(rows(world)) == 1
 

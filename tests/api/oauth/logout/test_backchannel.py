@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from app.contract.applications.file import DEVICE_GRANT
 from app.contract.steps import ConfirmSignOutStep, SignedOutStep
-from app.identity.authentication.sign_in.sessions.service import MAX_RELYING_PARTIES
+from app.identity.authentication.sign_in.sessions.sessions import MAX_RELYING_PARTIES
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.fakes.logout_receiver import LogoutReceiver, read

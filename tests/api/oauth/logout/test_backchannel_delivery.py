@@ -6,7 +6,7 @@ from app.contract.steps import ConfirmSignOutStep
 from app.identity.messaging.senders.backchannel_logout import BackchannelLogout
 from app.identity.platform.outbox.sender import DeliveryError, Message
 from app.identity.platform.services import IdentityServices
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 from tests.support.fakes.logout_receiver import LogoutReceiver
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, moved
 from tests.support.oauth.world import World

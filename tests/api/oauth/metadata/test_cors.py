@@ -259,7 +259,8 @@ def test_origin_is_compared_as_browsers_write_it(world: World, subtests: pytest.
         cors_origins=registered,
     )
     sent = [
-        "https://app.example", "http://app.example", "https://[::1]:8443", "https://xn--bcher-kva.example", "https://xn--mnchner-n2a.example",
+        "https://app.example", "http://app.example", "https://[::1]:8443", "https://xn--bcher-kva.example",
+        "https://xn--mnchner-n2a.example",
         "capacitor://localhost", "ionic://localhost", "tauri://localhost", extension,
     ]  # fmt: skip
     parameters = {"grant_type": "authorization_code", "client_id": client.client_id, "code": "x"}

@@ -16,8 +16,8 @@ from app.identity.assembly.clean_up import expired_rows
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.protocols.oauth.registration import documents as client_documents
-from app.identity.protocols.oauth.registration.documents import is_document
+from app.identity.protocols.oauth.registration import client_documents
+from app.identity.protocols.oauth.registration.client_documents import is_document
 from app.kit.limits.rate_limits import Rate
 from tests.support.fakes.identity_provider import FakeProvider, key
 from tests.support.oauth.relying_party import Pkce, RelyingParty, code_of, moved

@@ -15,7 +15,7 @@ from joserfc.jwk import RSAKey
 from app.contract.steps import LoginStep, RefusedStep
 from app.identity.platform.outbound import bounded_transport
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 from tests.support.fakes.identity_provider import FakeProvider, key
 from tests.support.oauth.registrations import CALLBACK, METADATA, Registrar, error_of
 from tests.support.oauth.relying_party import RelyingParty

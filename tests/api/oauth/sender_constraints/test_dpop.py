@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.oauth import metadata as oauth_metadata
-from app.identity.credentials.tokens import service as tokens
+from app.contract.oauth import oauth_metadata
+from app.identity.credentials.tokens import tokens
 from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth.sender_constraints import dpop
 from tests.support.oauth.dpop import Prover

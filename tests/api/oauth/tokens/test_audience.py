@@ -79,7 +79,8 @@ def test_resource_can_be_named_at_code_redemption(world: World, ada: Person) -> 
 
 
 @pytest.mark.parametrize(
-    "resource", ["https://elsewhere.example", ORDERS + "/", "{api}", "{api}/identity/v2/manage", "{hub}", "orders", "https://orders.example/api#x"]
+    "resource",
+    ["https://elsewhere.example", ORDERS + "/", "{api}", "{api}/identity/v2/manage", "{hub}", "orders", "https://orders.example/api#x"]
 )  # fmt: skip
 def test_unregistered_resource_is_refused(world: World, ada: Person, resource: str) -> None:
     api = world.services.settings.base_url

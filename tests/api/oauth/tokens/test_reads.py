@@ -11,10 +11,9 @@ import pytest
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.contract import errors as e
-from app.contract.oauth import metadata as oauth_metadata
-from app.contract.oauth import tokens as oauth_tokens
-from app.identity.credentials.tokens.store import access_tokens
+from app.contract import errors
+from app.contract.oauth import oauth_metadata, oauth_token_operations
+from app.identity.credentials.tokens.token_store import access_tokens
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -241,7 +240,7 @@ INTROSPECTIONS: dict[str, tuple[int, Callable[[RelyingParty, str], TestResponse]
     "another method": (401, lambda at, token: introspected(at, basic(at), token=token)),
     "a broken header": (400, lambda at, token: introspected(at, {"Authorization": "Basic !"}, token=token)),
     "an assertion": (400, lambda at, token: introspected(at, token=token, client_assertion="x")),
-    "a JWT": (200, lambda at, token: introspected(at, {"Accept": oauth_tokens.INTROSPECTION_JWT}, token=token)),
+    "a JWT": (200, lambda at, token: introspected(at, {"Accept": oauth_token_operations.INTROSPECTION_JWT}, token=token)),
     "its application": (200, lambda at, token: at.at_own_issuer().back("introspect", {"token": token, **at.client_credentials()})),
     "a control character": (400, lambda at, token: introspected(at, token=f"{token}\0")),
     "markup": (400, lambda at, token: introspected(at, token=f"<script>{token}")),
@@ -292,4 +291,4 @@ def test_introspection_counts_against_the_limits(world: World, shop: RelyingPart
 
 def test_userinfo_asks_for_no_accepted_policy() -> None:
     """OpenID Connect has no such error: the application asks for the acceptance at the next sign-in."""
-    assert e.PrivacyPolicyOutdated not in oauth_metadata.userinfo.every_error
+    assert errors.PrivacyPolicyOutdated not in oauth_metadata.userinfo.every_error

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from sqlalchemy import select
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.pages_api.organizations.domains import MAX_DOMAINS
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices
@@ -49,7 +49,7 @@ def test_owner_who_stepped_down_during_dns_adds_nothing(
 
     answered(owned.company.business.assign(owner.uid, owned.org, owned.roles["Manager"]))
     monkeypatch.setattr(fake_dns, "answer", slow)
-    assert owned.send("owner", "/domains/add", Name=NAME) == refused(e.UnknownOrganization)
+    assert owned.send("owner", "/domains/add", Name=NAME) == refused(errors.UnknownOrganization)
     assert domains(owned) == []
 
 
@@ -63,7 +63,7 @@ def test_limit_of_domains_holds_for_simultaneous_requests(owned: Team, fake_dns:
     for name in names:
         fake_dns.mail_server(name)
     results = at_once([partial(owned.send, "owner", "/domains/add", Name=item) for item in names])
-    assert sorted(results, key=str) == [(200, None)] * 2 + [refused(e.TooManyDomains)] * 4
+    assert sorted(results, key=str) == [(200, None)] * 2 + [refused(errors.TooManyDomains)] * 4
     assert len(domains(owned)) == MAX_DOMAINS
 
 
@@ -73,7 +73,7 @@ def test_changes_of_domains_are_audited_with_the_owner(
 ) -> None:
     assert owned.send("owner", "/domains/add", Name=NAME) == (200, None)
     (domain,) = domains_of(owned)
-    assert owned.send("owner", "/domains/verify", Domain=domain["Id"]) == refused(e.DomainNotProven)
+    assert owned.send("owner", "/domains/verify", Domain=domain["Id"]) == refused(errors.DomainNotProven)
     fake_dns.text(NAME, f"gatehouse-domain-verification={domain['VerificationToken']}")
     assert owned.send("owner", "/domains/verify", Domain=domain["Id"]) == (200, None)
     assert owned.send("owner", "/domains/remove", Domain=domain["Id"]) == (200, None)

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from werkzeug.test import TestResponse
 
 from app.identity.directory.accounts.tables import accounts
-from app.identity.directory.organizations.domains import verification as domain_verification
+from app.identity.directory.organizations.domains import domain_verification
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to
 from tests.support.fakes.dns_server import FakeDns

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to, token_in
@@ -74,7 +74,7 @@ def test_others_neither_see_nor_invite(team: Team, name: str) -> None:
     assert invite(team, "owner") == (200, None)
     (made,) = pending(team)
     team.read(name, f"/{team.org}/invitations", status=404)
-    unknown = refused(e.UnknownOrganization)
+    unknown = refused(errors.UnknownOrganization)
     assert invite(team, name) == unknown
     assert link(team, name) == unknown
     for act in ("/invitations/resend", "/invitations/revoke", "/links/revoke"):
@@ -90,7 +90,7 @@ def test_invitation_of_another_organization_is_not_found(team: Team) -> None:
     assert (found["Invitations"], found["Links"]) == ([], [])
     for act in ("/invitations/resend", "/invitations/revoke", "/links/revoke"):
         for invitation in (other, NONE, "any"):
-            assert team.send("owner", act, Invitation=invitation) == refused(e.UnknownOrganizationInvitation)
+            assert team.send("owner", act, Invitation=invitation) == refused(errors.UnknownOrganizationInvitation)
     assert status(team, other) == "invited"
 
 
@@ -98,26 +98,30 @@ def test_link_of_another_organization_is_not_found(team: Team) -> None:
     business = one_of(team)
     other = business.create("Initech")
     made = business.link(orgId=other, inviterUid=business.member(other))
-    assert team.send("owner", "/links/revoke", Invitation=made["Id"]) == refused(e.UnknownOrganizationInvitation)
+    assert team.send("owner", "/links/revoke", Invitation=made["Id"]) == refused(errors.UnknownOrganizationInvitation)
     assert answered(business.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "active"
 
 
 def test_manager_gives_no_role_of_owners(team: Team) -> None:
-    assert invite(team, "manager", "Owner") == refused(e.OwnersOnly)
-    assert link(team, "manager", "Owner") == refused(e.OwnersOnly)
-    assert link(team, "owner", "Owner") == refused(e.OwnersOnly), "no link gives it"
+    assert invite(team, "manager", "Owner") == refused(errors.OwnersOnly)
+    assert link(team, "manager", "Owner") == refused(errors.OwnersOnly)
+    assert link(team, "owner", "Owner") == refused(errors.OwnersOnly), "no link gives it"
     assert count_mails(team) == 0
     assert invite(team, "owner", "Owner") == (200, None)
     (made,) = pending(team, "manager")
     assert made["CanChange"] is False
     for act in ("/invitations/resend", "/invitations/revoke"):
-        assert team.send("manager", act, Invitation=made["Id"]) == refused(e.OwnersOnly)
+        assert team.send("manager", act, Invitation=made["Id"]) == refused(errors.OwnersOnly)
     assert status(team, made["Id"]) == "invited"
 
 
 def test_unknown_and_foreign_roles_are_refused(team: Team) -> None:
     theirs = team.company.business.role("Theirs", org=team.company.business.create("Initech"))
-    for role, error in ((NO_ROLE, e.MalformedRoleId), ("any", e.MalformedRoleId), (theirs, e.RoleOfOtherOrganization)):
+    for role, error in (
+        (NO_ROLE, errors.MalformedRoleId),
+        ("any", errors.MalformedRoleId),
+        (theirs, errors.RoleOfOtherOrganization),
+    ):
         assert invite(team, "owner", role) == refused(error)
         assert link(team, "owner", role) == refused(error)
 
@@ -126,9 +130,9 @@ def test_stale_session_does_not_invite(team: Team) -> None:
     owner = team.browser("owner")
     pass_time(team.company.world.services, minutes=6)
     body = {"Organization": team.org, "Emails": [GUEST], "Role": team.roles["Editor"]}
-    assert post(owner, f"{OWN}/invitations", **body) == refused(e.WrongCurrentPassword)
+    assert post(owner, f"{OWN}/invitations", **body) == refused(errors.WrongCurrentPassword)
     made = {"Organization": team.org, "Role": team.roles["Editor"]}
-    assert post(owner, f"{OWN}/links", **made) == refused(e.WrongCurrentPassword)
+    assert post(owner, f"{OWN}/links", **made) == refused(errors.WrongCurrentPassword)
     assert count_mails(team) == 0
     with_password = replace(owner, typed=team.people["owner"].password)
     assert post(with_password, f"{OWN}/invitations", **body) == (200, None)
@@ -155,7 +159,7 @@ def test_demoted_manager_has_no_invitation_left(team: Team, *, by_link: bool) ->
         assert invite(team, "manager", "Manager") == (200, None)
         token = item.token(GUEST)
     assert team.set_roles("owner", "manager", "Editor") == (200, None)
-    assert refused(e.ClosedInvitation) == _refusal(item.accept(token, item.guest(GUEST)))
+    assert refused(errors.ClosedInvitation) == _refusal(item.accept(token, item.guest(GUEST)))
     assert team.set_roles("owner", "manager", "Manager") == (200, None)
     uid = answered(item.send("GET", "/identity/v2/manage/account", email=GUEST))["Uid"]
     answered(item.accept(token, str(item.tenant.tokens(uid)["access_token"])))
@@ -227,7 +231,7 @@ def own(team: Team) -> tuple[Browser, str, str]:
 def test_twenty_answers_accept_once(team: Team) -> None:
     browser, invitation, _ = own(team)
     answers = at_once([partial(post, browser, f"{MINE}/accept", Invitation=invitation)] * MANY)
-    assert Counter(answers) == {(200, None): 1, refused(e.ClosedInvitation): MANY - 1}
+    assert Counter(answers) == {(200, None): 1, refused(errors.ClosedInvitation): MANY - 1}
     assert team.roles_of("outsider") == ["Editor"]
 
 
@@ -239,7 +243,7 @@ def test_raced_link_and_answer_make_one_member(team: Team) -> None:
     acts: list[Any] = [partial(post, browser, f"{MINE}/accept", Invitation=invitation)] * 5
     acts += [lambda: _refusal(item.accept(token, bearer))] * 5
     answers = at_once(acts)
-    assert Counter(answers) == {(200, None): 1, refused(e.ClosedInvitation): 9}
+    assert Counter(answers) == {(200, None): 1, refused(errors.ClosedInvitation): 9}
     assert len([role for role in item.members(team.org) if role["Uid"] == uid]) == 1
 
 
@@ -248,7 +252,7 @@ def test_raced_decline_and_accept_end_it_once(team: Team) -> None:
     browser, invitation, _ = own(team)
     acts = [partial(post, browser, f"{MINE}/{act}", Invitation=invitation) for act in ("accept", "decline") * 4]
     answers = at_once(acts)
-    assert Counter(answers) == {(200, None): 1, refused(e.ClosedInvitation): 7}
+    assert Counter(answers) == {(200, None): 1, refused(errors.ClosedInvitation): 7}
     assert (status(team, invitation) == "accepted") is (team.roles_of("outsider") == ["Editor"])
 
 
@@ -259,7 +263,7 @@ def test_address_given_up_answers_no_more(team: Team) -> None:
     answered(tenant.send("PUT", f"/identity/v2/manage/account/{uid}/email", replaced))
     assert browser.send("GET", MINE, b"").get_json()["Invitations"] == []
     for act in ("accept", "decline"):
-        assert post(browser, f"{MINE}/{act}", Invitation=invitation) == refused(e.UnknownOrganizationInvitation)
+        assert post(browser, f"{MINE}/{act}", Invitation=invitation) == refused(errors.UnknownOrganizationInvitation)
     assert status(team, invitation) == "invited"
 
 
@@ -267,9 +271,11 @@ def test_others_cannot_answer(team: Team) -> None:
     _, invitation, _ = own(team)
     for act in ("accept", "decline"):
         answer = post(team.browser("editor"), f"{MINE}/{act}", Invitation=invitation)
-        assert answer == refused(e.UnknownOrganizationInvitation)
+        assert answer == refused(errors.UnknownOrganizationInvitation)
         assert post(team.browser("editor"), f"{MINE}/{act}", Invitation="any") == answer
-        assert post(team.company.world.browser(), f"{MINE}/{act}", Invitation=invitation) == refused(e.NotAuthenticated)
+        assert post(team.company.world.browser(), f"{MINE}/{act}", Invitation=invitation) == refused(
+            errors.NotAuthenticated
+        )
     assert status(team, invitation) == "invited"
 
 
@@ -278,7 +284,7 @@ def test_link_is_answered_by_its_token_alone(team: Team) -> None:
     (made,) = team.read("owner", f"/{team.org}/invitations")["Links"]
     browser = team.browser("outsider")
     for act in ("accept", "decline"):
-        assert post(browser, f"{MINE}/{act}", Invitation=made["Id"]) == refused(e.UnknownOrganizationInvitation)
+        assert post(browser, f"{MINE}/{act}", Invitation=made["Id"]) == refused(errors.UnknownOrganizationInvitation)
 
 
 @pytest.mark.both_databases
@@ -293,11 +299,11 @@ def test_last_seat_is_answered_once(team: Team) -> None:
         lambda: _refusal(item.accept(token, bearer)),
     ]
     answers = at_once(acts)
-    assert Counter(answers) == {(200, None): 1, refused(e.NoSeatLeft): 1}
+    assert Counter(answers) == {(200, None): 1, refused(errors.NoSeatLeft): 1}
 
 
 def test_organizations_off_offers_nothing(team: Team) -> None:
     browser, invitation, _ = own(team)
     team.company.world.change_settings(organizations={"enabled": False})
     assert browser.send("GET", MINE, b"").get_json()["Invitations"] == []
-    assert post(browser, f"{MINE}/accept", Invitation=invitation) == refused(e.UnknownOrganizationInvitation)
+    assert post(browser, f"{MINE}/accept", Invitation=invitation) == refused(errors.UnknownOrganizationInvitation)

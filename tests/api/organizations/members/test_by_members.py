@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.sessions.models import Session
 from app.contract.visitor_claims import SESSION_HEADER
 from app.identity.platform.audit import audit
@@ -46,7 +46,7 @@ def test_account_reads_its_organizations(team: Team) -> None:
 def test_member_leaves(team: Team) -> None:
     assert team.leave("editor") == (200, None)
     assert team.read("editor")["Organizations"] == []
-    assert team.leave("editor") == refused(e.UnknownOrganization)
+    assert team.leave("editor") == refused(errors.UnknownOrganization)
 
 
 @pytest.mark.both_databases("first")
@@ -86,11 +86,11 @@ def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> N
 
 def test_last_owner_cannot_leave_or_step_down(team: Team) -> None:
     for item in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
-        assert item == refused(e.LastOwner)
+        assert item == refused(errors.LastOwner)
     assert team.roles_of("owner") == ["Owner"]
     assert team.set_roles("owner", "editor", "Owner") == (200, None)
     assert team.leave("owner") == (200, None)
-    assert team.leave("editor") == refused(e.LastOwner)
+    assert team.leave("editor") == refused(errors.LastOwner)
 
 
 BLOCKED = {
@@ -112,7 +112,7 @@ def test_owner_who_cannot_sign_in_is_no_owner_left(team: Team, column: dict[str,
     }
     assert (seen["owner"], seen["editor"]) == ((True, True), (True, False))
     for item in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
-        assert item == refused(e.LastOwner)
+        assert item == refused(errors.LastOwner)
     assert team.remove("owner", "editor") == (200, None)
     assert team.roles_of("owner") == ["Owner"]
 
@@ -146,7 +146,7 @@ def test_manager_changes_and_removes_members(team: Team) -> None:
     ids=["remove owner", "demote owner", "touch owner", "make owner", "make oneself owner"],
 )
 def test_manager_cannot_change_owners(team: Team, act: Callable[[Team], tuple[int, Any]]) -> None:
-    assert act(team) == refused(e.OwnersOnly)
+    assert act(team) == refused(errors.OwnersOnly)
     assert (team.roles_of("owner"), team.roles_of("manager"), team.roles_of("editor")) == (
         ["Owner"],
         ["Manager"],
@@ -163,7 +163,7 @@ def test_manager_gives_no_permissions_it_lacks(team: Team, other: str) -> None:
     team.roles["Reader"] = team.company.business.role("Reader", org=team.org, permissions=(read, manage))
     answered(team.company.business.assign(team.people["manager"].uid, team.org, team.roles["Reader"]))
     former = team.roles_of(other)
-    assert team.set_roles("manager", other, *former, "Payer") == refused(e.OwnersOnly)
+    assert team.set_roles("manager", other, *former, "Payer") == refused(errors.OwnersOnly)
     assert team.roles_of(other) == former
     page = f"/{team.org}/members/{team.people[other].uid}"
     shown = {item["Name"]: item["CanChange"] for item in team.read("manager", page)["Roles"]}
@@ -182,8 +182,8 @@ def test_manager_gives_no_permissions_it_lacks(team: Team, other: str) -> None:
 def test_organization_one_does_not_manage_is_unknown(team: Team, name: str) -> None:
     uid = team.people["editor"].uid
     for path in (f"/{team.org}/members", f"/{team.org}/members/{uid}", f"/{NO_ORG}/members"):
-        assert team.read(name, path, 404)["ErrorCode"] == e.UnknownOrganization.code
-    unknown = refused(e.UnknownOrganization)
+        assert team.read(name, path, 404)["ErrorCode"] == errors.UnknownOrganization.code
+    unknown = refused(errors.UnknownOrganization)
     assert team.remove(name, "manager") == team.set_roles(name, "manager", "Editor") == unknown
     assert team.roles_of("manager") == ["Manager"]
 
@@ -192,19 +192,19 @@ def test_manager_of_one_organization_cannot_reach_another(team: Team) -> None:
     business = team.company.business
     other = business.create("Initech")
     team.company.join(team.people["outsider"], other, "Chief", "org:own", "org:manage")
-    assert team.read("outsider", f"/{team.org}/members", 404)["ErrorCode"] == e.UnknownOrganization.code
+    assert team.read("outsider", f"/{team.org}/members", 404)["ErrorCode"] == errors.UnknownOrganization.code
     uid = team.people["editor"].uid
-    assert team.read("outsider", f"/{other}/members/{uid}", 404)["ErrorCode"] == e.NotAMember.code
+    assert team.read("outsider", f"/{other}/members/{uid}", 404)["ErrorCode"] == errors.NotAMember.code
     body = {"Organization": other, "Uid": uid}
-    assert team.send("outsider", "/members/remove", **body) == refused(e.NotAMember)
+    assert team.send("outsider", "/members/remove", **body) == refused(errors.NotAMember)
     roles = {**body, "RoleIds": [business.role(org=other)]}
-    assert team.send("outsider", "/members/roles", **roles) == refused(e.NotAMember)
+    assert team.send("outsider", "/members/roles", **roles) == refused(errors.NotAMember)
 
 
 def test_role_of_another_organization_is_refused(team: Team) -> None:
     foreign = team.company.business.role("Spy", org=team.company.business.create("Initech"))
-    assert team.set_roles("owner", "editor", foreign) == refused(e.RoleOfOtherOrganization)
-    assert team.set_roles("owner", "editor", NO_ROLE) == refused(e.MalformedRoleId)
+    assert team.set_roles("owner", "editor", foreign) == refused(errors.RoleOfOtherOrganization)
+    assert team.set_roles("owner", "editor", NO_ROLE) == refused(errors.MalformedRoleId)
     assert team.set_roles("owner", "editor")[0] == 400, "a member has at least one role"
     assert team.roles_of("editor") == ["Editor"]
 
@@ -212,14 +212,14 @@ def test_role_of_another_organization_is_refused(team: Team) -> None:
 @pytest.mark.both_databases
 def test_other_tenants_organization_is_unknown(team: Team, new_tenant_server: NewTenantServer) -> None:
     foreign = Business(new_tenant_server()).create()
-    assert team.read("owner", f"/{foreign}/members", 404)["ErrorCode"] == e.UnknownOrganization.code
-    assert team.send("owner", "/leave", Organization=foreign) == refused(e.UnknownOrganization)
+    assert team.read("owner", f"/{foreign}/members", 404)["ErrorCode"] == errors.UnknownOrganization.code
+    assert team.send("owner", "/leave", Organization=foreign) == refused(errors.UnknownOrganization)
 
 
 def test_inactive_organization_cannot_be_managed(team: Team) -> None:
     team.company.business.deactivate(team.org)
     assert team.read("owner")["Organizations"] == []
-    assert team.remove("owner", "editor") == refused(e.UnknownOrganization)
+    assert team.remove("owner", "editor") == refused(errors.UnknownOrganization)
 
 
 @pytest.mark.both_databases
@@ -258,7 +258,7 @@ def test_changes_need_recent_authentication(team: Team, services: IdentityServic
     with moved(services, minutes=6):
         for path in ("/leave", "/members/remove", "/members/roles"):
             answer = browser.send("POST", f"{OWN}{path}", json.dumps(body).encode())
-            assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(e.WrongCurrentPassword), path
+            assert (answer.status_code, answer.get_json()["ErrorCode"]) == refused(errors.WrongCurrentPassword), path
         with_password = replace(browser, typed=team.people["owner"].password)
         answer = with_password.send("POST", f"{OWN}/members/roles", json.dumps(body).encode())
         assert answer.status_code == 200
@@ -268,10 +268,10 @@ def test_changes_need_recent_authentication(team: Team, services: IdentityServic
 def test_signed_out_browser_is_refused(team: Team, world: World) -> None:
     for path in ("", f"/{team.org}/members", f"/{team.org}/members/x"):
         answer = world.browser().send("GET", f"{OWN}{path}", b"")
-        assert answer.status_code == e.NotAuthenticated.status, answer.text
+        assert answer.status_code == errors.NotAuthenticated.status, answer.text
     for path in ("/leave", "/members/roles", "/members/remove"):
         body = json.dumps({"Organization": team.org, "Uid": "x", "RoleIds": ["x"]}).encode()
-        assert world.browser().send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
+        assert world.browser().send("POST", f"{OWN}{path}", body).status_code == errors.NotAuthenticated.status
 
 
 def test_changes_are_audited_with_their_actor(team: Team, services: IdentityServices) -> None:
@@ -302,7 +302,7 @@ def test_two_owners_leaving_at_once_leave_one(team: Team) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(results) == [200, e.LastOwner.status]
+    assert sorted(results) == [200, errors.LastOwner.status]
 
 
 def schedule_deletion(team: Team, name: str) -> None:
@@ -346,9 +346,9 @@ def test_leaving_account_is_removed_from_its_organization(team: Team, act: Calla
 def test_leaving_account_loses_roles_and_gets_none(team: Team) -> None:
     assert team.set_roles("owner", "editor", "Editor", "Manager") == (200, None)
     schedule_deletion(team, "editor")
-    assert team.set_roles("owner", "editor", "Editor", "Manager", "Owner") == refused(e.NotAMember)
+    assert team.set_roles("owner", "editor", "Editor", "Manager", "Owner") == refused(errors.NotAMember)
     assert team.set_roles("owner", "editor", "Editor") == (200, None)
     assert team.roles_of("editor") == ["Editor"]
     uid = team.people["editor"].uid
     answer = team.company.business.assign(uid, team.org, team.roles["Manager"])
-    assert (answer.status_code, (answer.json or {}).get("ErrorCode")) == refused(e.UnknownMember)
+    assert (answer.status_code, (answer.json or {}).get("ErrorCode")) == refused(errors.UnknownMember)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, select
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.organizations.join_requests.join_request import PAUSE
 from app.identity.directory.organizations.tables import organization_roles
@@ -86,7 +86,7 @@ def test_others_learn_nothing_of_the_organization(open_org: OpenOrganization, co
         open_org.ada.services, open_org.ada.tenant_id, open_org.ada.uid, open_org.ada.email, open_org.ada.password
     )
     assert open_org.joinable(person) == []
-    assert open_org.ask(person) == open_org.ask(person, NO_ORG) == refused(e.UnknownOrganization)
+    assert open_org.ask(person) == open_org.ask(person, NO_ORG) == refused(errors.UnknownOrganization)
     assert open_org.requests() == []
 
 
@@ -98,7 +98,7 @@ def test_unverified_domain_offers_nothing(open_org: OpenOrganization) -> None:
     other = business.create("Initech", Domains=domains)
     answered(business.send("PUT", f"{PATH}/{other}/policy", {"JITPolicy": {"RequireApproval": True}}))
     assert [item["Name"] for item in open_org.joinable()] == ["Globex"]
-    assert open_org.ask(org=other) == refused(e.UnknownOrganization)
+    assert open_org.ask(org=other) == refused(errors.UnknownOrganization)
     answered(business.send("PUT", f"{PATH}/{other}", {"Domains": [{**domains[0], "IsVerified": True}]}))
     assert [item["Name"] for item in open_org.joinable()] == ["Globex", "Initech"]
     assert open_org.ask(org=other) == (200, None)
@@ -107,31 +107,31 @@ def test_unverified_domain_offers_nothing(open_org: OpenOrganization) -> None:
 def test_policy_and_activity_decide_the_offer(open_org: OpenOrganization) -> None:
     open_org.set_policy(JITPolicy={"RequireApproval": False})
     assert open_org.joinable() == []
-    assert open_org.ask() == refused(e.UnknownOrganization)
+    assert open_org.ask() == refused(errors.UnknownOrganization)
     open_org.set_policy(JITPolicy={"RequireApproval": True})
     assert len(open_org.joinable()) == 1
     open_org.team.company.business.deactivate(open_org.team.org)
     assert open_org.joinable() == []
-    assert open_org.ask() == refused(e.UnknownOrganization)
+    assert open_org.ask() == refused(errors.UnknownOrganization)
 
 
 def test_tenant_without_organizations_offers_nothing(open_org: OpenOrganization) -> None:
     open_org.team.company.world.change_settings(organizations={"enabled": False})
     assert open_org.joinable() == []
-    assert open_org.ask() == refused(e.UnknownOrganization)
-    assert refusal(by_server(open_org, NO_REQUEST)) == (400, e.OrganizationsOff.code)
+    assert open_org.ask() == refused(errors.UnknownOrganization)
+    assert refusal(by_server(open_org, NO_REQUEST)) == (400, errors.OrganizationsOff.code)
 
 
 def test_approval_needs_no_connection_but_joining_does(open_org: OpenOrganization) -> None:
     path = f"{PATH}/{open_org.team.org}/policy"
     body = {"JITPolicy": {"Enabled": True}}
-    assert refusal(open_org.team.company.business.send("PUT", path, body)) == (403, e.JitWithoutConnection.code)
+    assert refusal(open_org.team.company.business.send("PUT", path, body)) == (403, errors.JitWithoutConnection.code)
     assert answered(open_org.team.company.business.send("GET", path))["JITPolicy"]["RequireApproval"] is True
 
 
 def test_member_has_nothing_to_ask_for(open_org: OpenOrganization) -> None:
     assert open_org.joinable(open_org.team.people["editor"]) == []
-    assert open_org.ask(open_org.team.people["editor"]) == refused(e.UnknownOrganization)
+    assert open_org.ask(open_org.team.people["editor"]) == refused(errors.UnknownOrganization)
 
 
 @pytest.mark.both_databases
@@ -139,7 +139,7 @@ def test_declined_person_asks_again_after_a_pause(open_org: OpenOrganization, se
     assert open_org.decide("owner", open_org.open_request(), is_approved=False) == (200, None)
     (offer,) = open_org.joinable()
     assert (offer["IsAsked"], offer["Until"] is not None) == (False, True)
-    assert open_org.ask() == refused(e.JoinRequestRefused)
+    assert open_org.ask() == refused(errors.JoinRequestRefused)
     with moved(services, days=PAUSE.days, minutes=1):
         assert open_org.joinable()[0]["Until"] is None
         assert open_org.ask() == (200, None)
@@ -184,9 +184,11 @@ def test_role_taken_from_a_member_keeps_other_requests(open_org: OpenOrganizatio
 @pytest.mark.parametrize("name", ["editor", "outsider"])
 def test_only_managers_see_and_decide_requests(open_org: OpenOrganization, name: str) -> None:
     request = open_org.open_request()
-    unknown = refused(e.UnknownOrganization)
+    unknown = refused(errors.UnknownOrganization)
     assert open_org.decide(name, request) == open_org.decide(name, request, is_approved=False) == unknown
-    assert open_org.team.read(name, f"/{open_org.team.org}/requests", 404)["ErrorCode"] == e.UnknownOrganization.code
+    assert (
+        open_org.team.read(name, f"/{open_org.team.org}/requests", 404)["ErrorCode"] == errors.UnknownOrganization.code
+    )
     browser = open_org.team.company.world.browser().signed_in(open_org.ada)
     body = {"Organization": open_org.team.org, "Request": request}
     assert browser.send("POST", f"{OWN}/requests/approve", json.dumps(body).encode()).status_code == 404
@@ -197,12 +199,12 @@ def test_request_belongs_to_one_organization(open_org: OpenOrganization, new_ten
     request, business = open_org.open_request(), open_org.team.company.business
     other = business.create("Initech")
     open_org.team.company.join(open_org.team.people["outsider"], other, "Chief", "org:own")
-    assert open_org.decide("outsider", request, org=other) == refused(e.UnknownJoinRequest)
-    assert refusal(by_server(open_org, request, org=other)) == (404, e.UnknownJoinRequest.code)
+    assert open_org.decide("outsider", request, org=other) == refused(errors.UnknownJoinRequest)
+    assert refusal(by_server(open_org, request, org=other)) == (404, errors.UnknownJoinRequest.code)
     foreign = Business(new_tenant_server())
     path = f"{PATH}/{{}}/joinrequests/{request}/approve"
-    assert refusal(foreign.send("POST", path.format(foreign.org))) == (404, e.UnknownJoinRequest.code)
-    assert refusal(foreign.send("POST", path.format(open_org.team.org))) == (404, e.UnknownOrganization.code)
+    assert refusal(foreign.send("POST", path.format(foreign.org))) == (404, errors.UnknownJoinRequest.code)
+    assert refusal(foreign.send("POST", path.format(open_org.team.org))) == (404, errors.UnknownOrganization.code)
     assert answered(foreign.send("GET", f"{PATH}/{foreign.org}/joinrequests"))["Data"] == []
     assert [item["Status"] for item in open_org.requests()] == ["open"]
 
@@ -231,7 +233,7 @@ def test_server_lists_approves_and_declines(open_org: OpenOrganization) -> None:
 @pytest.mark.parametrize("request_id", [NO_REQUEST, "x", "role_0000000000000000"])
 def test_unknown_request_is_refused(open_org: OpenOrganization, request_id: str) -> None:
     for decision in ("approve", "decline"):
-        assert refusal(by_server(open_org, request_id, decision)) == (404, e.UnknownJoinRequest.code)
+        assert refusal(by_server(open_org, request_id, decision)) == (404, errors.UnknownJoinRequest.code)
 
 
 def test_server_is_refused_by_the_rules_of_organizations(open_org: OpenOrganization) -> None:
@@ -248,8 +250,8 @@ def test_server_is_refused_by_the_rules_of_organizations(open_org: OpenOrganizat
 def test_decided_request_stays_decided(open_org: OpenOrganization) -> None:
     request = open_org.open_request()
     assert open_org.decide("owner", request, is_approved=False) == (200, None)
-    assert open_org.decide("manager", request) == refused(e.JoinRequestClosed)
-    assert refusal(by_server(open_org, request)) == (409, e.JoinRequestClosed.code)
+    assert open_org.decide("manager", request) == refused(errors.JoinRequestClosed)
+    assert refusal(by_server(open_org, request)) == (409, errors.JoinRequestClosed.code)
     assert names_of(open_org) == []
 
 
@@ -264,14 +266,14 @@ def test_request_without_its_reason_cannot_be_approved(
         "emails": [{"Type": "Primary", "Value": "ada@other.test", "verified": True}],
     }
     open_org.ada.set_columns(**(moved_out if loss == "address" else {"is_deleted": True}))
-    assert open_org.decide("owner", request) == refused(e.JoinRequestClosed)
+    assert open_org.decide("owner", request) == refused(errors.JoinRequestClosed)
     assert open_org.decide("owner", request, is_approved=False) == (200, None)
 
 
 def test_role_of_new_members_is_needed(open_org: OpenOrganization) -> None:
     open_org.set_policy(MemberPolicy={"DefaultMemberRole": None})
     request = open_org.open_request()
-    assert open_org.decide("owner", request) == refused(e.WrongDefaultMemberRole)
+    assert open_org.decide("owner", request) == refused(errors.WrongDefaultMemberRole)
     answered(
         open_org.team.company.business.send(
             "PUT", f"/v2/manage/roles/{open_org.team.company.business.role('Guest')}/default"
@@ -286,8 +288,8 @@ def test_deleted_role_of_new_members_is_no_role(open_org: OpenOrganization, serv
     tenant_id, roles = open_org.team.company.world.tenant_id, organization_roles
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         work.run(delete(roles).where(roles.c.tenant_id == tenant_id, roles.c.role_id == open_org.role))
-    assert open_org.decide("owner", request) == refused(e.WrongDefaultMemberRole)
-    assert refusal(by_server(open_org, request)) == refused(e.WrongDefaultMemberRole)
+    assert open_org.decide("owner", request) == refused(errors.WrongDefaultMemberRole)
+    assert refusal(by_server(open_org, request)) == refused(errors.WrongDefaultMemberRole)
     assert [item["Status"] for item in open_org.requests()] == ["open"]
 
 
@@ -301,7 +303,7 @@ def test_seats_bound_approvals(open_org: OpenOrganization) -> None:
         "inviterUid": open_org.team.people["owner"].uid,
     }
     invitation = answered(open_org.team.company.business.send("POST", INVITATIONS, body))["Id"]
-    assert open_org.decide("owner", request) == refused(e.NoSeatLeft), "the invitation holds the last seat"
+    assert open_org.decide("owner", request) == refused(errors.NoSeatLeft), "the invitation holds the last seat"
     answered(open_org.team.company.business.send("DELETE", f"{INVITATIONS}/{invitation}"))
     assert open_org.decide("owner", request) == (200, None)
 
@@ -383,8 +385,8 @@ def test_signed_out_browser_is_refused(open_org: OpenOrganization) -> None:
     body = json.dumps({"Organization": open_org.team.org, "Request": NO_REQUEST}).encode()
     browser = open_org.team.company.world.browser()
     for path in ("/ask", "/requests/approve", "/requests/decline"):
-        assert browser.send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
-    assert browser.send("GET", f"{OWN}/{open_org.team.org}/requests", b"").status_code == e.NotAuthenticated.status
+        assert browser.send("POST", f"{OWN}{path}", body).status_code == errors.NotAuthenticated.status
+    assert browser.send("GET", f"{OWN}/{open_org.team.org}/requests", b"").status_code == errors.NotAuthenticated.status
 
 
 def test_requests_are_listed_page_by_page(open_org: OpenOrganization) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.contract import errors as e
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.identity.directory.accounts import account_store
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -47,7 +47,7 @@ def test_owner_hands_over_and_keeps_the_other_roles(team: Team) -> None:
         "manager": (["Manager"], False),
         "editor": (["Editor", "Owner"], True),
     }
-    assert transfer(team, "owner", "manager") == refused(e.UnknownOrganization), "the former owner manages nothing"
+    assert transfer(team, "owner", "manager") == refused(errors.UnknownOrganization), "the former owner manages nothing"
 
 
 def test_owner_without_other_role_gets_that_of_new_members(team: Team) -> None:
@@ -94,39 +94,39 @@ def test_new_owner_gets_the_role_with_the_fewest_permissions(team: Team) -> None
 
 
 def test_others_cannot_transfer(team: Team) -> None:
-    assert transfer(team, "manager", "editor") == refused(e.OwnersOnly)
-    assert transfer(team, "manager", "manager") == refused(e.OwnersOnly)
+    assert transfer(team, "manager", "editor") == refused(errors.OwnersOnly)
+    assert transfer(team, "manager", "manager") == refused(errors.OwnersOnly)
     path = f"/{team.org}/transfer/{team.people['editor'].uid}"
-    assert team.read("manager", path, 403)["ErrorCode"] == e.OwnersOnly.code
+    assert team.read("manager", path, 403)["ErrorCode"] == errors.OwnersOnly.code
     for name in ("editor", "outsider"):
-        assert transfer(team, name, "editor") == refused(e.UnknownOrganization)
+        assert transfer(team, name, "editor") == refused(errors.UnknownOrganization)
         path = f"/{team.org}/transfer/{team.people['editor'].uid}"
-        assert team.read(name, path, 404)["ErrorCode"] == e.UnknownOrganization.code
+        assert team.read(name, path, 404)["ErrorCode"] == errors.UnknownOrganization.code
     assert team.roles_of("owner") == ["Owner"]
 
 
 @pytest.mark.parametrize("other", ["outsider", "owner"])
 def test_only_other_members_become_owners(team: Team, other: str) -> None:
-    assert transfer(team, "owner", other) == refused(e.NotAMember)
-    assert transfer(team, "owner", other, Uid="unknown") == refused(e.NotAMember)
+    assert transfer(team, "owner", other) == refused(errors.NotAMember)
+    assert transfer(team, "owner", other, Uid="unknown") == refused(errors.NotAMember)
     assert team.roles_of("owner") == ["Owner"]
 
 
 @pytest.mark.parametrize("column", [{"is_active": False}, {"login_disabled": True}], ids=["blocked", "disabled"])
 def test_account_that_cannot_sign_in_becomes_no_owner(team: Team, column: dict[str, bool]) -> None:
     team.people["editor"].set_columns(**column)
-    assert transfer(team, "owner", "editor") == refused(e.OwnerCannotSignIn)
+    assert transfer(team, "owner", "editor") == refused(errors.OwnerCannotSignIn)
     assert team.roles_of("owner") == ["Owner"]
 
 
 def test_organizations_and_tenants_are_apart(team: Team, new_tenant_server: NewTenantServer) -> None:
     other = team.company.business.create("Initech")
     team.company.join(team.people["outsider"], other, "Chief", "org:own")
-    assert transfer(team, "outsider", "editor") == refused(e.UnknownOrganization)
-    assert transfer(team, "outsider", "editor", Organization=other) == refused(e.NotAMember)
+    assert transfer(team, "outsider", "editor") == refused(errors.UnknownOrganization)
+    assert transfer(team, "outsider", "editor", Organization=other) == refused(errors.NotAMember)
     foreign = Business(new_tenant_server())
-    assert transfer(team, "owner", "editor", Organization=foreign.create()) == refused(e.UnknownOrganization)
-    assert transfer(team, "owner", "editor", Uid=foreign.member(foreign.org)) == refused(e.NotAMember)
+    assert transfer(team, "owner", "editor", Organization=foreign.create()) == refused(errors.UnknownOrganization)
+    assert transfer(team, "owner", "editor", Uid=foreign.member(foreign.org)) == refused(errors.NotAMember)
 
 
 def test_both_owners_get_an_email(team: Team) -> None:
@@ -186,7 +186,7 @@ def test_transfer_to_an_owner_who_leaves_keeps_one(team: Team) -> None:
         partial(post, browsers[0], "/transfer", Organization=team.org, Uid=team.people["editor"].uid, StepsDown=True),
         partial(post, browsers[1], "/leave", Organization=team.org),
     ]
-    assert at_once(acts) in ([200, e.LastOwner.status], [e.NotAMember.status, 200])
+    assert at_once(acts) in ([200, errors.LastOwner.status], [errors.NotAMember.status, 200])
     assert len(owners(team)) == 1
 
 
@@ -217,6 +217,6 @@ def test_role_taken_while_the_transfer_waits_counts(team: Team, name: str, monke
         take()
     else:
         monkeypatch.setattr(account_store, "lock_unread", locked)
-    expected = e.NotAMember if name == "editor" else e.UnknownOrganization
+    expected = errors.NotAMember if name == "editor" else errors.UnknownOrganization
     assert transfer(team, "owner", "editor") == refused(expected)
     assert owners(team) == ([team.people["owner"].uid] if name == "editor" else [])

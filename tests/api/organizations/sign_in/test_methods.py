@@ -13,9 +13,9 @@ from werkzeug.test import TestResponse
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.consents import consent_answers, required_forms
-from tests.support.accounts.identities import NO_CALLBACK, signed_in_with
 from tests.support.accounts.mailbox import token_in
 from tests.support.accounts.pinned import PIN, PINS, REQUIRED, first, pin_auth_token, session, sign_in_with_pin
+from tests.support.accounts.social_accounts import NO_CALLBACK, signed_in_with
 from tests.support.credentials.factors import SecondFactorHolder, second_factor_holder
 from tests.support.credentials.passkeys import PasskeyHolder, passkey_holder
 from tests.support.fakes.identity_provider import FakeProvider

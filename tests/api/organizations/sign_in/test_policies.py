@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.identity.credentials.tokens.store import refresh_tokens
+from app.identity.credentials.tokens.token_store import refresh_tokens
 from app.identity.directory.organizations.tables import organizations
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork

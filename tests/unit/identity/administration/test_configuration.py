@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.contract.tenants.file import json_schema
-from app.identity.administration.configuration.file import document as documents
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read, read_file
+from app.identity.administration.configuration.file import yaml_document
+from app.identity.administration.configuration.file.read_configuration import read, read_file
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
 ACME = "tenants:\n  - name: acme\n"
 
@@ -160,7 +160,7 @@ def test_nested_yaml_aliases_do_not_expand() -> None:
 def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
     file = tmp_path / "huge.yaml"
     with file.open("wb") as huge:
-        huge.truncate(documents.MAX_BYTES + 1)
+        huge.truncate(yaml_document.MAX_BYTES + 1)
     with pytest.raises(ConfigurationError, match="at most 4 MiB"):
         read_file(file)
 

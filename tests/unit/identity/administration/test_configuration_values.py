@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.administration.configuration.file.document import ConfigurationError
-from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
 SHIPPED_LANGUAGES = "a language of the pages: en, de, ar"
 FILE = "an https address, or a path of this host such as /theme/NAME"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from tests.support.accounts.profiles import ADA

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.assembly.clean_up import expired_rows
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.services import IdentityServices
 from app.kit.operations.errors import ApiError
@@ -119,7 +119,7 @@ def test_only_five_of_fifty_concurrent_guesses_are_checked(holder: Holder) -> No
     code = holder.code()
     results = holder.results([lambda: holder.types(wrong(code))] * 50)
     assert results == {"WrongMailCode": 5, "ClosedMailCode": 45}
-    with pytest.raises(e.ClosedMailCode):
+    with pytest.raises(errors.ClosedMailCode):
         holder.types(code)
 
 
@@ -128,11 +128,11 @@ def test_only_five_of_fifty_concurrent_guesses_are_checked(holder: Holder) -> No
 def test_link_and_code_of_a_message_are_spent_together(holder: Holder, kind: Purpose) -> None:
     link, code = holder.message(kind)
     holder.opens(link, kind)
-    with pytest.raises(e.UsedMailCode):
+    with pytest.raises(errors.UsedMailCode):
         holder.types(code, kind=kind)
     link, code = holder.message(kind)
     holder.types(code, kind=kind)
-    with pytest.raises(e.UsedLink):
+    with pytest.raises(errors.UsedLink):
         holder.opens(link, kind)
 
 
@@ -153,7 +153,7 @@ def test_link_after_its_code_expired_spends_both(holder: Holder) -> None:
     link, code = holder.message()
     clock.advance(minutes=6)
     holder.opens(link)
-    with pytest.raises(e.UsedMailCode):
+    with pytest.raises(errors.UsedMailCode):
         holder.types(code)
 
 
@@ -161,10 +161,10 @@ def test_wrong_codes_leave_the_link_usable(holder: Holder) -> None:
     """Anyone may type codes for an address; its owner's link cannot be guessed, so guesses must not end it."""
     link, code = holder.message()
     for _ in range(one_time_tokens.MAX_ATTEMPTS):
-        with pytest.raises(e.WrongMailCode):
+        with pytest.raises(errors.WrongMailCode):
             holder.types(wrong(code))
     assert holder.opens(link).uid == holder.uid
-    with pytest.raises(e.ClosedMailCode):
+    with pytest.raises(errors.ClosedMailCode):
         holder.types(code)
 
 
@@ -172,9 +172,9 @@ def test_newer_message_ends_both_halves_of_the_older(holder: Holder) -> None:
     for newer in (holder.link, holder.code, holder.message):
         link, code = holder.message()
         newer()
-        with pytest.raises(e.ExpiredLink):
+        with pytest.raises(errors.ExpiredLink):
             holder.opens(link)
-        with pytest.raises((e.WrongMailCode, e.ClosedMailCode)):
+        with pytest.raises((errors.WrongMailCode, errors.ClosedMailCode)):
             holder.types(code)
 
 
@@ -192,7 +192,7 @@ def test_peek_does_not_use_the_link(holder: Holder) -> None:
         assert one_time_tokens.peek_link(call, KIND, token).subject == ADDRESS
         assert one_time_tokens.peek_link(call, KIND, token).uid == holder.uid
     assert holder.opens(token).subject == ADDRESS
-    with pytest.raises(e.UsedLink):
+    with pytest.raises(errors.UsedLink):
         holder.opens(token)
 
 
@@ -213,7 +213,7 @@ def test_correct_code_is_reusable_after_a_rollback(holder: Holder) -> None:
 
 def test_link_is_unknown_at_another_tenant(holder: Holder, globex: TenantServer) -> None:
     token = holder.link()
-    with pytest.raises(e.UnknownLink):
+    with pytest.raises(errors.UnknownLink):
         Holder(globex).opens(token)
     assert holder.opens(token).uid == holder.uid
 
@@ -221,7 +221,7 @@ def test_link_is_unknown_at_another_tenant(holder: Holder, globex: TenantServer)
 def test_code_is_wrong_for_another_account(holder: Holder) -> None:
     code, other = holder.code(), Holder(holder.tenant)
     other.code()
-    with pytest.raises((e.WrongMailCode, e.ClosedMailCode)):
+    with pytest.raises((errors.WrongMailCode, errors.ClosedMailCode)):
         holder.types(code, uid=other.uid)
     assert holder.types(code).uid == holder.uid
 
@@ -229,7 +229,7 @@ def test_code_is_wrong_for_another_account(holder: Holder) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in Purpose if kind is not KIND])
 def test_link_is_unknown_for_another_purpose(holder: Holder, kind: Purpose) -> None:
     token = holder.link()
-    with pytest.raises(e.UnknownLink):
+    with pytest.raises(errors.UnknownLink):
         holder.opens(token, kind)
 
 
@@ -238,19 +238,19 @@ def test_link_is_unknown_for_another_purpose(holder: Holder, kind: Purpose) -> N
 )
 def test_damaged_link_is_unknown(holder: Holder, cut: Callable[[str], str]) -> None:
     token = holder.link()
-    with pytest.raises(e.UnknownLink):
+    with pytest.raises(errors.UnknownLink):
         holder.opens(cut(token))
     assert holder.opens(token).uid == holder.uid
 
 
 def test_newer_link_or_code_ends_the_older(holder: Holder) -> None:
     older, newer = holder.link(), holder.link()
-    with pytest.raises(e.ExpiredLink):
+    with pytest.raises(errors.ExpiredLink):
         holder.opens(older)
     assert holder.opens(newer).uid == holder.uid
     first, second = holder.code(), holder.code()
     if first != second:
-        with pytest.raises(e.WrongMailCode):
+        with pytest.raises(errors.WrongMailCode):
             holder.types(first)
     assert holder.types(second).uid == holder.uid
 
@@ -260,19 +260,19 @@ def test_expired_link_and_code_are_refused(holder: Holder) -> None:
     assert isinstance(clock, MovableClock)
     token, code = holder.link(minutes=10), holder.code(minutes=5)
     clock.advance(minutes=5, seconds=1)
-    with pytest.raises(e.ExpiredMailCode):
+    with pytest.raises(errors.ExpiredMailCode):
         holder.types(code)
     clock.advance(minutes=5)
-    with pytest.raises(e.ExpiredLink):
+    with pytest.raises(errors.ExpiredLink):
         holder.opens(token)
 
 
 def test_second_use_of_a_code_gives_the_error_of_its_channel(holder: Holder) -> None:
     code = holder.code()
     holder.types(code)
-    with pytest.raises(e.UsedMailCode):
+    with pytest.raises(errors.UsedMailCode):
         holder.types(code)
-    with pytest.raises(e.UsedSmsCode):
+    with pytest.raises(errors.UsedSmsCode):
         holder.types(code, errors=SMS_CODE)
 
 
@@ -305,7 +305,7 @@ def test_code_is_read_in_any_script_and_grouping(holder: Holder, typed: str) -> 
 @pytest.mark.parametrize("typed", ["", "abc", "²" * 6, "9" * 10_000, "\ud800", "１２３"])
 def test_malformed_code_is_wrong(holder: Holder, typed: str) -> None:
     holder.code()
-    with pytest.raises(e.WrongMailCode):
+    with pytest.raises(errors.WrongMailCode):
         holder.types(typed)
 
 
@@ -313,9 +313,9 @@ def test_wrong_codes_lock_the_account(new_tenant_server: NewTenantServer) -> Non
     holder = Holder(new_tenant_server(lockout={"type": "suspend", "maximum_failed_attempts": 4}))
     code = holder.code()
     for _ in range(4):
-        with pytest.raises(e.WrongMailCode):
+        with pytest.raises(errors.WrongMailCode):
             holder.types(wrong(code))
-    with pytest.raises(e.LockedForAWhile) as locked:
+    with pytest.raises(errors.LockedForAWhile) as locked:
         holder.types(code)
     assert locked.value.data is not None
     assert "LoginLockedTimeout" in locked.value.data
@@ -327,7 +327,7 @@ def test_correct_code_resets_the_failure_count(new_tenant_server: NewTenantServe
     for _ in range(3):
         code = holder.code()
         for _ in range(3):
-            with pytest.raises(e.WrongMailCode):
+            with pytest.raises(errors.WrongMailCode):
                 holder.types(wrong(code))
         assert holder.types(code).uid == holder.uid
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.contract.tenants.settings import PasswordPolicy
 from app.identity.credentials.passwords import policy
@@ -89,14 +89,14 @@ def test_short_words_and_domains_do_not_count() -> None:
 def test_common_and_profile_checks_can_be_switched_off() -> None:
     lenient = PasswordPolicy(common_check=False, profile_check=False)
     policy.refuse(lenient, "Password123!", ["password123"])
-    with pytest.raises(e.WeakPassword):
+    with pytest.raises(errors.WeakPassword):
         policy.refuse(PasswordPolicy(profile_check=False), "Password123!", [])
-    with pytest.raises(e.WeakPassword):
+    with pytest.raises(errors.WeakPassword):
         policy.refuse(PasswordPolicy(common_check=False), "Lovelace-1815", ["Lovelace"])
 
 
 def test_messages_are_in_the_error() -> None:
-    with pytest.raises(e.FieldsRefused) as refusal:
+    with pytest.raises(errors.FieldsRefused) as refusal:
         policy.refuse(DEFAULT, "short", [])
     assert [field for field, _ in refusal.value.problems] == ["Password"] * 3
 
@@ -106,6 +106,6 @@ def test_exact_match_refuses_a_whole_word_of_the_profile(password: str) -> None:
     exact = PasswordPolicy(
         common_check=False, profile_exact_match=True, min_length=1, require_number=False, require_symbol=False
     )
-    with pytest.raises(e.WeakPassword):
+    with pytest.raises(errors.WeakPassword):
         policy.refuse(exact, password, [None, "", "ada.lovelace@example.test"])
     policy.refuse(exact, f"{password}-kettle", ["ada.lovelace@example.test"])

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.tenants.settings import TenantSettings
-from app.identity.authentication.sign_in.identifiers import guess
+from app.identity.authentication.sign_in.sign_in_identifiers import guess
 from app.identity.directory.accounts.identifiers import (
     is_allowed_uid,
     normalize,
@@ -136,7 +136,7 @@ def test_national_number_is_read_with_the_country_given(text: str, country: str 
     ],
 )
 def test_new_username_with_hidden_or_mixed_scripts_is_refused(name: str) -> None:
-    with pytest.raises(e.UsernameFormatRefused):
+    with pytest.raises(errors.UsernameFormatRefused):
         username(TenantSettings(), name)
     form = normalize_username(name)
     assert form is None or username(TenantSettings(), name, current=form) == form  # an account that has it keeps it
@@ -163,7 +163,7 @@ def test_username_in_one_script_is_accepted(name: str) -> None:
     "name", ["+4917012399", "0170-12399", "123456", "\uff11\uff12\uff13\uff14\uff15\uff16", "(030)123456"]
 )
 def test_username_like_a_number_is_refused_with_phone_login(name: str) -> None:
-    with pytest.raises(e.UsernameFormatRefused):
+    with pytest.raises(errors.UsernameFormatRefused):
         username(TenantSettings(phone_login=True), name)
     form = username(TenantSettings(), name)
     assert username(TenantSettings(phone_login=True), name, current=form) == form

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.profile import FIELDS, Write
-from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile import profile_edits
 from app.kit.operations.errors import ApiError
 
 TODAY = date(2026, 3, 1)
@@ -64,26 +64,26 @@ def test_older_spellings_inside_an_element_are_read() -> None:
 @pytest.mark.parametrize(
     ("given", "refusal"),
     [
-        ({"FirstName": True}, e.BadParameter),
-        ({"FirstName": "x" * 10_001}, e.BadParameter),
-        ({"Hireable": 2}, e.BadParameter),
-        ({"Hireable": []}, e.BadParameter),
-        ({"FollowersCount": "1.5"}, e.BadParameter),
-        ({"FollowersCount": 2**60}, e.BadParameter),
-        ({"FollowersCount": True}, e.BadParameter),
-        ({"KloutScore": {"Score": "nan"}}, e.BadParameter),
-        ({"KloutScore": []}, e.BadParameter),
-        ({"Skills": [1]}, e.BadParameter),
-        ({"Skills": [{}] * 501}, e.BadParameter),
-        ({"InterestedIn": "x"}, e.BadParameter),
-        ({"WebProfiles": {"a": {}}}, e.BadParameter),
-        ({"Country": 7}, e.BadParameter),
-        ({"Gender": "robot"}, e.BadParameter),
-        ({"BirthDate": "03-02-2026"}, e.MalformedDate),  # tomorrow
-        ({"BirthDate": "13-01-2000"}, e.MalformedDate),
-        ({"BirthDate": "01/31-2000"}, e.MalformedDate),
-        ({"CustomFields": {"SHOE": "38"}}, e.UnknownCustomField),
-        ({"CustomFields": {"shoe": "x" * 1001}}, e.BadParameter),
+        ({"FirstName": True}, errors.BadParameter),
+        ({"FirstName": "x" * 10_001}, errors.BadParameter),
+        ({"Hireable": 2}, errors.BadParameter),
+        ({"Hireable": []}, errors.BadParameter),
+        ({"FollowersCount": "1.5"}, errors.BadParameter),
+        ({"FollowersCount": 2**60}, errors.BadParameter),
+        ({"FollowersCount": True}, errors.BadParameter),
+        ({"KloutScore": {"Score": "nan"}}, errors.BadParameter),
+        ({"KloutScore": []}, errors.BadParameter),
+        ({"Skills": [1]}, errors.BadParameter),
+        ({"Skills": [{}] * 501}, errors.BadParameter),
+        ({"InterestedIn": "x"}, errors.BadParameter),
+        ({"WebProfiles": {"a": {}}}, errors.BadParameter),
+        ({"Country": 7}, errors.BadParameter),
+        ({"Gender": "robot"}, errors.BadParameter),
+        ({"BirthDate": "03-02-2026"}, errors.MalformedDate),  # tomorrow
+        ({"BirthDate": "13-01-2000"}, errors.MalformedDate),
+        ({"BirthDate": "01/31-2000"}, errors.MalformedDate),
+        ({"CustomFields": {"SHOE": "38"}}, errors.UnknownCustomField),
+        ({"CustomFields": {"shoe": "x" * 1001}}, errors.BadParameter),
     ],
 )
 def test_invalid_profile_value_is_refused(given: dict[str, Any], refusal: type[ApiError]) -> None:

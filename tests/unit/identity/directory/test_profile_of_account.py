@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.profile import FIELDS
-from app.identity.directory.accounts.profile.document import age, entered_of, parse_birth_date, profile_of
+from app.identity.directory.accounts.profile.profile_document import age, entered_of, parse_birth_date, profile_of
 from tests.support.accounts.profiles import ADA, NOW
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.identity.directory.tenants.addresses.allowed_addresses import with_query
+from app.identity.directory.tenants.urls.allowed_urls import with_query
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import String
 
-from app.contract.roles.operations import MAX_NAME
-from app.identity.directory.roles import names as role_names
-from app.identity.directory.roles.store import roles
+from app.contract.roles.role_operations import MAX_NAME
+from app.identity.directory.roles import role_names
+from app.identity.directory.roles.tenant_role_store import roles
 
 ALIKE = [
     ("admin", "ADMIN"), ("admin", "ADMlN"), ("admin", "adm1n"), ("admin", "ad min"), ("tier 0", "tierO"), ("modern", "modem"),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from app.contract.messages.models import MailKind, MailTemplate
 from app.identity.messaging.tenant_templates import allowed_html
-from app.identity.messaging.tenant_templates.rendering import TenantEmailTemplate
 from app.identity.messaging.tenant_templates.sanitized_html import sanitize
+from app.identity.messaging.tenant_templates.template_rendering import TenantEmailTemplate
 
 _ACTIVE = """
     script svg math mtext mglyph mi desc foreignobject annotation-xml iframe frame frameset object embed applet form input button

@@ -10,7 +10,7 @@ from app.contract.messages.models import MailKind, MailTemplate
 from app.contract.tenants.branding import Brand
 from app.identity.messaging.message import Branding, RenderedMessage
 from app.identity.messaging.tenant_templates.placeholders import SECTIONS
-from app.identity.messaging.tenant_templates.rendering import TenantEmailTemplate
+from app.identity.messaging.tenant_templates.template_rendering import TenantEmailTemplate
 from app.kit.text.languages import LANGUAGES
 
 VALUES = {"Url": "https://acme.example.com/verify?a=1&vtoken=t0ken", "Name": "Tom --> & <Ada>"}

@@ -292,10 +292,10 @@ def test_mail_holds_nothing_of_the_mail_before(kind: MailKind) -> None:
         "browser",
         "place",
     )
-    now = EMAIL_SAMPLES[MailKind.RESET]["link"].asked_at
+    now = EMAIL_SAMPLES[MailKind.RESET]["link"].requested_at
     for owner, other in (("ada", "grace"), ("grace", "ada")):
         values: dict[str, Any] = {name: f"{name}-of-{owner}" for name in names}
-        facts = MessageFacts(**values, minutes=60, factor="totp", change="added", asked_at=now)
+        facts = MessageFacts(**values, minutes=60, factor="totp", change="added", requested_at=now)
         message = render(kind, LOOK, facts, LANGUAGES["en"])
         assert facts.to in message.html
         assert f"-of-{other}" not in message.subject + message.text + message.html

@@ -11,7 +11,7 @@ from app.contract.tenants.branding import Brand
 from app.identity.messaging.message import Branding, RenderedMessage
 from app.identity.messaging.tenant_templates import placeholders
 from app.identity.messaging.tenant_templates.placeholders import RenderError
-from app.identity.messaging.tenant_templates.rendering import tenant_template
+from app.identity.messaging.tenant_templates.template_rendering import tenant_template
 from app.kit.text.languages import LANGUAGES
 
 LOOK = Branding("Acme", Brand())

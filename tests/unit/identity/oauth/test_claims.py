@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.identity.directory.accounts.profile.document import claimable_of, profile_of
-from app.identity.protocols.oauth.claims import account as account_claims
+from app.identity.directory.accounts.profile.profile_document import claimable_of, profile_of
+from app.identity.protocols.oauth.claims import account_claims
 from tests.support.accounts.profiles import ADA, NOW
 
 

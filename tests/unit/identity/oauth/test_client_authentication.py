@@ -3,7 +3,7 @@
 from typing import get_args
 
 from app.contract.applications.client_authentication import ALGORITHMS_OF, AssertionAlg, AuthMethod
-from app.identity.protocols.oauth.client_authentication.registry import METHODS, metadata, served
+from app.identity.protocols.oauth.client_authentication.authentication_methods import METHODS, metadata, served
 from app.settings import Settings
 
 

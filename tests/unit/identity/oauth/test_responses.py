@@ -12,10 +12,10 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.steps import FormPostStep, RedirectStep
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth import oauth_views
 from app.identity.protocols.oauth.authorize.responses import response
 from app.identity.protocols.oauth.issuers import Issuer
-from app.kit.web.web_addresses import redirect_origin
+from app.kit.web.urls import redirect_origin
 
 ISSUER = "http://acme.localhost:8000"
 REDIRECT_URI = "https://shop.example/cb"

@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from joserfc.jwk import ECKey
 
-from app.identity.platform.outbound import bounded_transport, openid_metadata
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import bounded_transport, openid_metadata, outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.clock import FixedClock
-from app.kit.outbound import address_resolver
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound import host_resolver
 from app.kit.outbound.bounded_lookups import Lookups
 from app.kit.outbound.dns_records import DnsRecords
+from app.kit.outbound.host_resolver import Resolver
 from tests.support.fakes.dns_server import FakeDns
 
 
@@ -78,7 +77,7 @@ def test_header_that_drips_is_given_up(dripping: Dripping, monkeypatch: pytest.M
         monkeypatch.delenv("no_proxy", raising=False)
     began = monotonic()
     with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
-        outbound.get_json_object(Resolver(["127.0.0.0/8"], resolve), url)
+        outbound_http.get_json_object(Resolver(["127.0.0.0/8"], resolve), url)
     assert monotonic() - began < 15, "the server drips for 20 seconds"
 
 
@@ -88,9 +87,9 @@ def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkey
     monkeypatch.setattr(bounded_transport, "UNTRUSTED_SLOTS", bounded_transport.RequestSlots(total=0, per_host=1))
     resolver, url = Resolver(["127.0.0.0/8"], resolve), f"http://id.example:{dripping.port}/keys"
     with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
-        outbound.get_json_object(resolver, url, is_untrusted=True)
+        outbound_http.get_json_object(resolver, url, is_untrusted=True)
     with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
-        outbound.get_json_object(resolver, url)
+        outbound_http.get_json_object(resolver, url)
 
 
 def test_untrusted_keys_do_not_evict_those_of_providers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +100,7 @@ def test_untrusted_keys_do_not_evict_those_of_providers(monkeypatch: pytest.Monk
         requested.append(address)
         return {"keys": [key]}
 
-    monkeypatch.setattr(outbound, "get_json_object", answer)
+    monkeypatch.setattr(outbound_http, "get_json_object", answer)
     monkeypatch.setattr(openid_metadata, "_MAX_PROVIDERS", 3)
     cache = openid_metadata.ProviderMetadataCache(FixedClock(datetime.now(UTC)), Resolver())
     cache.keys("https://provider.example/keys", "1")
@@ -129,19 +128,19 @@ class TestNames:
     def test_silent_dns_server_is_given_up(self, silent: Resolver) -> None:
         began = monotonic()
         with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
-            outbound.get_json_object(silent, "https://id.example/keys")
+            outbound_http.get_json_object(silent, "https://id.example/keys")
         assert monotonic() - began < 2
 
     def test_look_ups_leave_a_bounded_number_of_threads(
         self, silent: Resolver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(address_resolver, "UNTRUSTED_LOOKUPS", Lookups(3))
-        monkeypatch.setattr(address_resolver, "LOOKUPS", Lookups(2))
+        monkeypatch.setattr(host_resolver, "UNTRUSTED_LOOKUPS", Lookups(3))
+        monkeypatch.setattr(host_resolver, "LOOKUPS", Lookups(2))
         before = self.looking_up()
 
         def ask(number: int, *, is_untrusted: bool) -> None:
             with pytest.raises(ProviderUnavailable):
-                outbound.get_json_object(silent, f"https://id{number}.example/keys", is_untrusted=is_untrusted)
+                outbound_http.get_json_object(silent, f"https://id{number}.example/keys", is_untrusted=is_untrusted)
 
         began = monotonic()
         with ThreadPoolExecutor(8) as threads:
@@ -173,7 +172,7 @@ class TestNames:
 
     @pytest.mark.parametrize("host", ["8.8.8.8", "2606:4700::1111"])
     def test_number_needs_no_thread(self, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(address_resolver, "LOOKUPS", Lookups(1))
-        assert address_resolver.LOOKUPS._free.acquire(blocking=False)
+        monkeypatch.setattr(host_resolver, "LOOKUPS", Lookups(1))
+        assert host_resolver.LOOKUPS._free.acquire(blocking=False)
         answer = Resolver(resolve=lambda name, port, **_: [(2, 1, 6, "", (name, port))])
         assert answer.addresses(host, 443) == [host]

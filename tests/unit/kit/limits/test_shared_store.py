@@ -13,8 +13,8 @@ from tests.support.services.servers import Redis
 def test_request_without_time_opens_no_circuit(own_redis: Redis) -> None:
     """It has used up its time before, so it cannot tell whether Redis hangs: others wait for the answer, and get it."""
     store = SharedStore(own_redis.url())
-    assert store.ask(store.redis.ping)
+    assert store.call(store.redis.ping)
     with frozen(own_redis, 0.3):
         with time_budget.at_most(0.02), pytest.raises(SharedStoreUnavailable):
-            store.ask(store.redis.ping)
-        assert store.ask(store.redis.ping)
+            store.call(store.redis.ping)
+        assert store.call(store.redis.ping)

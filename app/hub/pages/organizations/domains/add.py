@@ -10,14 +10,14 @@ from flask import Response
 from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired, Length
 
-from app.contract import errors as e
-from app.contract.organizations.pages import domains as contract
+from app.contract import errors
+from app.contract.organizations.pages import domain_pages
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.domains.domain import ADDRESS, read, to_list
+from app.hub.pages.organizations.domains.domain import PATH, read, to_list
 from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
@@ -25,7 +25,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
 
-ADD: Final = f"{ADDRESS}/add"
+ADD: Final = f"{PATH}/add"
 _MAX_DOMAIN_LENGTH: Final = 253
 _REFUSED: Final = _l(
     "Enter your organization’s own domain. It must receive email and can’t belong to an email provider."
@@ -44,8 +44,8 @@ class AddDomainForm(ReauthenticationForm):
     )
     organization = HiddenField()
     refusals = {
-        e.BadField: ("name", _REFUSED),
-        e.DomainTaken: ("name", _l("This domain is already in use.")),
+        errors.BadField: ("name", _REFUSED),
+        errors.DomainTaken: ("name", _l("This domain is already in use.")),
     }
 
 
@@ -56,7 +56,7 @@ class AddDomainPage(Page):
     template = "pages/organizations/domains/add.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
-    refusals = {**CHANGE_REFUSALS, e.TooManyDomains: _TOO_MANY}
+    refusals = {**CHANGE_REFUSALS, errors.TooManyDomains: _TOO_MANY}
 
     form: AddDomainForm
     organization: str
@@ -66,7 +66,7 @@ class AddDomainPage(Page):
     def samples(cls) -> Mapping[str, AddDomainPage]:
         data, globex = {"account": "ada@example.com", "organization": "org_9"}, ("org_9", "Globex Gardens")
         wrong = AddDomainForm(data={**data, "name": "gmail.com"})
-        wrong.add_refusal(e.BadField())
+        wrong.add_refusal(errors.BadField())
         return {
             "fresh": cls(AddDomainForm(data=data), *globex),
             "refused": cls(wrong, *globex),
@@ -92,8 +92,8 @@ def submit_add_domain() -> Response:
         return _page(form, organization).render(form.error_status)
     provided = {"organization": organization, "name": (form.name.data or "").strip()}
     try:
-        api(form.current_password)(contract.add, contract.AddDomainRequest.model_validate(provided))
-    except e.UnknownOrganization:
+        api(form.current_password)(domain_pages.add, domain_pages.AddDomainRequest.model_validate(provided))
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
         return _page(form, organization).render_refusal(refusal)

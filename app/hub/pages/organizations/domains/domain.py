@@ -7,13 +7,13 @@ from typing import Final
 
 from flask import Response
 
-from app.contract.organizations.pages import domains as contract
+from app.contract.organizations.pages import domain_pages
 from app.hub.pages.organizations import managed_organization
-from app.hub.pages.organizations.managed_organization import LIST, address_of
+from app.hub.pages.organizations.managed_organization import LIST, url_of
 from app.hub.rendering.formatting import short_day
 from app.hub.web.responses import redirect_to
 
-ADDRESS: Final = f"{LIST}/domains"
+PATH: Final = f"{LIST}/domains"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class DomainRow:
         return self.state != "declared"
 
     @classmethod
-    def of(cls, organization: str, view: contract.OwnDomain) -> DomainRow:
+    def of(cls, organization: str, view: domain_pages.OwnDomain) -> DomainRow:
         state = "declared" if view.is_declared else "verified" if view.is_verified else "pending"
         at = view.verified_at if view.is_verified else view.checked_at
         key, day = f"{organization}-{view.id}", short_day(at) if at else ""
@@ -64,15 +64,15 @@ class DomainRow:
         )
 
 
-def read(organization: str) -> contract.DomainsResponse:
+def read(organization: str) -> domain_pages.DomainsResponse:
     """Return the domains, as `managed_organization.read`."""
-    return managed_organization.read(contract.read, contract.DomainsRequest(organization=organization or "-"))
+    return managed_organization.read(domain_pages.read, domain_pages.DomainsRequest(organization=organization or "-"))
 
 
-def find(view: contract.DomainsResponse, domain_id: str) -> DomainRow | None:
+def find(view: domain_pages.DomainsResponse, domain_id: str) -> DomainRow | None:
     return next((DomainRow.of(view.organization.id, domain) for domain in view.domains if domain.id == domain_id), None)
 
 
 def to_list(organization: str, result: str = "") -> Response:
     """Redirect to the list; `result` is the key of the notice to show there."""
-    return redirect_to(address_of(ADDRESS, organization, **({"done": result} if result else {})))
+    return redirect_to(url_of(PATH, organization, **({"done": result} if result else {})))

@@ -8,12 +8,12 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
-from app.contract.organizations.pages import domains as contract
+from app.contract import errors
+from app.contract.organizations.pages import domain_pages
 from app.hub.forms.code import ButtonForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, read, to_list
+from app.hub.pages.organizations.domains.domain import PATH, DomainRow, read, to_list
 from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, tabs_of
 from app.hub.rendering.page import Notice, Page
@@ -22,7 +22,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-VERIFY: Final = f"{ADDRESS}/verify"
+VERIFY: Final = f"{PATH}/verify"
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ _RESULTS: Final = {
 }
 
 
-@account_page(ADDRESS, parameter="id")
+@account_page(PATH, parameter="id")
 def show_organization_domains() -> Response:
     return _show_list(requested_organization())
 
@@ -93,19 +93,24 @@ def submit_verify_domain() -> Response:
         return _show_list(organization, form, form.error_status)
     result = "verified"
     try:
-        api()(contract.verify, contract.VerifyDomainRequest(organization=organization, domain=domain_id))
-    except e.UnknownOrganization:
+        api()(domain_pages.verify, domain_pages.VerifyDomainRequest(organization=organization, domain=domain_id))
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
-    except (e.DomainVerified, e.DomainNotProven, e.DomainTaken, e.UnknownOrganizationDomain) as refusal:
+    except (
+        errors.DomainVerified,
+        errors.DomainNotProven,
+        errors.DomainTaken,
+        errors.UnknownOrganizationDomain,
+    ) as refusal:
         result = _VERIFY_RESULTS[type(refusal)]
     return to_list(organization, result)
 
 
 _VERIFY_RESULTS: Final[dict[type[ApiError], str]] = {
-    e.DomainVerified: "present",
-    e.DomainNotProven: "missing",
-    e.DomainTaken: "taken",
-    e.UnknownOrganizationDomain: "",
+    errors.DomainVerified: "present",
+    errors.DomainNotProven: "missing",
+    errors.DomainTaken: "taken",
+    errors.UnknownOrganizationDomain: "",
 }
 
 

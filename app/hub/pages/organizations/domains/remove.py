@@ -9,14 +9,14 @@ from typing import Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import domains as contract
+from app.contract import errors
+from app.contract.organizations.pages import domain_pages
 from app.hub.account_pages import require_recent_authentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, find, read, to_list
+from app.hub.pages.organizations.domains.domain import PATH, DomainRow, find, read, to_list
 from app.hub.pages.organizations.managed_organization import LIST
 from app.hub.pages.organizations.presentation import ids_in
 from app.hub.rendering.page import Notice, Page
@@ -25,7 +25,7 @@ from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-REMOVE: Final = f"{ADDRESS}/remove"
+REMOVE: Final = f"{PATH}/remove"
 _IN_USE: Final = Notice(
     _l("A connection uses this domain"), _l("Ask your administrator to remove the connection first.")
 )
@@ -44,7 +44,7 @@ class RemoveDomainPage(Page):
     template = "pages/organizations/domains/remove.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
-    refusals = {**CHANGE_REFUSALS, e.DomainInUse: _IN_USE}
+    refusals = {**CHANGE_REFUSALS, errors.DomainInUse: _IN_USE}
 
     form: RemoveDomainForm
     organization: str
@@ -86,10 +86,10 @@ def submit_remove_domain() -> Response:
         return _again(form, organization, domain_id)
     provided = {"organization": organization, "domain": domain_id}
     try:
-        api(form.current_password)(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
-    except e.UnknownOrganization:
+        api(form.current_password)(domain_pages.remove, domain_pages.RemoveDomainRequest.model_validate(provided))
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
-    except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
+    except errors.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
         return to_list(organization)
     except ApiError as refusal:
         return _again(form, organization, domain_id, refusal)

@@ -14,21 +14,21 @@ from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length
 
-from app.contract import errors as e
-from app.contract.organizations.invitation_links import MAX_DOMAINS, MAX_USES
-from app.contract.organizations.pages import sent_invitations as contract
-from app.contract.organizations.pages.members import RoleView
+from app.contract import errors
+from app.contract.organizations.invitation_link_operations import MAX_DOMAINS, MAX_USES
+from app.contract.organizations.pages import sent_invitation_pages
+from app.contract.organizations.pages.member_pages import RoleView
 from app.hub.account_pages import require_recent_authentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, InvitingForm, read
+from app.hub.pages.organizations.invitations.invitation_form import PATH, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
-    address_of,
     requested_organization,
+    url_of,
 )
 from app.hub.rendering.form import too_long
 from app.hub.rendering.formatting import format_day
@@ -39,7 +39,7 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-NEW: Final = f"{ADDRESS}/link"
+NEW: Final = f"{PATH}/link"
 CREATED: Final = f"{NEW}/created"
 _SHOWN_SECONDS: Final = 300
 _DAYS: Final = (1, 7, 30)
@@ -70,7 +70,7 @@ class CreateLinkForm(InvitingForm):
         },
     )
 
-    refusals = {**InvitingForm.refusals, e.BadParameter: ("domains", _l("Enter domains such as example.com."))}
+    refusals = {**InvitingForm.refusals, errors.BadParameter: ("domains", _l("Enter domains such as example.com."))}
 
     @property
     def listed_domains(self) -> list[str]:
@@ -91,9 +91,9 @@ class CreateLinkForm(InvitingForm):
             self.add_error("domains", _l("Enter up to %(most)s domains.", most=MAX_DOMAINS))
         return not self.errors
 
-    def to_change(self) -> contract.CreateLinkRequest:
+    def to_change(self) -> sent_invitation_pages.CreateLinkRequest:
         days = self.days.data if self.days.data in {str(day) for day in _DAYS} else "7"
-        return contract.CreateLinkRequest(
+        return sent_invitation_pages.CreateLinkRequest(
             organization=(self.organization.data or "")[:64],
             role=(self.role.data or "")[:64],
             days=int(days or "7"),
@@ -109,7 +109,7 @@ class CreateLinkPage(Page):
     template = "pages/organizations/invitations/create_link.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
-    refusals = {**ORGANIZATION_REFUSALS, e.TooManyInvitationLinks: _TOO_MANY}
+    refusals = {**ORGANIZATION_REFUSALS, errors.TooManyInvitationLinks: _TOO_MANY}
 
     form: CreateLinkForm
     organization: str
@@ -170,26 +170,26 @@ def submit_create_link() -> Response:
     if not form.validate():
         return _page(form, organization).render(form.error_status)
     try:
-        made = api(form.current_password)(contract.create_link, form.to_change())
-    except e.UnknownOrganization:
+        made = api(form.current_password)(sent_invitation_pages.create_link, form.to_change())
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
         return _page(form, organization).render_refusal(refusal)
-    return _carry_link(redirect_to(address_of(CREATED, organization)), organization, made)
+    return _carry_link(redirect_to(url_of(CREATED, organization)), organization, made)
 
 
-@account_page(CREATED, landing=ADDRESS, parameter="id")
+@account_page(CREATED, landing=PATH, parameter="id")
 def show_created_link() -> Response:
     organization = requested_organization()
     view = read(organization)
     text = current_visit().cookies.get(services().invitation_link_cookie, "")
     content: Any = services().cookie_cipher.decrypt(text, _context())
     if not isinstance(content, list) or content[0] != organization:
-        return redirect_to(address_of(ADDRESS, organization))
+        return redirect_to(url_of(PATH, organization))
     return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
 
 
-def _carry_link(response: Response, organization: str, made: contract.LinkCreated) -> Response:
+def _carry_link(response: Response, organization: str, made: sent_invitation_pages.LinkCreated) -> Response:
     """Carry the new link to the page that shows it: only its hash is stored, and an address would stay in the browser's history."""
     content = services().cookie_cipher.encrypt([organization, made.address, made.expires_at], _context())
     set_cookie(response, services().invitation_link_cookie, content, _SHOWN_SECONDS)

@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 from flask import Response
 from flask_babel import format_timedelta
 
-from app.contract import errors as e
-from app.contract.oauth.pages.authorization import MAX_RETURN_URL
-from app.contract.organizations.pages import invitation as contract
-from app.contract.organizations.pages.invitation import InvitationRole, InvitationState, InvitationView
+from app.contract import errors
+from app.contract.oauth.pages.authorization_pages import MAX_RETURN_URL
+from app.contract.organizations.pages import invitation_pages
+from app.contract.organizations.pages.invitation_pages import InvitationRole, InvitationState, InvitationView
 from app.hub import journey
 from app.hub.client.identity_client import AccountChanged
 from app.hub.components import mailed_link
@@ -25,10 +25,10 @@ from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Page, provider_redirect_targets
 from app.hub.tenants.branding import PageBranding
 from app.hub.web.services import api, services
-from app.hub.web.short_links import link_address
+from app.hub.web.short_links import link_url
 from app.hub.web.visit import current_visit
 
-ADDRESS: Final = "/invitation"
+PATH: Final = "/invitation"
 _ACTIONS: Final = ("join", "login", "register", "switch", "verify")
 
 
@@ -70,11 +70,11 @@ class InvitationPage(Page):
         interaction = current_visit().interaction_id
         more = {"attempt": interaction if not self.token else None, "return_url": self.return_url}
         query = urlencode({name: value for name, value in more.items() if value})
-        address = link_address(ADDRESS, self.token)
+        address = link_url(PATH, self.token)
         return f"{address}?{query}" if query else address
 
     @property
-    def continue_address(self) -> str:
+    def continue_url(self) -> str:
         """Where a member goes on; the identity service checks the return address."""
         return f"/auth?{urlencode({'return_url': self.return_url})}" if self.return_url else "/profile"
 
@@ -145,12 +145,12 @@ _DETAILED: Final = (
 )  # fmt: skip
 
 
-@pages.get(ADDRESS)
+@pages.get(PATH)
 def show_invitation() -> Response:
     return _render(ButtonForm(formdata=None))
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_invitation() -> Response:
     form = ButtonForm()
     if not form.validate():
@@ -158,14 +158,14 @@ def submit_invitation() -> Response:
     action, reference = current_visit().form.get("do", ""), _reference()
     try:
         if action == "decline":
-            api()(contract.decline, reference)
+            api()(invitation_pages.decline, reference)
         elif action in _ACTIONS:
             provided = {"action": action, "account": current_visit().form.get("account", "")[:64]}
-            requested = contract.ContinueInvitation.model_validate(
+            requested = invitation_pages.ContinueInvitation.model_validate(
                 {**reference.model_dump(), **provided, "return_url": _return_url() or None}
             )
-            return journey.follow(api()(contract.continue_invitation, requested))
-    except e.ClosedInvitation as refusal:
+            return journey.follow(api()(invitation_pages.continue_invitation, requested))
+    except errors.ClosedInvitation as refusal:
         return _render(ButtonForm(formdata=None), refusal.status)
     except AccountChanged:
         pass  # the page shows what the present account can do
@@ -173,14 +173,14 @@ def submit_invitation() -> Response:
 
 
 def _render(form: ButtonForm, status: int = 200) -> Response:
-    view = api()(contract.read, _reference())
+    view = api()(invitation_pages.read, _reference())
     return InvitationPage(form, view, mailed_link.link_token(), _return_url()).render(status)
 
 
-def _reference() -> contract.InvitationReference:
+def _reference() -> invitation_pages.InvitationReference:
     token = mailed_link.link_token()
     interaction_id = "" if token else current_visit().interaction_id or ""
-    return contract.InvitationReference(token=token, interaction_id=interaction_id)
+    return invitation_pages.InvitationReference(token=token, interaction_id=interaction_id)
 
 
 def _return_url() -> str:

@@ -7,16 +7,16 @@ from typing import Final, Self
 from wtforms import HiddenField, SelectField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 
-from app.contract import errors as e
-from app.contract.organizations.pages import sent_invitations as contract
-from app.contract.organizations.pages.members import RoleView
+from app.contract import errors
+from app.contract.organizations.pages import sent_invitation_pages
+from app.contract.organizations.pages.member_pages import RoleView
 from app.hub.forms.reauthentication import ReauthenticationForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages.organizations import managed_organization
 from app.hub.pages.organizations.managed_organization import LIST
 from app.hub.rendering.page import Notice
 
-ADDRESS: Final = f"{LIST}/invitations"
+PATH: Final = f"{LIST}/invitations"
 
 
 TOO_MANY: Final = Notice(_l("Too many invitations"), _l("Try again in an hour."))
@@ -27,7 +27,7 @@ class InvitingForm(ReauthenticationForm):
 
     organization = HiddenField()
     role: SelectField  # stated by each form in its order of fields
-    refusals = dict.fromkeys((e.MalformedRoleId, e.RoleOfOtherOrganization), ("role", _l("Choose a role.")))
+    refusals = dict.fromkeys((errors.MalformedRoleId, errors.RoleOfOtherOrganization), ("role", _l("Choose a role.")))
 
     def with_roles(self, roles: list[RoleView], default: str = "") -> Self:
         """Return the form with these roles to choose from; `default` is chosen first."""
@@ -37,9 +37,9 @@ class InvitingForm(ReauthenticationForm):
         return self
 
 
-def read(organization: str, page: int = 1, invitation: str = "") -> contract.OrganizationInvitations:
+def read(organization: str, page: int = 1, invitation: str = "") -> sent_invitation_pages.OrganizationInvitations:
     """Return the invitations, or one of them, as `managed_organization.read`."""
-    request = contract.OrganizationInvitationsRequest(
+    request = sent_invitation_pages.OrganizationInvitationsRequest(
         organization=organization or "-", page=page, invitation=invitation
     )
-    return managed_organization.read(contract.read, request)
+    return managed_organization.read(sent_invitation_pages.read, request)

@@ -12,20 +12,20 @@ from flask_babel import lazy_ngettext as _n
 from wtforms import SelectField, TextAreaField
 from wtforms.validators import InputRequired, Length
 
-from app.contract import errors as e
-from app.contract.organizations.pages import sent_invitations as contract
-from app.contract.organizations.pages.members import RoleView
+from app.contract import errors
+from app.contract.organizations.pages import sent_invitation_pages
+from app.contract.organizations.pages.member_pages import RoleView
 from app.hub.account_pages import require_recent_authentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, InvitingForm, read
+from app.hub.pages.organizations.invitations.invitation_form import PATH, TOO_MANY, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
-    address_of,
     requested_organization,
+    url_of,
 )
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
@@ -33,7 +33,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
 
-NEW: Final = f"{ADDRESS}/new"
+NEW: Final = f"{PATH}/new"
 _MAX_LENGTH: Final = 10_000
 
 
@@ -59,8 +59,8 @@ class InviteForm(InvitingForm):
     def validate(self, extra_validators: Any = None) -> bool:
         if not super().validate(extra_validators):
             return False
-        if len(self.addresses) > contract.MAX_PEOPLE:
-            self.add_error("emails", _l("Invite up to %(most)s people at once.", most=contract.MAX_PEOPLE))
+        if len(self.addresses) > sent_invitation_pages.MAX_PEOPLE:
+            self.add_error("emails", _l("Invite up to %(most)s people at once.", most=sent_invitation_pages.MAX_PEOPLE))
         elif not self.addresses:
             self.add_error("emails", _l("Enter at least one email."))
         return not self.errors
@@ -84,7 +84,7 @@ class InvitePeoplePage(Page):
     template = "pages/organizations/invitations/invite_people.html"
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
-    refusals = {**ORGANIZATION_REFUSALS, e.TooManyRequests: TOO_MANY}
+    refusals = {**ORGANIZATION_REFUSALS, errors.TooManyRequests: TOO_MANY}
 
     form: InviteForm
     organization: str
@@ -149,14 +149,14 @@ def submit_invite_people() -> Response:
     organization = (form.organization.data or "")[:64]
     if not form.validate():
         return _page(form, organization).render(form.error_status)
-    requested = contract.InvitePeopleRequest(
+    requested = sent_invitation_pages.InvitePeopleRequest(
         organization=organization,
         emails=form.addresses,
         role=(form.role.data or "")[:64],
     )
     try:
-        response = api(form.current_password)(contract.invite, requested)
-    except e.UnknownOrganization:
+        response = api(form.current_password)(sent_invitation_pages.invite, requested)
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
         return _page(form, organization).render_refusal(refusal)
@@ -164,7 +164,7 @@ def submit_invite_people() -> Response:
     refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
     if refused:
         return with_refused(_page(form, organization), refused, sent).render(422)
-    return redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))
+    return redirect_to(url_of(PATH, organization, done="sent", count=sent))
 
 
 def _page(form: InviteForm, organization: str) -> InvitePeoplePage:

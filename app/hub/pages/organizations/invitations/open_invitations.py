@@ -12,19 +12,19 @@ from flask_babel import format_timedelta
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import sent_invitations as contract
+from app.contract import errors
+from app.contract.organizations.pages import sent_invitation_pages
 from app.hub.forms.code import resend_hint
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, read
+from app.hub.pages.organizations.invitations.invitation_form import PATH, TOO_MANY, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
-    address_of,
     page_number,
     requested_organization,
+    url_of,
 )
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, listed, tabs_of
 from app.hub.rendering.form import HubForm
@@ -34,7 +34,7 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-REVOKE: Final = f"{ADDRESS}/revoke"
+REVOKE: Final = f"{PATH}/revoke"
 _COOL_DOWN_SECONDS: Final = 60  # between two emails of one invitation
 _MAX_SENT: Final = 3  # digits
 
@@ -65,12 +65,12 @@ class Pending:
         return text
 
     @classmethod
-    def of(cls, organization: str, view: contract.PendingInvitation) -> Pending:
+    def of(cls, organization: str, view: sent_invitation_pages.PendingInvitation) -> Pending:
         key = f"{organization}-{view.id}"
         return cls(key, listed(view.roles), view.expires_at, view.can_change, view.email)
 
     @classmethod
-    def of_link(cls, organization: str, view: contract.ActiveLink) -> Pending:
+    def of_link(cls, organization: str, view: sent_invitation_pages.ActiveLink) -> Pending:
         key, domains = f"{organization}-{view.id}", listed(view.domains)
         people = joined(view.uses, view.max_uses)
         return cls(key, listed(view.roles), view.expires_at, view.can_change, people=people, domains=domains)
@@ -115,7 +115,7 @@ class OrganizationInvitationsPage(Page):
 
     template = "pages/organizations/invitations/open_invitations.html"
     query = {"id": 64, "page": 6, "done": 8, "count": _MAX_SENT}
-    refusals = {**ORGANIZATION_REFUSALS, e.TooManyRequests: _wait_notice}
+    refusals = {**ORGANIZATION_REFUSALS, errors.TooManyRequests: _wait_notice}
 
     form: InvitationForm
     organization: str
@@ -137,7 +137,7 @@ class OrganizationInvitationsPage(Page):
 
     def address(self, number: int) -> str:
         """Return the address of another page of the list."""
-        return address_of(ADDRESS, self.organization, page=number)
+        return url_of(PATH, self.organization, page=number)
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationInvitationsPage]:
@@ -198,7 +198,7 @@ def result(name: str, count: int = 0) -> Notice | None:
     return _RESULTS.get(name)
 
 
-@account_page(ADDRESS, parameter="id")
+@account_page(PATH, parameter="id")
 def show_organization_invitations() -> Response:
     count = current_visit().query.get("count", "")
     sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MAX_SENT else 0
@@ -206,14 +206,14 @@ def show_organization_invitations() -> Response:
     return replace(_list_page(requested_organization()), page_notice=notice).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_organization_invitations() -> Response:
     """Email an invitation again."""
     form = InvitationForm()
     organization, invitation = ids_in(form.invitation.data or "")
     if not form.validate():
         return _list_page(organization, form).render(form.error_status)
-    return _change(contract.resend, organization, invitation, "resent")
+    return _change(sent_invitation_pages.resend, organization, invitation, "resent")
 
 
 @account_page(REVOKE, parameter="id", field="invitation")
@@ -229,21 +229,21 @@ def submit_revoke_invitation() -> Response:
     if not form.validate():
         return _confirm(form, organization, invitation, form.error_status)
     is_link = current_visit().form.get("kind") == "link"
-    operation = contract.revoke_link if is_link else contract.revoke
+    operation = sent_invitation_pages.revoke_link if is_link else sent_invitation_pages.revoke
     return _change(operation, organization, invitation, "off" if is_link else "revoked")
 
 
 def _change(operation: Any, organization: str, invitation: str, done: str) -> Response:
-    change = contract.ManagedInvitationRequest(organization=organization, invitation=invitation)
+    change = sent_invitation_pages.ManagedInvitationRequest(organization=organization, invitation=invitation)
     try:
         api()(operation, change)
-    except e.UnknownOrganization:
+    except errors.UnknownOrganization:
         return redirect_to(LIST)
-    except (e.UnknownOrganizationInvitation, e.ClosedInvitation):  # ended meanwhile, or by a double submit
-        return redirect_to(address_of(ADDRESS, organization, done="gone"))
+    except (errors.UnknownOrganizationInvitation, errors.ClosedInvitation):  # ended meanwhile, or by a double submit
+        return redirect_to(url_of(PATH, organization, done="gone"))
     except ApiError as refusal:
         return _list_page(organization).render_refusal(refusal)
-    return redirect_to(address_of(ADDRESS, organization, done=done))
+    return redirect_to(url_of(PATH, organization, done=done))
 
 
 def _list_page(organization: str, form: InvitationForm | None = None) -> OrganizationInvitationsPage:
@@ -267,7 +267,7 @@ def _confirm(form: InvitationForm, organization: str, invitation: str, status: i
     found = [Pending.of(organization, item) for item in view.invitations]
     found += [Pending.of_link(organization, link) for link in view.links]
     if not found:
-        return redirect_to(address_of(ADDRESS, organization, done="gone"))
+        return redirect_to(url_of(PATH, organization, done="gone"))
     notice = None if found[0].can_change else OWNERS_ONLY
     page = RevokeInvitationPage(form, organization, view.organization.name, found[0], page_notice=notice)
     return page.render(status)

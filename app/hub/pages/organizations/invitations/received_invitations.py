@@ -11,8 +11,8 @@ from flask import Response
 from flask_babel import format_timedelta
 from wtforms import HiddenField
 
-from app.contract import errors as e
-from app.contract.organizations.pages import received_invitations as contract
+from app.contract import errors
+from app.contract.organizations.pages import received_invitation_pages
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
@@ -26,7 +26,7 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-ADDRESS: Final = "/invitations"
+PATH: Final = "/invitations"
 ORGANIZATIONS: Final = "/organizations"
 SELECT: Final = "/select-organization"
 _DECLINED: Final = Notice(_l("Invitation declined"), tone="ok")
@@ -34,8 +34,8 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
     ApiError: Notice(
         _l("Invitation no longer valid"), _l("Ask the person who invited you for a new invitation."), "note"
     ),
-    e.NoSeatLeft: Notice(_l("No seats left"), _l("Ask the person who invited you to add a seat, then try again.")),
-    e.OrganizationInactive: Notice(
+    errors.NoSeatLeft: Notice(_l("No seats left"), _l("Ask the person who invited you to add a seat, then try again.")),
+    errors.OrganizationInactive: Notice(
         _l("Organization not active"), _l("Nobody can join right now. Contact the person who invited you.")
     ),
 }
@@ -66,7 +66,7 @@ class ReceivedInvitationRow:
         return text
 
     @classmethod
-    def of(cls, view: contract.OwnInvitation) -> ReceivedInvitationRow:
+    def of(cls, view: received_invitation_pages.OwnInvitation) -> ReceivedInvitationRow:
         tile = Tile(view.organization, view.organization_id, view.logo or "")
         return cls(view.id, tile, listed(view.roles), view.expires_at, view.email, view.inviter)
 
@@ -111,36 +111,36 @@ class OwnInvitationsPage(Page):
             "several": replace(item, offers=(hazel, long)),
             "none": replace(item, offers=()),
             "after declining": replace(item, offers=(), page_notice=_DECLINED),
-            "no seats": replace(item, page_notice=_NOTICES[e.NoSeatLeft]),
+            "no seats": replace(item, page_notice=_NOTICES[errors.NoSeatLeft]),
             "ended": replace(item, offers=(), page_notice=_NOTICES[ApiError]),
             "token": replace(item, form=AnswerForm().with_token_error()),
         }
 
 
-@account_page(ADDRESS)
+@account_page(PATH)
 def show_own_invitations() -> Response:
     page, is_declined = _page(AnswerForm(formdata=None)), current_visit().query.get("done") == "declined"
     return (replace(page, page_notice=_DECLINED) if is_declined else page).render()
 
 
-@pages.post(ADDRESS)
+@pages.post(PATH)
 def submit_own_invitations() -> Response:
     form = AnswerForm()
     if not form.validate():
         return _page(form).render(form.error_status)
     is_declined = current_visit().form.get("do") == "decline"
-    answer = contract.OwnInvitationRequest(invitation=(form.invitation.data or "")[:64])
+    answer = received_invitation_pages.OwnInvitationRequest(invitation=(form.invitation.data or "")[:64])
     try:
-        api()(contract.decline if is_declined else contract.accept, answer)
+        api()(received_invitation_pages.decline if is_declined else received_invitation_pages.accept, answer)
     except ApiError as refusal:  # ended meanwhile, or by a double submit
         return _page(AnswerForm(formdata=None)).render_refusal(refusal)
     if is_declined:
-        return redirect_to(_with_attempt(ADDRESS, "done=declined"))
+        return redirect_to(_with_attempt(PATH, "done=declined"))
     return redirect_to(_with_attempt(SELECT) if _attempt() else f"{ORGANIZATIONS}?done=joined")
 
 
 def _page(form: AnswerForm) -> OwnInvitationsPage:
-    view = read_account(contract.read, NoParameters())
+    view = read_account(received_invitation_pages.read, NoParameters())
     offers = tuple(map(ReceivedInvitationRow.of, view.invitations))
     return OwnInvitationsPage(form, view.person.label, offers)
 

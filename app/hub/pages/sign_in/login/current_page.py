@@ -45,7 +45,7 @@ def login_page(
         "last_key": last_key,
         "limit": limit,
     }
-    if form.captcha.is_shown or form.asks_question:
+    if form.captcha.is_shown or form.shows_question:
         return LockedLoginPage(form, **fields)
     has_passkey = (
         reauthentication.has_passkey if reauthentication else limit is None or PASSKEY in limit.allowed_methods

@@ -7,9 +7,9 @@ from typing import Any, Final
 from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.captcha.models import LockChallenge
-from app.contract.sign_in import pages as contract
+from app.contract.sign_in import sign_in_pages
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
 from app.hub.locale import lazy_gettext as _l
@@ -39,52 +39,52 @@ class LoginForm(IdentifierForm):
     security_question = HiddenField()
     remember = BooleanField(_l("Keep me signed in"))
     connects = HiddenField()
-    asks_question = False
+    shows_question = False
     refusals = {
-        e.LockedForCaptcha: ("captcha", _UNANSWERED),
-        e.LockedForSecurityQuestion: ("security_answer", _UNANSWERED),
-        e.WrongQuestionOrAnswer: ("security_answer", WRONG_ANSWER),
+        errors.LockedForCaptcha: ("captcha", _UNANSWERED),
+        errors.LockedForSecurityQuestion: ("security_answer", _UNANSWERED),
+        errors.WrongQuestionOrAnswer: ("security_answer", WRONG_ANSWER),
     }
     """Of a form that showed the challenge of a lock already."""
-    request: contract.SignInRequest
+    request: sign_in_pages.SignInRequest
 
     def is_shown(self, field: Field) -> bool:
         """Return whether the reader sees a field; the security answer only with its question."""
-        return super().is_shown(field) and (self.asks_question or field is not self.security_answer)
+        return super().is_shown(field) and (self.shows_question or field is not self.security_answer)
 
-    def to_request(self) -> contract.SignInRequest:
+    def to_request(self) -> sign_in_pages.SignInRequest:
         question, answer = self.security_question.data or "", self.security_answer.data or ""
-        return contract.SignInRequest(
+        return sign_in_pages.SignInRequest(
             interaction_id=current_visit().interaction_id,
             identifier=self.identifier.data or "",
             password=self.password.data or "",
             remember=bool(self.remember.data),
-            security_answer={question: answer} if self.asks_question and answer.strip() else None,
+            security_answer={question: answer} if self.shows_question and answer.strip() else None,
             captcha=self.captcha.answer,
             connects=bool(self.connects.data),
         )
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error of the challenge's answer; return whether the refusal is about it."""
-        if isinstance(refusal, e.WrongCaptcha) or (
-            isinstance(refusal, e.LockedForCaptcha) and self.captcha.provider_widget
+        if isinstance(refusal, errors.WrongCaptcha) or (
+            isinstance(refusal, errors.LockedForCaptcha) and self.captcha.provider_widget
         ):
             self.add_error(*self.captcha.refused)
             return True
         return super().add_refusal(refusal)
 
-    def ask(self, lock: LockChallenge, *, by_captcha: bool) -> None:
+    def prompt(self, lock: LockChallenge, *, by_captcha: bool) -> None:
         """Show the challenge of a lock; previous answers are dropped."""
         if lock.captcha is not None or by_captcha:
-            self.captcha.ask(lock.captcha)
+            self.captcha.prompt(lock.captcha)
         if lock.question_id is not None:
             self.security_answer.data = ""
-            self.ask_question(lock.question_id, current_visit().tenant.security_questions)
+            self.show_question(lock.question_id, current_visit().tenant.security_questions)
 
-    def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
+    def show_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
         """Show one of these security questions; none if the id is unknown."""
         text = dict(questions).get(question_id)
-        self.asks_question = text is not None
+        self.shows_question = text is not None
         self.security_question.data = question_id
         self.security_answer.label.text = text or ""
 
@@ -93,5 +93,5 @@ class LoginForm(IdentifierForm):
         """Return the form for the tenant's kinds of identifiers."""
         form = cls(**provided).accept_identifiers(identifiers)
         if form.security_question.data:
-            form.ask_question(form.security_question.data, current_visit().tenant.security_questions)
+            form.show_question(form.security_question.data, current_visit().tenant.security_questions)
         return form

@@ -28,7 +28,7 @@ from app.hub.pages.sign_in.login.form import WRONG_ANSWER, LoginForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.tenant import IdentifierKind
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 
 _GOOGLE: Final = "connection:google"
 ALL_METHODS: Final = "methods=all"
@@ -114,7 +114,7 @@ class LoginPage(Page):
     @property
     def more(self) -> str:
         """The address of this page with all methods."""
-        address = interaction_address("/login")
+        address = interaction_url("/login")
         return f"{address}{'&' if '?' in address else '?'}{ALL_METHODS}"
 
     @property
@@ -143,8 +143,8 @@ class LoginPage(Page):
         return False
 
     @staticmethod
-    def address_of(path: str) -> str:
-        return interaction_address(path)
+    def url_of(path: str) -> str:
+        return interaction_url(path)
 
     @property
     def help(self) -> str:
@@ -323,8 +323,8 @@ class LockedLoginPage(LoginPage):
         solved.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
         provider_form, invisible_form = _locked_form(captcha.sample()), _locked_form(captcha.sample())
-        provider_form.captcha.ask(captcha.sample(), WidgetView("tencent", "a key"))
-        invisible_form.captcha.ask(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
+        provider_form.captcha.prompt(captcha.sample(), WidgetView("tencent", "a key"))
+        invisible_form.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
         return {
             "captcha": cls(_locked_form(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
             "captcha of a position": cls(_locked_form(position), refusal=RefusalReason.CAPTCHA),
@@ -348,9 +348,9 @@ def _locked_form(challenge: CaptchaChallenge | None) -> LoginForm:
     """Return a sample form with this captcha, or with a security question."""
     form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
     if challenge is not None:
-        form.captcha.ask(challenge)
+        form.captcha.prompt(challenge)
     else:
-        form.ask_question("pet", (("pet", "What was the name of your first pet?"),))
+        form.show_question("pet", (("pet", "What was the name of your first pet?"),))
     return form
 
 

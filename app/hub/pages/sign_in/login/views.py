@@ -7,16 +7,16 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.captcha.models import LockChallenge
-from app.contract.sign_in import pages as contract
+from app.contract.sign_in import sign_in_pages
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.hub import journey
 from app.hub.components.carried_identifier import carry_identifier, prefilled_identifier
 from app.hub.components.reauthentication import Reauthentication, current_reauthentication
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import ADDRESSES, PASSKEY, PASSWORD, begin_method, last_used
+from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PATHS, begin_method, last_used
 from app.hub.components.sign_in_refusals import (
     RefusalReason,
     reason_for,
@@ -30,7 +30,7 @@ from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page, with_retry_after
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
-from app.hub.web.visit import current_visit, interaction_address
+from app.hub.web.visit import current_visit, interaction_url
 from app.kit.operations.errors import ApiError
 
 _CHOOSE: Final = "/login/choose"
@@ -55,7 +55,7 @@ def show_login() -> Response:
 def _resume() -> StepResponse:
     """Return the step of a signed-in browser."""
     if current_visit().interaction is None:
-        return api()(contract.open_return, contract.ReturnRequest())
+        return api()(sign_in_pages.open_return, sign_in_pages.ReturnRequest())
     return journey.present_step()
 
 
@@ -92,8 +92,8 @@ def submit_login() -> Response:
             return continued
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
-        response = api()(contract.sign_in, form.to_request())
-    except e.AccountLeaving as refusal:
+        response = api()(sign_in_pages.sign_in, form.to_request())
+    except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
@@ -106,7 +106,7 @@ def submit_login() -> Response:
 @pages.get(_CHOOSE)
 def show_choice() -> Response:
     """Redirect a reload to the login page."""
-    return redirect_to(interaction_address("/login"))
+    return redirect_to(interaction_url("/login"))
 
 
 @pages.post(_CHOOSE)
@@ -115,19 +115,19 @@ def choose_method() -> Response:
     journey.refuse_unknown_interaction()
     form = MethodChoiceForm()
     path, _, query = _CHOICES.get(form.to.data or "", "/login").partition("?")
-    address = interaction_address(path)
+    address = interaction_url(path)
     response = redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
     return carry_identifier(response, form.identifier.data or "") if form.validate() else response
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
     """Render the page with the refusal; a lock shows its challenge at once, a wrong answer its field error."""
-    had_challenge = form.captcha.is_shown or form.asks_question
-    form.ask(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
+    had_challenge = form.captcha.is_shown or form.shows_question
+    form.prompt(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
     if had_challenge and form.add_refusal(refusal):
         reason = RefusalReason.ANSWER
-    elif reason is RefusalReason.QUESTION and not form.asks_question:
+    elif reason is RefusalReason.QUESTION and not form.shows_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
     page = login_page(form, reason, seconds, reauthentication=current_reauthentication())
@@ -139,7 +139,7 @@ _CHOICES: Final = {
     "register": "/register",
     "lost": "/passkeys/lost",
     "all": f"/login?{ALL_METHODS}",
-    **{name: address for name, address in ADDRESSES.items() if name != PASSKEY},
+    **{name: address for name, address in PATHS.items() if name != PASSKEY},
 }
 """Addresses by the value of the submit button."""
-_CAPTCHA_ERRORS = (e.LockedForCaptcha, e.WrongCaptcha)
+_CAPTCHA_ERRORS = (errors.LockedForCaptcha, errors.WrongCaptcha)

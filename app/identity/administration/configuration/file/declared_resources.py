@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.file.document import Path, YamlDocument
-from app.identity.administration.resources.registry import rules_of
+from app.identity.administration.configuration.file.yaml_document import Path, YamlDocument
+from app.identity.administration.resource_operations.resource_registry import rules_of
 from app.kit.resources.resource import Resource
 
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file import document as documents
-from app.identity.administration.configuration.file.document import ConfigurationError, Path, YamlDocument
+from app.identity.administration.configuration.file import yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError, Path, YamlDocument
 
 _KINDS = {
     ".svg": "image/svg+xml",
@@ -38,7 +38,7 @@ def read(outer: YamlDocument, path: Path, folder: FilePath, name: str) -> Brand 
         outer.problem(path, f"expected the file theme.yaml in {name}")
         return None
     try:
-        inner = documents.read(file.read_bytes(), f"{FilePath(outer.file).parent / name / 'theme.yaml'}")
+        inner = yaml_document.read(file.read_bytes(), f"{FilePath(outer.file).parent / name / 'theme.yaml'}")
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None

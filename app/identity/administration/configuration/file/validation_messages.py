@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
-from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file.yaml_document import Path
 
 _SECRET = frozenset(
     {

@@ -9,18 +9,17 @@ from typing import Any
 
 from app.contract.accounts.file import AccountFile
 from app.contract.profile import Write
-from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import ChangeAction, NewPassword, differences
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import assigned_roles, identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, assigned_roles, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
-from app.identity.directory.accounts.profile import edits as profile_edits
-from app.identity.directory.accounts.profile.edits import Edits
+from app.identity.directory.accounts.profile import profile_edits
+from app.identity.directory.accounts.profile.profile_edits import Edits
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
 from app.kit import randomness

@@ -9,18 +9,18 @@ from functools import cached_property, partial
 from typing import Final
 
 from app.contract.applications.file import ApplicationFile
-from app.contract.applications.operations import CLIENTS
+from app.contract.applications.oauth_client_operations import CLIENTS
 from app.contract.applications.settings import ApplicationSettings
 from app.identity.administration.applications import oauth_clients
-from app.identity.administration.configuration.file.document import ConfigurationProblem, Path
+from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, Path
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import application_secrets
 from app.identity.administration.configuration.sections.section import ItemSection, Run
 from app.identity.administration.configuration.value_origins import differences, marks, merged, unnamed
-from app.identity.administration.resources.writing import Writer
+from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
-from app.identity.platform.resources.items import FILE, Item
+from app.identity.platform.resource_storage.items import FILE, Item
 from app.identity.protocols.oauth import sector_identifiers
 from app.kit import randomness
 

@@ -9,15 +9,15 @@ from functools import cached_property, partial
 from typing import Any
 
 from app.contract.configuration_model import instant
-from app.contract.oauth.initial_access_tokens import TOKENS
+from app.contract.oauth.initial_access_token_operations import TOKENS
 from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, InitialAccessTokenFile
-from app.identity.administration.applications.initial_access_tokens import DIGEST, item_of
-from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.applications.initial_access_token_administration import DIGEST, item_of
+from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import ChangeAction, differences
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.value_origins import marks
-from app.identity.administration.resources.writing import Writer
-from app.identity.platform.resources.items import Item
+from app.identity.administration.resource_operations.write_resources import Writer
+from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens
 from app.kit import randomness

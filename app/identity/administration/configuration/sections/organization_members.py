@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.contract.organizations.file import OrganizationMemberFile
-from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.sections.accounts import KINDS, Identifier, stored_accounts
 from app.identity.administration.configuration.sections.section import ItemSection
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 
 

@@ -6,13 +6,12 @@ from typing import Any
 
 from app.contract.organizations.file import OrganizationFile, OrganizationPolicies
 from app.contract.organizations.models import Display, Policies
-from app.identity.directory.accounts import store as account_store
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations import store as organization_store
-from app.identity.directory.organizations.domains import service as domains
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.accounts import account_store
+from app.identity.directory.organizations import organization_store, organizations
+from app.identity.directory.organizations.domains import domains
+from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
 
 _SAME = ("expiry_days", "min_length", "max_length", "require_lowercase", "require_uppercase", "require_number")
@@ -75,7 +74,7 @@ def stored_policies(after: Policies) -> dict[str, Any]:
 
 def of_role(context: Context, role: RoleRecord) -> dict[str, Any]:
     """Return the values of a role that a file can name."""
-    found = role_store.permissions_of(context, [role.role_id])[role.role_id]
+    found = organization_role_store.permissions_of(context, [role.role_id])[role.role_id]
     return {"description": role.description, "permissions": sorted(permission.name for permission in found)}
 
 
@@ -85,8 +84,8 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
     Empty where the tenant has none. A member without email, username and phone is left out: a file could not name it.
     """
     found = organization_store.page(context, None, None, 0)
-    roles = role_store.roles(context, ["", *(element.org_id for element in found)])
-    permissions = role_store.permissions_of(context, [element.role_id for element in roles])
+    roles = organization_role_store.roles(context, ["", *(element.org_id for element in found)])
+    permissions = organization_role_store.permissions_of(context, [element.role_id for element in roles])
     by_level: dict[str, list[dict[str, Any]]] = {}
     for role in roles:
         entry: dict[str, Any] = {"name": role.name}
@@ -130,7 +129,7 @@ def _add_members(
     of_file = None if has_all else {row.uid for row in account_store.accounts_from_file(context.work)}
     roles: dict[tuple[str, str], list[str]] = {}
     labels: dict[str, str] = {}
-    for row in member_store.with_accounts(context):
+    for row in membership_store.with_accounts(context):
         labels[row.uid] = row.email or row.username or row.phone or ""
         if labels[row.uid] and (of_file is None or row.uid in of_file):
             roles.setdefault((row.org_id, row.uid), []).append(names[row.role_id])

@@ -20,22 +20,18 @@ from app.contract.organizations.file import (
     TenantRoleFile,
 )
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import ChangeAction, differences
-from app.identity.administration.configuration.sections import organization_values as values
+from app.identity.administration.configuration.sections import organization_values
 from app.identity.administration.configuration.sections.organization_members import MemberAccounts
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.tenant_context import context_of
-from app.identity.directory.organizations import names, policies
-from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations import store as organization_store
-from app.identity.directory.organizations.domains import membership_domains
-from app.identity.directory.organizations.domains import service as domains
-from app.identity.directory.organizations.domains.service import OrganizationDomain
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations import organization_names, organization_store, organizations, policies
+from app.identity.directory.organizations.domains import domains, membership_domains
+from app.identity.directory.organizations.domains.domains import OrganizationDomain
+from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.errors import ApiError
@@ -71,7 +67,9 @@ class OrganizationSection(ItemSection):
         if is_changed:
             self._write_role(declared, "")
         if is_default:
-            role_store.set_default(self.context, role_store.by_name(self.context, declared.name, [""])[0].role_id)
+            organization_role_store.set_default(
+                self.context, organization_role_store.by_name(self.context, declared.name, [""])[0].role_id
+            )
         self._forget_domains()
 
     def _role(
@@ -79,31 +77,33 @@ class OrganizationSection(ItemSection):
     ) -> tuple[RoleRecord | None, list[str]]:
         """Return the stored role, and the differences. `org_id`: empty for the tenant, None for a new organization."""
         self._name(declared.name, path)
-        found = role_store.by_name(self.context, declared.name, [org_id]) if org_id is not None else []
-        before = values.of_role(self.context, found[0]) if found else {}
+        found = organization_role_store.by_name(self.context, declared.name, [org_id]) if org_id is not None else []
+        before = organization_values.of_role(self.context, found[0]) if found else {}
         after = {"description": declared.description, "permissions": sorted(declared.permissions)}
         return (found[0] if found else None), [*differences(before, after)]
 
     def _write_role(self, declared: OrganizationRoleFile, org_id: str) -> None:
-        name, permissions = names.checked(declared.name), self._permissions(declared.permissions)
-        stored = role_store.by_name(self.context, name, [org_id])
+        name, permissions = organization_names.checked(declared.name), self._permissions(declared.permissions)
+        stored = organization_role_store.by_name(self.context, name, [org_id])
         if stored:
-            role_store.change_role(self.context, stored[0].role_id, stored[0].name, declared.description, permissions)
+            organization_role_store.change_role(
+                self.context, stored[0].role_id, stored[0].name, declared.description, permissions
+            )
         else:
-            role_store.add_role(self.context, org_id, name, declared.description, permissions)
+            organization_role_store.add_role(self.context, org_id, name, declared.description, permissions)
         self.context.audit.record("organization.role_applied", org_id=org_id, name=name, source="file")
 
     def _permissions(self, requested: Iterable[str]) -> list[str]:
         """Return the ids of the permissions; those that do not exist are created."""
         known = {
-            names.key_of(permission.name): permission.permission_id
-            for permission in role_store.permissions(self.context, None, 0)
+            organization_names.key_of(permission.name): permission.permission_id
+            for permission in organization_role_store.permissions(self.context, None, 0)
         }
         ids = []
         for name in sorted(set(requested)):
-            key = names.key_of(name)
+            key = organization_names.key_of(name)
             if key not in known:
-                known[key] = role_store.add_permission(self.context, name, "").permission_id
+                known[key] = organization_role_store.add_permission(self.context, name, "").permission_id
             ids.append(known[key])
         return list(dict.fromkeys(ids))
 
@@ -112,10 +112,14 @@ class OrganizationSection(ItemSection):
         with self.collecting_problems():
             name = self._name(declared.name, (*path, "name"))
             stored = organization_store.by_name(self.context, name)
-        details = [*differences(values.stored(stored), values.declared(declared, stored))] if stored is not None else []
+        details = (
+            [*differences(organization_values.stored(stored), organization_values.declared(declared, stored))]
+            if stored is not None
+            else []
+        )
         columns: dict[str, Any] = {}
         with self.collecting_problems(), self._refusing(path):
-            columns = values.columns(declared, stored)
+            columns = organization_values.columns(declared, stored)
         writes: list[_Write] = (
             [lambda row: self._change_columns(row, columns)] if stored is not None and details else []
         )
@@ -204,10 +208,10 @@ class OrganizationSection(ItemSection):
         self, requested: OrganizationPolicies, organization: OrganizationRecord | None, role_id: str | None, path: Path
     ) -> dict[str, Any]:
         """Return the policies as the store has them. `role_id`: the role of new members, unless the file adds it."""
-        after = values.policies(requested, role_id)
+        after = organization_values.policies(requested, role_id)
         with self._refusing((*path, "policies")):
             policies.check(self.context, organization, after)
-        return values.stored_policies(after)
+        return organization_values.stored_policies(after)
 
     def _default_role(
         self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path
@@ -216,7 +220,7 @@ class OrganizationSection(ItemSection):
         name = declared.policies.default_role if declared.policies is not None else None
         if name is None:
             return None
-        found = role_store.by_name(self.context, name, _levels(organization))
+        found = organization_role_store.by_name(self.context, name, _levels(organization))
         if not found and not self._adds_role(declared, name):
             self.refuse((*path, "policies"), f"expected a role of the organization or the tenant; found {name}")
         return found[0].role_id if found else None
@@ -244,7 +248,7 @@ class OrganizationSection(ItemSection):
         path: Path,
     ) -> None:
         for name in member.roles:
-            if names.key_of(name) not in roles and not self._adds_role(declared, name):
+            if organization_names.key_of(name) not in roles and not self._adds_role(declared, name):
                 self.add_problem(path, f"expected roles of the organization or the tenant; found {name}")
 
     def _held_roles(
@@ -254,7 +258,7 @@ class OrganizationSection(ItemSection):
         if organization is None:
             return {}
         uids = self._accounts.uids_of(members)
-        roles = member_store.roles_of(self.context, organization.org_id, uids) if uids else {}
+        roles = membership_store.roles_of(self.context, organization.org_id, uids) if uids else {}
         return {uid: {role.role_id for role in held} for uid, held in roles.items()}
 
     def _write_members(
@@ -265,24 +269,27 @@ class OrganizationSection(ItemSection):
         roles = self._roles_of(organization)
         for member, path in members:
             account = self._accounts.find(member, path, accounts)
-            ids = [roles[names.key_of(name)].role_id for name in member.roles]
+            ids = [roles[organization_names.key_of(name)].role_id for name in member.roles]
             with self._refusing(path):
                 if account is not None:
                     memberships.join(self.context, account, organizations.active(organization), ids)
 
     def _adds_role(self, declared: OrganizationFile, name: str) -> bool:
         """Return whether the file has a role with this name, of the organization or of the tenant."""
-        key = names.key_of(name)
-        return key in self._added_roles or key in {names.key_of(role.name) for role in declared.roles}
+        key = organization_names.key_of(name)
+        return key in self._added_roles or key in {organization_names.key_of(role.name) for role in declared.roles}
 
     @cached_property
     def _added_roles(self) -> Set[str]:
         """The normalized names of the tenant's roles in the file."""
-        return {names.key_of(role.name) for role in self.declared.organization_roles or ()}
+        return {organization_names.key_of(role.name) for role in self.declared.organization_roles or ()}
 
     def _roles_of(self, organization: OrganizationRecord | None) -> dict[str, RoleRecord]:
         """Return the stored roles that members can have, by normalized name; the organization's own before the tenant's."""
-        return {names.key_of(role.name): role for role in role_store.roles(self.context, _levels(organization))}
+        return {
+            organization_names.key_of(role.name): role
+            for role in organization_role_store.roles(self.context, _levels(organization))
+        }
 
     @cached_property
     def _accounts(self) -> MemberAccounts:
@@ -290,7 +297,7 @@ class OrganizationSection(ItemSection):
 
     def _name(self, name: str, path: Path) -> str:
         with self._refusing(path):
-            return names.checked(name)
+            return organization_names.checked(name)
 
     @contextmanager
     def _refusing(self, path: Path) -> Generator[None, None, None]:
@@ -308,7 +315,7 @@ def _levels(organization: OrganizationRecord | None) -> list[str]:
 
 def _role_id(roles: Mapping[str, RoleRecord], name: str) -> str | None:
     """Return the id of a role; None if the file adds it."""
-    found = roles.get(names.key_of(name))
+    found = roles.get(organization_names.key_of(name))
     return found.role_id if found is not None else None
 
 
@@ -316,4 +323,4 @@ def exported(
     services: IdentityServices, work: UnitOfWork, name: str, settings: TenantSettings, *, has_all_members: bool
 ) -> dict[str, Any]:
     """Return the organizations and roles of a tenant as a file has them; the members as `values.exported` selects them."""
-    return values.exported(context_of(services, work, name, settings), has_all_members=has_all_members)
+    return organization_values.exported(context_of(services, work, name, settings), has_all_members=has_all_members)

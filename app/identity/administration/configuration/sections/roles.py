@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from app.contract.roles.operations import MAX_ROLES
-from app.identity.administration.configuration.file.document import Path
+from app.contract.roles.role_operations import MAX_ROLES
+from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import ChangeAction, differences
 from app.identity.administration.configuration.sections.section import FileSection
-from app.identity.directory.roles import names as role_names
-from app.identity.directory.roles import service as roles
-from app.identity.directory.roles import store as tenant_role_store
-from app.identity.directory.roles.service import NewRole
+from app.identity.directory.roles import role_names, tenant_role_store, tenant_roles
+from app.identity.directory.roles.tenant_roles import NewRole
 
 
 class RoleSection(FileSection):
@@ -42,12 +40,14 @@ class RoleSection(FileSection):
         return requested | set(names.values())
 
     def _add(self, path: Path, new: NewRole, names: Mapping[str, str]) -> None:
-        if problem := roles.problem_with(new, names):
+        if problem := tenant_roles.problem_with(new, names):
             self.add_problem(path, f"expected another value: {problem.description}")
-        self.note(ChangeAction.CREATE, "role", new.name, write=partial(roles.add, self.work, [new], self.run.now))
+        self.note(
+            ChangeAction.CREATE, "role", new.name, write=partial(tenant_roles.add, self.work, [new], self.run.now)
+        )
 
     def _change(self, path: Path, before: list[str], new: NewRole) -> None:
-        if problem := roles.problem_with_permissions(new.permissions):
+        if problem := tenant_roles.problem_with_permissions(new.permissions):
             self.add_problem((*path, "permissions"), f"expected another value: {problem.description}")
         details = list(differences({"permissions": before}, {"permissions": list(new.permissions)}))
         write = partial(tenant_role_store.set_permissions, self.work, new.name, new.permissions, self.run.now)

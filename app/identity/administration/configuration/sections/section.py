@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NoReturn
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.tenants.file import TenantFile
-from app.identity.administration.configuration.file.document import ConfigurationError, Path
-from app.identity.administration.configuration.file.reader import Configuration
+from app.identity.administration.configuration.file.read_configuration import Configuration
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError, Path
 from app.identity.administration.configuration.plan import Change, ChangeAction, Made, TenantPlan
-from app.identity.administration.resources.writing import Writer
+from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import FILE, Item
+from app.identity.platform.resource_storage.items import FILE, Item
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.errors import ApiError
@@ -117,7 +117,12 @@ class ItemSection(FileSection):
     def writer(self, resource: Resource) -> Writer:
         """Return the writer of a resource, which requests use too."""
         return Writer(
-            self.context, resource, e.BadField, e.BadField("is already taken"), FILE, is_new_tenant=self.stored is None
+            self.context,
+            resource,
+            errors.BadField,
+            errors.BadField("is already taken"),
+            FILE,
+            is_new_tenant=self.stored is None,
         )
 
     def check(self, writer: Writer, path: Path, before: Item | None, after: Item) -> None:

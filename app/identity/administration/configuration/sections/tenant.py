@@ -14,7 +14,7 @@ from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import declared_secrets, declared_settings
 from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
-from app.identity.administration.tenant_settings import second_factors as second_factor_settings
+from app.identity.administration.tenant_settings import second_factor_settings
 from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import TenantRow

@@ -14,8 +14,8 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
-from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 SKEW_SECONDS: Final = 60
 ALGORITHMS: Final = (

@@ -16,10 +16,10 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, Endpoints
-from app.kit.outbound.address_resolver import Resolver
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.outbound.host_resolver import Resolver
 
 if TYPE_CHECKING:
     from app.kit.outbound.oauth_client import OAuth2Client
@@ -58,11 +58,11 @@ class OAuth2Provider:
         return self.read_identity(read_access_token(response)), read_tokens(response, now)
 
     def read_identity(self, access_token: str) -> ProviderIdentity:
-        claims = outbound.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
+        claims = outbound_http.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
         names = self.settings.names
         if self.settings.emails_endpoint:
             claims = claims | _primary_email(
-                outbound.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
+                outbound_http.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
             )
         return identity_from_claims(self.name, names, claims)
 

@@ -28,9 +28,9 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 _GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"
@@ -113,7 +113,9 @@ class OpenIdProvider:
         metadata = self.metadata_cache.metadata(self.issuer)
         if not metadata.userinfo:
             raise ProfileUnsupported
-        return self.identity_of(outbound.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token))
+        return self.identity_of(
+            outbound_http.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token)
+        )
 
     def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
         """Return the identity that the provider claims. Raises ProviderUnavailable."""
@@ -149,7 +151,7 @@ class OpenIdProvider:
         return claims
 
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
-        userinfo = outbound.get_json_object(self.metadata_cache.resolver, address, access_token)
+        userinfo = outbound_http.get_json_object(self.metadata_cache.resolver, address, access_token)
         if userinfo.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
             raise ProviderUnavailable("userinfo is about another subject")
         return {**userinfo, **claims}

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
-from app.kit.outbound.address_resolver import Resolver
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.outbound.host_resolver import Resolver
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class TencentProvider:
     def _get(self, address: str | None, query: Mapping[str, str]) -> dict[str, Any]:
         if not address:
             raise ProviderUnavailable("the connection lacks an address")
-        members = outbound.get_json_object(self.resolver, f"{address}?{urlencode(query)}")
+        members = outbound_http.get_json_object(self.resolver, f"{address}?{urlencode(query)}")
         refusal = next((members[name] for name in ("errcode", "error", "ret") if members.get(name)), None)
         if refusal is not None:
             raise ProviderUnavailable(f"it answered {str(refusal)[:40]!r}", error=str(refusal)[:40])

@@ -7,10 +7,10 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit import randomness
-from app.kit.outbound.address_resolver import Resolver
+from app.kit.outbound.host_resolver import Resolver
 
 
 def read_identity(
@@ -26,7 +26,7 @@ def read_identity(
         raise ProviderUnavailable("without a consumer secret no request can be signed")
     address = settings.userinfo_endpoint or ""
     headers = {"Authorization": _authorization(address, (settings.key, secret), token, now)}
-    claims = outbound.request_json(resolver, "GET", address, headers)
+    claims = outbound_http.request_json(resolver, "GET", address, headers)
     if not isinstance(claims, dict):
         raise ProviderUnavailable("it answered no JSON object")
     is_verified = bool(claims.get(settings.names["email"]))

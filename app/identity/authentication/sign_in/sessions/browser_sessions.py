@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.contract.sessions.models import OtherSessions, Session
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.platform.context import Context
 
 MAX_SESSIONS: Final = 5

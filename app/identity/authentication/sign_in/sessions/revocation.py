@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context

@@ -6,9 +6,9 @@ import hashlib
 import hmac
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials import store
+from app.identity.credentials import credential_store
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -16,7 +16,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
@@ -32,28 +32,29 @@ class BackupCodesAuthenticator(Authenticator):
 
     kind = FactorKind.BACKUP_CODE
     amr = ("otp",)
-    disabled_error = e.NoBackupCodes
-    not_enrolled_error = e.NoBackupCodes
+    disabled_error = errors.NoBackupCodes
+    not_enrolled_error = errors.NoBackupCodes
     is_supplementary = True
-    wrong_errors = (e.WrongBackupCode,)
+    wrong_errors = (errors.WrongBackupCode,)
 
     def hint(self, factors: AccountFactors) -> str | None:
         return str(len(factors.enrolled(self.kind)))
 
     def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
-        raise e.NoBackupCodes
+        raise errors.NoBackupCodes
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:  # noqa: ARG002 - the base class's signature
-        raise e.NoBackupCodes
+        raise errors.NoBackupCodes
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         uid = factors.account.uid
         account_store.lock(context, uid)  # lock order: the account, then its credentials
         consumed = [
-            store.spend(context, uid, self.kind, lookup) for lookup in _lookup_hashes(context, uid, response.code)
+            credential_store.spend(context, uid, self.kind, lookup)
+            for lookup in _lookup_hashes(context, uid, response.code)
         ]
         if not any(consumed):
-            raise e.WrongBackupCode
+            raise errors.WrongBackupCode
 
 
 AUTHENTICATOR: Final = BackupCodesAuthenticator()
@@ -61,23 +62,23 @@ AUTHENTICATOR: Final = BackupCodesAuthenticator()
 
 def generate(context: Context, uid: str) -> list[str]:
     """Return ten new codes, which replace the old ones. Their text is stored nowhere."""
-    store.remove(context, uid, (FactorKind.BACKUP_CODE,))
+    credential_store.remove(context, uid, (FactorKind.BACKUP_CODE,))
     return _add(context, uid, is_enrolled=True)
 
 
 def draft(context: Context, uid: str) -> tuple[list[str], str]:
     """Return ten new codes and the id of their batch; the old ones work until `activate_batch`."""
-    store.remove_pending(context, uid, FactorKind.BACKUP_CODE)
+    credential_store.remove_pending(context, uid, FactorKind.BACKUP_CODE)
     batch = randomness.token(18)
     return _add(context, uid, batch=randomness.digest(batch)), batch
 
 
 def activate_batch(context: Context, uid: str, batch: str) -> bool:
     """Replace the codes of an account by those of a batch; return False if a newer batch or none is pending."""
-    pending = [item for item in store.by_kind(context, uid, FactorKind.BACKUP_CODE) if not item.is_enrolled]
+    pending = [item for item in credential_store.by_kind(context, uid, FactorKind.BACKUP_CODE) if not item.is_enrolled]
     if not pending or any(item.facts.get("batch") != randomness.digest(batch) for item in pending):
         return False
-    store.replace_by_pending(context, uid, FactorKind.BACKUP_CODE)
+    credential_store.replace_by_pending(context, uid, FactorKind.BACKUP_CODE)
     return True
 
 
@@ -85,7 +86,7 @@ def _add(context: Context, uid: str, *, is_enrolled: bool = False, **facts: str)
     codes = [randomness.hexadecimal(2 * _GROUP_LENGTH) for _ in range(CODE_COUNT)]
     for code in codes:
         lookup = _lookup_hashes(context, uid, code)[0]
-        store.add(context, uid, FactorKind.BACKUP_CODE, lookup=lookup, is_enrolled=is_enrolled, facts=facts)
+        credential_store.add(context, uid, FactorKind.BACKUP_CODE, lookup=lookup, is_enrolled=is_enrolled, facts=facts)
     return [f"{code[:_GROUP_LENGTH]}-{code[_GROUP_LENGTH:]}" for code in codes]
 
 

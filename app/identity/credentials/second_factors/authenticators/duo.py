@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials import store
+from app.identity.credentials import credential_store
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -23,14 +23,14 @@ from app.identity.credentials.second_factors.authenticators.duo_client import (
     DuoPrompt,
     DuoUnavailable,
 )
-from app.identity.directory.accounts import store as account_store
-from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.directory.accounts import account_store
 from app.identity.directory.tenants.keys import tenant_secrets
+from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.web.web_addresses import is_web_address
+from app.kit.web.urls import is_web_url
 
 log = logging.getLogger("gatehouse.identity")
 
@@ -48,17 +48,17 @@ class DuoAuthenticator(Authenticator):
 
     kind = FactorKind.DUO
     amr = ("mca",)
-    disabled_error = e.DuoOff
-    not_enrolled_error = e.DuoNotEnrolled
+    disabled_error = errors.DuoOff
+    not_enrolled_error = errors.DuoNotEnrolled
     enrolled_members = ("is_duo_authenticator_verified",)
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         name = _verified_username(context, factors, response)
         uid = factors.account.uid
         account_store.lock(context, uid)  # lock order: the account, then its credentials
-        if store.by_kind(context, uid, self.kind):
-            raise e.WrongDuoState
-        store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
+        if credential_store.by_kind(context, uid, self.kind):
+            raise errors.WrongDuoState
+        credential_store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Return the URL of Duo's prompt. Raises DuoMisconfigured, MalformedDuoRedirect, DuoRedirectRefused."""
@@ -74,7 +74,7 @@ class DuoAuthenticator(Authenticator):
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         name = _verified_username(context, factors, response)
         if name != _duo_username(factors):
-            raise e.DuoFailed
+            raise errors.DuoFailed
         account_store.lock(context, factors.account.uid)
 
 
@@ -85,29 +85,29 @@ def _verified_username(context: Context, factors: AccountFactors, response: Fact
     """Use the state, exchange the code at Duo, and return the Duo username that passed the prompt."""
     client, state = _client(context), _find_state(context, factors, response.state)
     if not 0 < len(response.code) <= _MAX_LENGTH:
-        raise e.DuoFailed
+        raise errors.DuoFailed
     with context.work.separate_transaction() as transaction:
         if not continuation_tokens.spend(context.within(transaction), state):
-            raise e.WrongDuoState
+            raise errors.WrongDuoState
     prompt = DuoPrompt(state.facts["name"], state.facts["back"], response.state, state.facts["nonce"])
     context.work.release_connection()
     try:
         client.exchange_code(prompt, response.code, context.now)
     except DuoDenied as reason:
         log.info("duo refused: %s", reason)
-        raise e.DuoFailed from None
+        raise errors.DuoFailed from None
     except DuoUnavailable as problem:
         log.warning("duo: %s", problem)
-        raise e.DuoMisconfigured from None
+        raise errors.DuoMisconfigured from None
     return prompt.name
 
 
 def _find_state(context: Context, factors: AccountFactors, state: str) -> ContinuationToken:
     token = continuation_tokens.find(context, ContinuationPurpose.DUO, state)
     if token is None or token.is_expired(context.now):
-        raise e.WrongDuoState
+        raise errors.WrongDuoState
     if token.uid != factors.account.uid or not _binding(factors).items() <= token.facts.items():
-        raise e.WrongDuoState
+        raise errors.WrongDuoState
     return token
 
 
@@ -126,7 +126,7 @@ def _client(context: Context) -> DuoClient:
     settings = context.tenant.settings.duo
     secret = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "duo").get("client_secret")
     if settings is None or not (settings.client_id and settings.api_host and secret):
-        raise e.DuoMisconfigured
+        raise errors.DuoMisconfigured
     return DuoClient(settings.client_id, secret, context.services.settings.duo_url or f"https://{settings.api_host}")
 
 
@@ -137,8 +137,8 @@ def _redirect_uri(context: Context, options: ChallengeOptions) -> str:
     if options.interaction_id:
         return f"{context.pages_url}{CALLBACK}?{urlencode({'attempt': options.interaction_id})}"
     supplied, settings = options.duo_redirect_uri or "", context.tenant.settings.duo
-    if len(supplied) > _MAX_LENGTH or not is_web_address(supplied) or "#" in supplied:
-        raise e.MalformedDuoRedirect
-    if not (settings and supplied in settings.redirect_uris) and not allowed_addresses.is_allowed(context, supplied):
-        raise e.DuoRedirectRefused
+    if len(supplied) > _MAX_LENGTH or not is_web_url(supplied) or "#" in supplied:
+        raise errors.MalformedDuoRedirect
+    if not (settings and supplied in settings.redirect_uris) and not allowed_urls.is_allowed(context, supplied):
+        raise errors.DuoRedirectRefused
     return supplied

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials import store
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
+from app.identity.credentials import credential_store
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -17,11 +17,10 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import mask_email
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import NO_ACCOUNT, Context
 
@@ -34,9 +33,9 @@ class EmailCodeAuthenticator(Authenticator):
 
     kind = FactorKind.EMAIL
     amr = ("otp",)
-    disabled_error = e.EmailFactorOff
-    not_enrolled_error = e.EmailFactorOff
-    removal_error = e.FactorRemovalRefused  # the other would say that it is disabled
+    disabled_error = errors.EmailFactorOff
+    not_enrolled_error = errors.EmailFactorOff
+    removal_error = errors.FactorRemovalRefused  # the other would say that it is disabled
     code_purpose = Purpose.FACTOR_EMAIL
     enrolled_members = ("is_email_otp_authenticator_verified",)
 
@@ -45,10 +44,10 @@ class EmailCodeAuthenticator(Authenticator):
         return bool(factors.enrolled(self.kind)) or self.kind in factors.fallback_kinds
 
     def is_fallback(self, context: Context, account: Account) -> bool:  # noqa: ARG002 - the base class's signature
-        return bool(verified_addresses(account))
+        return bool(verified_emails(account))
 
     def hint(self, factors: AccountFactors) -> str | None:
-        addresses = verified_addresses(factors.account)
+        addresses = verified_emails(factors.account)
         return mask_email(addresses[0]) if len(addresses) == 1 else None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
@@ -57,27 +56,27 @@ class EmailCodeAuthenticator(Authenticator):
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         self._spend(context, factors.account, response)
         for old in factors.enrolled(self.kind):
-            store.remove(context, factors.account.uid, (self.kind,), old.credential_id)
-        store.add(context, factors.account.uid, self.kind, is_enrolled=True)
+            credential_store.remove(context, factors.account.uid, (self.kind,), old.credential_id)
+        credential_store.add(context, factors.account.uid, self.kind, is_enrolled=True)
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Email a code if one address is chosen or there is only one; else send nothing yet.
 
         Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
         """
-        account, addresses = factors.account, verified_addresses(factors.account)
+        account, addresses = factors.account, verified_emails(factors.account)
         if options.email is None and len(addresses) != 1:
             return _challenge(account, None)
-        to = select_address(account, options.email) if options.email is not None else addresses[0]
+        to = select_email(account, options.email) if options.email is not None else addresses[0]
         send(context, account, to, options.email_template)
         return _challenge(account, to)
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         self._spend(context, factors.account, response)
-        if self.kind not in factors.fallback_kinds and not store.set_values(
+        if self.kind not in factors.fallback_kinds and not credential_store.set_values(
             context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):
-            raise e.ClosedMailCode
+            raise errors.ClosedMailCode
 
     def _spend(self, context: Context, account: Account, response: FactorResponse) -> None:
         spend_code(context, account, response.code, response.email, is_lock_solved=response.is_lock_solved)
@@ -86,18 +85,18 @@ class EmailCodeAuthenticator(Authenticator):
 AUTHENTICATOR: Final = EmailCodeAuthenticator()
 
 
-def verified_addresses(account: Account) -> list[str]:
+def verified_emails(account: Account) -> list[str]:
     """Return the account's verified addresses, to which codes may be sent."""
     return [str(email["Value"]) for email in account.emails if is_verified(account, str(email["Value"]))]
 
 
-def select_address(account: Account, typed: str) -> str:
+def select_email(account: Account, typed: str) -> str:
     """Return the address that was typed in full or in its masked form. Raises MalformedEmail, EmailNotOnProfile."""
     form = identifiers.normalize_email(typed)
-    for address in verified_addresses(account):
+    for address in verified_emails(account):
         if typed.strip() == mask_email(address) or (form is not None and form == identifiers.normalize_email(address)):
             return address
-    raise e.EmailNotOnProfile if form is not None or "*" in typed else e.MalformedEmail
+    raise errors.EmailNotOnProfile if form is not None or "*" in typed else errors.MalformedEmail
 
 
 def require_code(typed: str | None) -> str:
@@ -108,9 +107,9 @@ def require_code(typed: str | None) -> str:
         WrongSmsCode: it is not six digits; this does not count as an attempt.
     """
     if not typed:
-        raise e.BadParameter.names("otp")
+        raise errors.BadParameter.names("otp")
     if not one_time_tokens.is_code(typed):
-        raise e.WrongSmsCode
+        raise errors.WrongSmsCode
     return typed
 
 
@@ -132,9 +131,9 @@ def spend_code(
     )  # fmt: skip
     fresh, to = account_store.by_uid(context, account.uid), str(token.facts["email"])
     if fresh is None or not is_verified(fresh, to):
-        raise e.ClosedMailCode
-    if typed is not None and select_address(fresh, typed) != to:
-        raise e.WrongMailCode
+        raise errors.ClosedMailCode
+    if typed is not None and select_email(fresh, typed) != to:
+        raise errors.WrongMailCode
 
 
 def send(
@@ -157,13 +156,13 @@ def send(
 
     counted_as = CountedAs(uid=f"{account.uid}, by anybody") if is_unauthenticated else CountedAs()
     messaging.mail(
-        context, MailKind.SECOND_FACTOR, to, account=account, facts=make_facts, template=template, is_asked_for=True,
+        context, MailKind.SECOND_FACTOR, to, account=account, facts=make_facts, template=template, is_requested=True,
         counted_as=counted_as,
     )  # fmt: skip
     context.audit.record("second_factor.sent", uid=account.uid, kind=FactorKind.EMAIL)
 
 
-def send_to_unknown_address(context: Context, to: str, template: str | None = None) -> None:
+def send_to_unknown_email(context: Context, to: str, template: str | None = None) -> None:
     """Do the work of `send` for an address without an account; the context's outbox sends nothing. Raises MailLimitReached."""
 
     def make_facts() -> dict[str, str]:
@@ -173,11 +172,11 @@ def send_to_unknown_address(context: Context, to: str, template: str | None = No
         return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 
     messaging.mail(
-        context, MailKind.SECOND_FACTOR, to, account=None, facts=make_facts, template=template, is_asked_for=True
+        context, MailKind.SECOND_FACTOR, to, account=None, facts=make_facts, template=template, is_requested=True
     )  # fmt: skip
     context.audit.record("second_factor.sent", uid=None, kind=FactorKind.EMAIL)
 
 
 def _challenge(account: Account, to: str | None) -> FactorChallenge:
-    masked = [mask_email(address) for address in verified_addresses(account)]
+    masked = [mask_email(address) for address in verified_emails(account)]
     return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(masked)))

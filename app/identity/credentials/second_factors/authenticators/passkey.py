@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials.passkeys import ceremonies
-from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.credentials.credential_store import Credential
+from app.identity.credentials.passkeys import ceremonies, passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import UserEntity
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -21,7 +21,6 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.platform.context import Context
 
@@ -32,10 +31,10 @@ class PasskeyAuthenticator(Authenticator):
 
     kind = FactorKind.PASSKEY
     amr = ("hwk",)
-    disabled_error = e.PasskeyFactorOff
-    not_enrolled_error = e.PasskeyFactorNotEnrolled
+    disabled_error = errors.PasskeyFactorOff
+    not_enrolled_error = errors.PasskeyFactorNotEnrolled
     enrolled_members = ("is_passkey_authenticator_verified",)
-    wrong_errors = (e.PasskeyRefused,)
+    wrong_errors = (errors.PasskeyRefused,)
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
         return bool(factors.enrolled(self.kind)) or (factors.is_factor_required and bool(_usable_passkeys(factors)))
@@ -71,9 +70,9 @@ class PasskeyAuthenticator(Authenticator):
             context, CeremonyUse.FACTOR, parse_credential(response.credential), factors.account.uid
         )
         if verified.credential.credential_id not in {passkey.credential_id for passkey in _usable_passkeys(factors)}:
-            raise e.PasskeyRefused
+            raise errors.PasskeyRefused
         if response.is_only_factor and not verified.is_user_verified:
-            raise e.PasskeyRefused
+            raise errors.PasskeyRefused
         passkey_store.lift_restriction(context, verified.credential)
 
 
@@ -98,4 +97,4 @@ def parse_credential(credential: Mapping[str, Any]) -> PresentedCredential:
     try:
         return PresentedCredential.model_validate(dict(credential))
     except ValidationError:
-        raise e.PasskeyRefused from None
+        raise errors.PasskeyRefused from None

@@ -6,11 +6,12 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.second_factors.push import PICTURE, REGISTRATION
+from app.contract.second_factors.push_operations import PICTURE, REGISTRATION
 from app.contract.second_factors.service_settings import PushAndroid, PushIos, PushSettings
-from app.identity.credentials import store
+from app.identity.credentials import credential_store
+from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -18,8 +19,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -45,8 +45,8 @@ class PushAuthenticator(Authenticator):
 
     kind = FactorKind.PUSH
     amr = ("swk",)
-    disabled_error = e.PushOff
-    not_enrolled_error = e.PushNotEnrolled
+    disabled_error = errors.PushOff
+    not_enrolled_error = errors.PushNotEnrolled
     enrolled_members = ("is_push_device_registered",)
 
     def hint(self, factors: AccountFactors) -> str | None:
@@ -75,16 +75,16 @@ class PushAuthenticator(Authenticator):
         """Enrol the device that scanned this sign-in's QR code, after its first approval."""
         device = _device(factors)
         if device is None:
-            raise e.PushPending
+            raise errors.PushPending
         self.verify(context, factors, response)
-        store.remove(context, factors.account.uid, (self.kind,), except_id=device.credential_id)
-        if not store.mark_enrolled(context, device):
-            raise e.PushNotEnrolled
+        credential_store.remove(context, factors.account.uid, (self.kind,), except_id=device.credential_id)
+        if not credential_store.mark_enrolled(context, device):
+            raise errors.PushNotEnrolled
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         device = _device(factors)
         if device is None:
-            raise e.PushNotEnrolled
+            raise errors.PushNotEnrolled
         context.spend("push", FATIGUE, factors.account.uid)
         number = send_request(context, factors, device)
         return _request_challenge(device, number, PENDING, _app_name(context))
@@ -93,12 +93,12 @@ class PushAuthenticator(Authenticator):
         _settings(context)
         request, device = _current_request(context, factors), _device(factors)
         if request is None or device is None or request.facts["device"] != device.credential_id:
-            raise e.WrongPushToken
+            raise errors.WrongPushToken
         if request.state != APPROVED:
-            raise {DENIED: e.PushDenied, FAILED: e.PushFailed}.get(request.state, e.PushPending)
+            raise {DENIED: errors.PushDenied, FAILED: errors.PushFailed}.get(request.state, errors.PushPending)
         account_store.lock_before_own_rows(context, factors.account.uid)
         if not continuation_tokens.spend(context, request):
-            raise e.PushAnswered
+            raise errors.PushAnswered
 
 
 AUTHENTICATOR: Final = PushAuthenticator()
@@ -122,9 +122,11 @@ def send_request(context: Context, factors: AccountFactors, device: Credential) 
 
 def by_registration_token(context: Context, token: str) -> Credential:
     """Return the pending credential of a scanned QR code. Raises WrongPushToken if it is unknown or expired."""
-    pending = store.by_lookup(context, FactorKind.PUSH, randomness.digest(token)) if len(token) <= 100 else None
+    pending = (
+        credential_store.by_lookup(context, FactorKind.PUSH, randomness.digest(token)) if len(token) <= 100 else None
+    )
     if pending is None or pending.created_at + QR_CODE_LIFETIME <= context.now:
-        raise e.WrongPushToken
+        raise errors.WrongPushToken
     return pending
 
 
@@ -145,14 +147,14 @@ def push_platform(settings: PushSettings, device_type: str) -> PushAndroid | Pus
     is_ios = any(word in device_type.lower() for word in ("ios", "iphone", "ipad", "apple"))
     platform: PushAndroid | PushIos = settings.ios if is_ios else settings.android
     if not (platform.enabled and platform.platform_arn and settings.region):
-        raise e.PushMisconfigured
+        raise errors.PushMisconfigured
     return platform
 
 
 def _settings(context: Context) -> PushSettings:
     settings = context.tenant.settings.push
     if settings is None:
-        raise e.PushMisconfigured
+        raise errors.PushMisconfigured
     return settings
 
 
@@ -185,13 +187,13 @@ def _qr_code(context: Context, factors: AccountFactors) -> FactorChallenge:
         if context.now < item.created_at + _QR_CODE_REUSE and _belongs_to_sign_in(item, factors)
     ]
     if reusable:
-        uri = registration_url(context, store.decrypt_secret(context, reusable[-1]).decode())
+        uri = registration_url(context, credential_store.decrypt_secret(context, reusable[-1]).decode())
     else:
         for old in pending[: 1 - _MAX_QR_CODES]:
-            store.remove(context, uid, (FactorKind.PUSH,), old.credential_id)
+            credential_store.remove(context, uid, (FactorKind.PUSH,), old.credential_id)
         token, facts = randomness.guid(), {"for": factors.sign_in}
         lookup = randomness.digest(token)
-        store.add(context, uid, FactorKind.PUSH, facts=facts, secret=token.encode(), lookup=lookup)
+        credential_store.add(context, uid, FactorKind.PUSH, facts=facts, secret=token.encode(), lookup=lookup)
         uri = registration_url(context, token)
     settings = _settings(context)
     stores = {"Google Play": settings.android.store_url, "App Store": settings.ios.store_url}
@@ -230,7 +232,7 @@ def _aws_key(context: Context) -> dict[str, str]:
     """Return the tenant's AWS key, which the encrypted outbox message carries for its sender."""
     secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, "push")
     if not (secrets.get("access_key_id") and secrets.get("secret_access_key")):
-        raise e.PushMisconfigured
+        raise errors.PushMisconfigured
     return {name: secrets[name] for name in ("access_key_id", "secret_access_key")}
 
 
@@ -246,7 +248,7 @@ def _payload(
 ) -> dict[str, Any]:
     """Return the push message. Its token is the request's; the sign-in's token stays with the browser."""
     settings, account = _settings(context), factors.account
-    location = context.services.locations.place_of(context.address)
+    location = context.services.locations.place_of(context.ip_address)
     fields = {
         "secondfactorauthenticationtoken": request.text,
         "identifier": account.email or account.username or account.phone or account.uid,

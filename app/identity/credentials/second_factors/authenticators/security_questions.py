@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.tenants.settings import TenantSettings
-from app.identity.credentials import store
+from app.identity.credentials import credential_store
 from app.identity.credentials.passwords import security_answers
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
@@ -19,7 +19,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -29,11 +29,11 @@ class SecurityQuestionsAuthenticator(Authenticator):
 
     kind = FactorKind.QUESTIONS
     amr = ("kba",)
-    disabled_error = e.QuestionFactorOff
-    not_enrolled_error = e.QuestionFactorNotEnrolled
-    removal_error = e.FactorRemovalRefused
+    disabled_error = errors.QuestionFactorOff
+    not_enrolled_error = errors.QuestionFactorNotEnrolled
+    removal_error = errors.FactorRemovalRefused
     enrolled_members = ("is_security_question_authenticator_verified",)
-    wrong_errors = (e.WrongSecurityAnswer, e.WrongQuestionOrAnswer)
+    wrong_errors = (errors.WrongSecurityAnswer, errors.WrongQuestionOrAnswer)
 
     def is_on(self, settings: TenantSettings) -> bool:
         return super().is_on(settings) and bool(settings.security_questions)
@@ -58,9 +58,9 @@ class SecurityQuestionsAuthenticator(Authenticator):
         settings, answered = context.tenant.settings, _answered(response)
         known = (not is_new and _stored_answers(factors)) or settings.security_questions
         if is_new and any(question not in known for question in answered):
-            raise e.UnknownSecurityQuestion
+            raise errors.UnknownSecurityQuestion
         if len(answered) < min(settings.second_factors.minimum_questions, len(known)):
-            raise e.TooFewAnswers
+            raise errors.TooFewAnswers
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         """Store the answers in place of the previous ones."""
@@ -69,8 +69,8 @@ class SecurityQuestionsAuthenticator(Authenticator):
         uid = factors.account.uid
         account_store.lock(context, uid)  # lock order: the account, then its credentials
         for old in factors.enrolled(self.kind):
-            store.remove(context, uid, (self.kind,), old.credential_id)
-        store.add(context, uid, self.kind, facts={"answers": stored}, is_enrolled=True)
+            credential_store.remove(context, uid, (self.kind,), old.credential_id)
+        credential_store.add(context, uid, self.kind, facts={"answers": stored}, is_enrolled=True)
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         return self.describe(context, factors)
@@ -79,15 +79,15 @@ class SecurityQuestionsAuthenticator(Authenticator):
         """Raises WrongSecurityAnswer, and WrongQuestionOrAnswer for a question that the account has not enrolled."""
         stored, answered = _stored_answers(factors), _answered(response)
         if not answered.keys() <= stored.keys():
-            raise e.WrongQuestionOrAnswer
+            raise errors.WrongQuestionOrAnswer
         context.work.release_connection()
         if not security_answers.are_correct(context, stored, answered):
-            raise e.WrongSecurityAnswer
+            raise errors.WrongSecurityAnswer
         account_store.lock_before_own_rows(context, factors.account.uid)
-        if self.kind not in factors.fallback_kinds and not store.set_values(
+        if self.kind not in factors.fallback_kinds and not credential_store.set_values(
             context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):
-            raise e.WrongSecurityAnswer
+            raise errors.WrongSecurityAnswer
 
 
 AUTHENTICATOR: Final = SecurityQuestionsAuthenticator()

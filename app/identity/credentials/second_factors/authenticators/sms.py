@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.messages.models import SmsKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials import store
-from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
+from app.identity.credentials import credential_store
+from app.identity.credentials.credential_store import Credential
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -20,12 +21,10 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import mask_phone
-from app.identity.messaging import service as messaging
+from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 
 
@@ -34,8 +33,8 @@ class SmsCodeAuthenticator(Authenticator):
 
     kind = FactorKind.SMS
     amr = ("sms",)
-    disabled_error = e.SmsFactorOff
-    not_enrolled_error = e.NoPhoneRegistered
+    disabled_error = errors.SmsFactorOff
+    not_enrolled_error = errors.NoPhoneRegistered
     code_purpose = Purpose.FACTOR_SMS
     enrolled_members = ("is_otp_authenticator_verified",)
 
@@ -63,32 +62,32 @@ class SmsCodeAuthenticator(Authenticator):
             return self._send(context, factors.account, _number(pending[-1]), options) if pending else FactorChallenge()
         phone = identifiers.normalize_phone(options.phone)
         if phone is None:
-            raise e.MalformedPhone
+            raise errors.MalformedPhone
         account = factors.account
         opens_account = context.tenant.settings.phone_login and account.phone_verified and account.phone == phone
         if opens_account or phone in {_number(item) for item in factors.enrolled(self.kind)}:
-            raise e.PhoneRegistered
+            raise errors.PhoneRegistered
         return self._send(context, account, phone, options, pending)
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         """Enrol the pending number in place of the previous one."""
         pending = factors.pending(self.kind)
         if not pending:
-            raise e.NoPhoneRegistered
+            raise errors.NoPhoneRegistered
         self._spend(context, factors, _number(pending[-1]), response)
-        store.remove(context, factors.account.uid, (self.kind,), except_id=pending[-1].credential_id)
-        if not store.mark_enrolled(context, pending[-1]):
-            raise e.ClosedSmsCode
+        credential_store.remove(context, factors.account.uid, (self.kind,), except_id=pending[-1].credential_id)
+        if not credential_store.mark_enrolled(context, pending[-1]):
+            raise errors.ClosedSmsCode
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         return self._send(context, factors.account, self._number_of(factors) or "", options)
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         self._spend(context, factors, self._number_of(factors) or "", response)
-        if self.kind not in factors.fallback_kinds and not store.set_values(
+        if self.kind not in factors.fallback_kinds and not credential_store.set_values(
             context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):
-            raise e.ClosedSmsCode
+            raise errors.ClosedSmsCode
 
     def _send(
         self,
@@ -104,8 +103,8 @@ class SmsCodeAuthenticator(Authenticator):
             if pending is not None:
                 account_store.lock(context, account.uid)  # lock order: the account, then its credentials
                 for item in pending:
-                    store.remove(context, account.uid, (self.kind,), item.credential_id)
-                store.add(context, account.uid, self.kind, facts={"phone": phone})
+                    credential_store.remove(context, account.uid, (self.kind,), item.credential_id)
+                credential_store.add(context, account.uid, self.kind, facts={"phone": phone})
             code = one_time_tokens.new_code(context, Purpose.FACTOR_SMS, account.uid, subject=phone)
             return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 

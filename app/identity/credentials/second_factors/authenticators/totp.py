@@ -11,9 +11,10 @@ from urllib.parse import quote, urlencode
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials import store
+from app.identity.credentials import credential_store
+from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -21,8 +22,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts import account_store
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.text.code_normalization import typed_code
@@ -44,10 +44,10 @@ class TotpAuthenticator(Authenticator):
 
     kind = FactorKind.TOTP
     amr = ("otp",)
-    disabled_error = e.TotpOff
-    not_enrolled_error = e.TotpNotEnrolled
+    disabled_error = errors.TotpOff
+    not_enrolled_error = errors.TotpNotEnrolled
     enrolled_members = ("is_google_authenticator_verified", "is_authenticator_verified")
-    wrong_errors = (e.WrongTotpCode,)
+    wrong_errors = (errors.WrongTotpCode,)
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         return (
@@ -62,7 +62,7 @@ class TotpAuthenticator(Authenticator):
         """
         pending = _pending_seeds(context, factors, _SEED_REUSE)
         seed = pending[-1] if pending else _add_seed(context, factors)
-        secret = _base32(store.decrypt_secret(context, seed))
+        secret = _base32(credential_store.decrypt_secret(context, seed))
         account = factors.account
         label = account.email or account.username or account.phone or account.uid
         settings = context.tenant.settings.totp
@@ -72,16 +72,16 @@ class TotpAuthenticator(Authenticator):
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         pending = _pending_seeds(context, factors, _ENROLMENT_LIFETIME)
         if not pending:
-            raise e.TotpNotEnrolled
+            raise errors.TotpNotEnrolled
         for seed in pending:
             step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
             account_store.lock(context, factors.account.uid)  # lock order: the account, then its credentials
-            store.remove(context, factors.account.uid, (self.kind,), except_id=seed.credential_id)
-            if store.mark_enrolled(context, seed, counter=step):
+            credential_store.remove(context, factors.account.uid, (self.kind,), except_id=seed.credential_id)
+            if credential_store.mark_enrolled(context, seed, counter=step):
                 return
-        raise e.WrongTotpCode
+        raise errors.WrongTotpCode
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         for seed in factors.enrolled(self.kind):
@@ -89,9 +89,9 @@ class TotpAuthenticator(Authenticator):
             if step is None:
                 continue
             account_store.lock_before_own_rows(context, factors.account.uid)
-            if store.advance_counter(context, seed, step):
+            if credential_store.advance_counter(context, seed, step):
                 return
-        raise e.WrongTotpCode
+        raise errors.WrongTotpCode
 
 
 AUTHENTICATOR: Final = TotpAuthenticator()
@@ -118,9 +118,9 @@ def _add_seed(context: Context, factors: AccountFactors) -> Credential:
     if removed:
         account_store.lock(context, uid)  # as in `enrol`
     for old in removed:
-        store.remove(context, uid, (FactorKind.TOTP,), old.credential_id)
+        credential_store.remove(context, uid, (FactorKind.TOTP,), old.credential_id)
     seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": factors.sign_in}
-    return store.add(context, uid, FactorKind.TOTP, facts=facts, secret=seed)
+    return credential_store.add(context, uid, FactorKind.TOTP, facts=facts, secret=seed)
 
 
 def _base32(seed: bytes) -> str:
@@ -130,7 +130,7 @@ def _base32(seed: bytes) -> str:
 def _matching_step(context: Context, seed: Credential, code: str) -> int | None:
     """Return the time step of the code: the present one, the one before or after; never a used one."""
     # imported secrets may be shorter than RFC 4226 demands of new ones
-    app = HOTP(store.decrypt_secret(context, seed), _DIGITS, SHA1(), enforce_key_length=False)  # noqa: S303 - RFC 6238
+    app = HOTP(credential_store.decrypt_secret(context, seed), _DIGITS, SHA1(), enforce_key_length=False)  # noqa: S303 - RFC 6238
     now, digits, found = int(context.now.timestamp()) // _STEP_SECONDS, typed_code(code), None
     for step in range(now - _DRIFT, now + _DRIFT + 1):
         is_match = hmac.compare_digest(app.generate(step), digits.encode("utf-8", "surrogatepass"))

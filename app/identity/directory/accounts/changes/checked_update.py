@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.contract import errors as e
-from app.contract.accounts.operations import PinInfo
-from app.identity.directory.accounts import identifiers, input_checks, pin_hash, store
+from app.contract import errors
+from app.contract.accounts.account_operations import PinInfo
+from app.identity.directory.accounts import account_store, identifiers, input_checks, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import former_language
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.directory.accounts.input_checks import Emails, taken
-from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile import profile_edits
 from app.identity.platform.context import Context
 
 Columns = dict[str, Any]
@@ -72,19 +72,19 @@ def write(
         WrongCurrentPassword: the account got another password after the owner's was verified.
         UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant holds it.
     """
-    fresh = store.lock(context, uid)
+    fresh = account_store.lock(context, uid)
     if fresh is None:
-        raise e.UnknownUid
+        raise errors.UnknownUid
     values = {**_profile(context, change, fresh), **_secrets(context, change, fresh)}
     try:
         values.update(_identifiers(context, change, fresh))
-    except store.IdentifierTaken as conflict:
+    except account_store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     if more is not None:
         values.update(more(fresh, values))
-    after = store.change(context, uid, values)
+    after = account_store.change(context, uid, values)
     if after is None:
-        raise e.UnknownUid
+        raise errors.UnknownUid
     return ChangedAccount(fresh, after)
 
 
@@ -100,9 +100,9 @@ def _secrets(context: Context, change: CheckedUpdate, fresh: Account) -> Columns
     }
     values: Columns = {}
     if change.is_own and change.has_secret and fresh.password_hash != change.known_hash:
-        raise e.WrongCurrentPassword
+        raise errors.WrongCurrentPassword
     if change.is_own and change.pin_hash and fresh.has_pin:
-        raise e.WrongCurrentPin("A PIN that is set is changed with the present one.")
+        raise errors.WrongCurrentPin("A PIN that is set is changed with the present one.")
     private |= pin_hash.private_entry(context, fresh.uid, fresh.pin, change.pin_info, change.pin_hash)
     if change.answers:
         private["security_answers"] = {**fresh.security_answers, **change.answers}
@@ -122,9 +122,9 @@ def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Col
     if change.addresses is not None:
         present = {identifiers.normalize_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
         if present and present != set(change.addresses.forms):
-            raise e.EmailUpdateRefused
+            raise errors.EmailUpdateRefused
         if not present and change.is_own:
-            values.update(_own_addresses(context, fresh, change.addresses))
+            values.update(_own_emails(context, fresh, change.addresses))
         elif not present:
             values.update(email=change.addresses.primary, emails=change.addresses.entries)
             added += [(EMAIL, form, False) for form in change.addresses.forms]
@@ -132,23 +132,23 @@ def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Col
         values["phone"] = change.phone
         added.append((PHONE, change.phone, False))
     if change.drops_username or (change.username is not None and change.username != fresh.username):
-        store.remove_identifiers(context, fresh.uid, USERNAME)
+        account_store.remove_identifiers(context, fresh.uid, USERNAME)
         values["username"] = change.username
         added += [(USERNAME, change.username, True)] if change.username else []
-    store.add_identifiers(context, fresh.uid, added)
+    account_store.add_identifiers(context, fresh.uid, added)
     return values
 
 
-def _own_addresses(context: Context, fresh: Account, addresses: Emails) -> Columns:
+def _own_emails(context: Context, fresh: Account, addresses: Emails) -> Columns:
     """Return the columns of claimed addresses, pending verification, beside those that are pending already.
 
     Raises EmailUpdateRefused for too many, and store.IdentifierTaken unless the tenant hides accounts.
     """
     others = [email for email in fresh.emails if identifiers.normalize_email(email["Value"]) not in addresses.forms]
     if len(others) + len(addresses.forms) > input_checks.MAX_EMAILS:
-        raise e.EmailUpdateRefused
+        raise errors.EmailUpdateRefused
     if not context.tenant.settings.hide_unknown_accounts:
         for form in addresses.forms:
-            if store.by_identifier(context, EMAIL, form) is not None:
-                raise store.IdentifierTaken(EMAIL)
+            if account_store.by_identifier(context, EMAIL, form) is not None:
+                raise account_store.IdentifierTaken(EMAIL)
     return {"emails": [*others, *addresses.pending]}

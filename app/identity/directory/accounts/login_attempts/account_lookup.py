@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy.engine import Row
 
-from app.identity.directory.accounts import identifiers, store
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import account_store, accounts, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
@@ -72,7 +71,7 @@ def find(context: Context, identifier: TypedIdentifier, *, is_hidden: bool) -> A
     """Look an identifier up in any spelling of it; a text that cannot be an identifier costs no query."""
     form = identifiers.normal_form(identifier.kind, identifier.value)
     if form is None or not is_hidden:
-        holder = store.by_identifier(context, identifier.kind, form) if form else None
+        holder = account_store.by_identifier(context, identifier.kind, form) if form else None
         return AccountLookup(context, identifier, holder, is_hidden)
     name_hashes = _name_hashes(context, identifier.kind, form)
     holder, counted = unknown_identifiers.find(context, identifier.kind, form, name_hashes)

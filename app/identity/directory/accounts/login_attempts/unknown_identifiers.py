@@ -14,7 +14,7 @@ from sqlalchemy import and_, bindparam, case, literal, or_, select
 from sqlalchemy.engine import Row
 
 from app.contract.tenants.settings import Lockout
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
 from app.identity.directory.accounts.tables import identifiers, unknown_identifier_failures
@@ -36,7 +36,7 @@ def find(
     parameters = {f"name_{at}": name_hash for at, name_hash in enumerate(name_hashes)}
     parameters |= {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
     rows = context.work.all(_with_failures(len(name_hashes)), parameters)
-    return store.account_in(context, rows[0]), [row for row in rows if row.failures is not None]
+    return account_store.account_in(context, rows[0]), [row for row in rows if row.failures is not None]
 
 
 def lock_of(
@@ -90,7 +90,7 @@ def _with_failures(secrets: int) -> Compiled:
     stored = and_(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
     row = select(T.failures, T.expires_at).select_from(always).outerjoin(identifiers, stored)
     return Compiled(
-        store.with_account(row, I.tenant_id, I.uid).outerjoin(
+        account_store.with_account(row, I.tenant_id, I.uid).outerjoin(
             unknown_identifier_failures, and_(T.tenant_id == bindparam("tenant"), names)
         )
     )

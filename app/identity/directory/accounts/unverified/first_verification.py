@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.directory.accounts import consents as account_consents
-from app.identity.directory.accounts import identifiers, linked_identities, store
+from app.identity.directory.accounts import account_consents, account_store, identifiers, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -50,8 +49,8 @@ def claims_account(account: Account, form: str) -> bool:
 def claim(context: Context, fresh: Account, entry: dict[str, Any]) -> dict[str, Any]:
     """Remove every address except the verified one. Return the changed columns. Raises store.IdentifierTaken."""
     form = identifiers.normalize(EMAIL, entry["Value"])
-    store.remove_identifiers(context, fresh.uid, EMAIL)
-    store.add_identifiers(context, fresh.uid, [(EMAIL, form, True)])
+    account_store.remove_identifiers(context, fresh.uid, EMAIL)
+    account_store.add_identifiers(context, fresh.uid, [(EMAIL, form, True)])
     verified = {name: value for name, value in entry.items() if name != "pending"}
     return {
         "emails": [{**verified, "Type": "Primary", "verified": True}],
@@ -73,8 +72,8 @@ def displace_unverified(context: Context, holder: Account, form: str, to: str) -
     if identifiers.normalize_email(holder.email or "") == form:
         first = next((entry for entry in entries if entry.get("verified") and not entry.get("pending")), None)
         values |= {"email": first["Value"] if first else None, "email_verified": first is not None}
-    store.remove_identifiers(context, holder.uid, EMAIL, form)
-    store.change(context, holder.uid, values)
+    account_store.remove_identifiers(context, holder.uid, EMAIL, form)
+    account_store.change(context, holder.uid, values)
     context.audit.record("email.displaced", uid=holder.uid, to=to)
 
 
@@ -93,7 +92,7 @@ def remove_unverified_credentials(context: Context, fresh: Account, private: dic
     private.pop(UNCLAIMED, None)
     linked_identities.unlink_all(context, fresh, private)
     account_consents.reset(private)
-    store.remove_identifiers(context, fresh.uid, PHONE)
+    account_store.remove_identifiers(context, fresh.uid, PHONE)
     return {"phone": None, "phone_verified": False}
 
 
@@ -103,5 +102,5 @@ def remove_unverified(context: Context, fresh: Account) -> dict[str, Any]:
         return {}
     private = {name: value for name, value in fresh.private.items() if name not in ("security_answers", "pin")}
     linked_identities.unlink_all(context, fresh, private)
-    store.remove_identifiers(context, fresh.uid, EMAIL)
+    account_store.remove_identifiers(context, fresh.uid, EMAIL)
     return {"email": None, "emails": [], "private": private}

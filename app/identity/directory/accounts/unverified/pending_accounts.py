@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, delete, exists, func, insert, literal_column, select, update
 from sqlalchemy.exc import IntegrityError
 
-from app.contract import errors as e
-from app.identity.directory.accounts import linked_identities, provider_tokens, store
+from app.contract import errors
+from app.identity.directory.accounts import account_store, linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account, no_organizations
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normalize_email
 from app.identity.directory.accounts.tables import identifiers, waiting_accounts
@@ -58,7 +58,7 @@ class AccountInUse(Exception):
 def is_replaceable(account: Account) -> bool:
     """Return whether another registration may replace the account: self-registered, unverified and never signed in to."""
     is_self_registered = bool(account.private.get(SELF_REGISTERED))
-    is_verified = account.phone_verified or _has_verified_address(account)
+    is_verified = account.phone_verified or _has_verified_email(account)
     return (
         is_self_registered
         and not _is_used(account)
@@ -74,7 +74,7 @@ def has_unverified_phone(account: Account) -> bool:
     A number set by the tenant's server counts as verified.
     """
     is_self_registered = bool(account.private.get(SELF_REGISTERED))
-    return not account.phone_verified and (_is_used(account) or (is_self_registered and _has_verified_address(account)))
+    return not account.phone_verified and (_is_used(account) or (is_self_registered and _has_verified_email(account)))
 
 
 def is_claimable(holder: Account, kind: str) -> bool:
@@ -89,7 +89,7 @@ def _is_used(account: Account) -> bool:
     return account.logins > 0 or account.last_login_at is not None
 
 
-def _has_verified_address(account: Account) -> bool:
+def _has_verified_email(account: Account) -> bool:
     return account.email_verified or any(email.get("verified") for email in account.emails)
 
 
@@ -110,7 +110,7 @@ def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
     try:
         context.work.run(insert(waiting_accounts), row)
     except IntegrityError:
-        raise e.UidTaken from None
+        raise errors.UidTaken from None
     return _pending(context, data)
 
 
@@ -134,7 +134,7 @@ def release(context: Context, columns: dict[str, Any]) -> dict[str, Any]:
     Runs as many statements if there is none, so that the response time does not reveal whether the address was taken.
     """
     uid = columns["uid"]
-    fresh = store.lock(context, uid)
+    fresh = account_store.lock(context, uid)
     if fresh is not None and not (is_replaceable(fresh) and fresh.password_hash == columns["password_hash"]):
         raise AccountInUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
@@ -178,8 +178,8 @@ def activate(context: Context, uid: str) -> Account | None:
     if row is None:
         return None
     kind = _kind(row.email)
-    holder = store.by_identifier(context, kind, row.email)
-    locked = store.lock(context, holder.uid) if holder is not None else None
+    holder = account_store.by_identifier(context, kind, row.email)
+    locked = account_store.lock(context, holder.uid) if holder is not None else None
     if holder is not None and (locked is None or not is_claimable(locked, kind)):
         return None
     # after the lock: verifying the holder's own address takes the locks in the same order
@@ -215,14 +215,14 @@ def remove_replaceable(context: Context, holder: Account, to: str) -> None:
 
 def release_phone(context: Context, holder: Account, to: str) -> None:
     """Remove an unverified phone number from a locked account for account `to`, which verified it."""
-    store.remove_identifiers(context, holder.uid, PHONE)
-    store.change(context, holder.uid, {"phone": None})
+    account_store.remove_identifiers(context, holder.uid, PHONE)
+    account_store.change(context, holder.uid, {"phone": None})
     context.audit.record("phone.gave_way", uid=holder.uid, to=to)
 
 
 def is_phone_claimable(context: Context, phone: str) -> bool:
     """Return whether an account has the phone number unverified, so that another account may claim it by verification."""
-    holder = store.by_identifier(context, PHONE, phone)
+    holder = account_store.by_identifier(context, PHONE, phone)
     return holder is not None and is_claimable(holder, PHONE)
 
 
@@ -277,15 +277,15 @@ def _add(context: Context, columns: dict[str, Any], email: str) -> Account:
     """Create the account without the username, phone or identities that others took in the meantime."""
     names = [(_kind(email), email, False)]
     username = columns.get("username")
-    if username and store.by_identifier(context, USERNAME, username) is None:
+    if username and account_store.by_identifier(context, USERNAME, username) is None:
         names.append((USERNAME, username, True))
     else:
         columns["username"] = None
     phone = columns.get("phone")
     if phone and phone != email:
-        if store.by_identifier(context, PHONE, phone) is None:
+        if account_store.by_identifier(context, PHONE, phone) is None:
             names.append((PHONE, phone, False))
         else:
             columns["phone"] = None
     columns["private"] = {**linked_identities.without_taken_identities(context, columns["private"]), WAS_PENDING: True}
-    return store.add(context, {**columns, **dict.fromkeys(_INSTANTS, context.now)}, names)
+    return account_store.add(context, {**columns, **dict.fromkeys(_INSTANTS, context.now)}, names)

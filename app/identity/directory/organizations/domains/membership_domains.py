@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app.contract.organizations.models import JitPolicy, Policies
-from app.identity.directory.organizations import store
+from app.identity.directory.organizations import organization_store
 from app.identity.directory.organizations.tables import organization_domains, organizations
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
@@ -49,6 +49,6 @@ def forget(context: Context) -> None:
 
 def forget_of(context: Context, org_id: str) -> None:
     """The same after a change of a domain, if accounts join its organization or ask to."""
-    organization = store.by_id(context, org_id)
+    organization = organization_store.by_id(context, org_id)
     if organization is not None and uses_domains(organization.policy.jit_policy):
         forget(context)

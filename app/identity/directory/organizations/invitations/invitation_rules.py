@@ -6,19 +6,16 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.contract import errors as e
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations import names
-from app.identity.directory.organizations.invitations import store
+from app.identity.directory.organizations import organization_names
+from app.identity.directory.organizations.invitations import invitation_store
 from app.identity.directory.organizations.invitations.invitation import MANAGED, URL, AnyInvitation
-from app.identity.directory.organizations.memberships import managed_organization
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import managed_organization, membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
 
 _MAX_LENGTH: Final = 320
@@ -27,8 +24,8 @@ _MAX_LENGTH: Final = 320
 def require_inviter(context: Context, organization: OrganizationRecord, uid: str) -> Account:
     """Return the member who invites. Raises WrongInviter."""
     account = inviter(context, uid)
-    if account is None or not member_store.of_account(context, account.uid, organization.org_id):
-        raise e.WrongInviter
+    if account is None or not membership_store.of_account(context, account.uid, organization.org_id):
+        raise errors.WrongInviter
     return account
 
 
@@ -55,7 +52,7 @@ def inviter_can_grant(context: Context, organization: OrganizationRecord, invita
         return False
     try:
         scope = managed_organization.load(context, account, organization.org_id)
-    except e.UnknownOrganization:
+    except errors.UnknownOrganization:
         return False
     role_ids = remaining_roles(context, organization, invitation.role_ids)
     if invitation.is_link:
@@ -66,18 +63,18 @@ def inviter_can_grant(context: Context, organization: OrganizationRecord, invita
 def require_inviter_rights(context: Context, organization: OrganizationRecord, invitation: AnyInvitation) -> None:
     """Raise ClosedInvitation if the member who invited may no longer give these roles."""
     if not inviter_can_grant(context, organization, invitation):
-        raise e.ClosedInvitation
+        raise errors.ClosedInvitation
 
 
 def validated_roles(context: Context, organization: OrganizationRecord, role_ids: Collection[str]) -> list[str]:
     """Return the roles without repetitions. Raises MalformedRoleId, UnknownOrganizationRole, BadParameter."""
     requested = list(dict.fromkeys(role_ids))
-    if not all(names.is_id(names.ROLE, role_id) for role_id in requested):
-        raise e.MalformedRoleId
+    if not all(organization_names.is_id(organization_names.ROLE, role_id) for role_id in requested):
+        raise errors.MalformedRoleId
     if not requested and not memberships.default_role_ids(context, organization):
-        raise e.BadParameter("The roleIds is a required parameter: the organization has no role of new members.")
+        raise errors.BadParameter("The roleIds is a required parameter: the organization has no role of new members.")
     if requested and len(remaining_roles(context, organization, requested)) < len(requested):
-        raise e.UnknownOrganizationRole
+        raise errors.UnknownOrganizationRole
     return requested
 
 
@@ -99,14 +96,14 @@ def lock_remaining_roles(context: Context, organization: OrganizationRecord, rol
     requested = role_ids or memberships.default_role_ids(context, organization)
     remaining = _existing(context, organization, requested, is_locked=True) if requested else []
     if not remaining:
-        raise e.ClosedInvitation
+        raise errors.ClosedInvitation
     return remaining
 
 
 def _existing(
     context: Context, organization: OrganizationRecord, role_ids: Collection[str], *, is_locked: bool
 ) -> list[str]:
-    found = role_store.by_ids(context, set(role_ids), is_locked=is_locked)
+    found = organization_role_store.by_ids(context, set(role_ids), is_locked=is_locked)
     fitting = {role.role_id for role in found if role.fits(organization.org_id)}
     return [role_id for role_id in role_ids if role_id in fitting]
 
@@ -115,8 +112,8 @@ def join(context: Context, account: Account, organization: OrganizationRecord, r
     """Make the account a member. Raises NoSeatLeft, and ClosedInvitation if a role was deleted in the meantime."""
     try:
         memberships.join(context, account, organization, role_ids)
-    except e.MalformedRoleId:
-        raise e.ClosedInvitation from None
+    except errors.MalformedRoleId:
+        raise errors.ClosedInvitation from None
 
 
 @dataclass(frozen=True)
@@ -152,8 +149,8 @@ class InvitationRules:
         self._inviters: dict[str, Account] = {}
         self._accounts = accounts.by_emails(context, keys)
         uids = {account.uid for account in self._accounts.values()}
-        self._members = member_store.members_among(context, organization.org_id, uids)
-        self._invited = store.invited_among(context, organization.org_id, keys)
+        self._members = membership_store.members_among(context, organization.org_id, uids)
+        self._invited = invitation_store.invited_among(context, organization.org_id, keys)
         self._taken = taken_seats(context, organization) if organization.seats is not None else 0
 
     def check(self, request: InvitationRequest) -> ValidInvitation:
@@ -168,15 +165,15 @@ class InvitationRules:
         """
         organization, email_key = self._organization, _key_of(request.email)
         if email_key is None:
-            raise e.WrongInvitationEmail
+            raise errors.WrongInvitationEmail
         role_ids, inviter = self._checked_roles(request.role_ids), self._inviter(request.inviter_uid)
         account = self._accounts.get(email_key)
         if account is not None and account.uid in self._members:
-            raise e.AlreadyMember
+            raise errors.AlreadyMember
         if email_key in self._invited:
-            raise e.InvitationExists
+            raise errors.InvitationExists
         if organization.seats is not None and self._taken >= organization.seats:
-            raise e.NoSeatLeft
+            raise errors.NoSeatLeft
         facts = {**({URL: request.url} if request.url else {}), **({MANAGED: True} if request.is_managed else {})}
         holder = account if account is not None and is_verified(account, email_key) else None
         return ValidInvitation(organization, request.email.strip(), email_key, role_ids, inviter, facts, holder)
@@ -202,7 +199,7 @@ def read_rules(context: Context, organization: OrganizationRecord, emails: Itera
     """Return the rules for invitations to these addresses, and end their expired ones. The organization must be locked alone."""
     keys = {key for email in emails if (key := _key_of(email)) is not None}
     rules = InvitationRules(context, organization, keys)
-    store.end_expired(context, organization.org_id, keys)
+    invitation_store.end_expired(context, organization.org_id, keys)
     return rules
 
 
@@ -214,4 +211,6 @@ def _key_of(email: str) -> str | None:
 
 def taken_seats(context: Context, organization: OrganizationRecord) -> int:
     """Return the number of members and open invitations."""
-    return member_store.count(context, organization.org_id) + store.count_open(context, organization.org_id)
+    return membership_store.count(context, organization.org_id) + invitation_store.count_open(
+        context, organization.org_id
+    )

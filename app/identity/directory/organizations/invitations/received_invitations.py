@@ -7,11 +7,10 @@ from typing import Final
 
 from app.contract.organizations.views import InvitationHint
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import store
-from app.identity.directory.organizations.invitations import invitation_rules
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations import organization_store
+from app.identity.directory.organizations.invitations import invitation_rules, invitations
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
@@ -33,9 +32,11 @@ def pending(context: Context, account: Account) -> list[ReceivedInvitation]:
     if not found:
         return []
     organizations = {
-        item.org_id: item for item in store.by_ids(context, {item.org_id for item in found}) if item.is_active
+        item.org_id: item
+        for item in organization_store.by_ids(context, {item.org_id for item in found})
+        if item.is_active
     }
-    joined = {member.org_id for member in member_store.of_account(context, account.uid)}
+    joined = {member.org_id for member in membership_store.of_account(context, account.uid)}
     return [
         ReceivedInvitation(item, organizations[item.org_id])
         for item in found

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from app.contract import errors as e
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations.invitations import link_store
-from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.join_requests import store as join_request_store
-from app.identity.directory.organizations.memberships import store as member_store
-from app.identity.directory.organizations.memberships.service import lock_account
+from app.identity.directory.organizations.invitations import invitation_link_store, invitation_store
+from app.identity.directory.organizations.join_requests import join_request_store
+from app.identity.directory.organizations.memberships import membership_store
+from app.identity.directory.organizations.memberships.memberships import lock_account
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import service as organization_roles
+from app.identity.directory.organizations.roles import organization_roles
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
@@ -28,12 +27,12 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
     """
     lock_account(context, account)
     found = organization_roles.for_members(context, organization.org_id, role_ids)
-    if not member_store.of_account(context, account.uid, organization.org_id):
-        raise e.NotAMember
+    if not membership_store.of_account(context, account.uid, organization.org_id):
+        raise errors.NotAMember
     ids = [role.role_id for role in found]
-    count = member_store.remove(context, account.uid, organization.org_id, ids)
+    count = membership_store.remove(context, account.uid, organization.org_id, ids)
     if count:
-        is_member = bool(member_store.of_account(context, account.uid, organization.org_id))
+        is_member = bool(membership_store.of_account(context, account.uid, organization.org_id))
         _revoke_invitations(context, account, organization.org_id, is_member=is_member)
     context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
     events.emit(context, "UnassignRoles", account, False)
@@ -43,8 +42,8 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
 def leave(context: Context, account: Account, organization: OrganizationRecord) -> None:
     """End a membership, and the open invitations by which the account could return or others could follow. Raises NotAMember."""
     account_store.lock_unread(context, account.uid)
-    if not member_store.remove(context, account.uid, organization.org_id):
-        raise e.NotAMember
+    if not membership_store.remove(context, account.uid, organization.org_id):
+        raise errors.NotAMember
     _revoke_invitations(context, account, organization.org_id)
     context.audit.record("organization.left", uid=account.uid, org_id=organization.org_id)
     events.emit(context, "UnassignRoles", account, False)
@@ -53,8 +52,8 @@ def leave(context: Context, account: Account, organization: OrganizationRecord) 
 def leave_all(context: Context, account: Account) -> bool:
     """End every membership of an account, and its open invitations. Return whether there was a membership."""
     account_store.lock_unread(context, account.uid)
-    left = {member.org_id for member in member_store.of_account(context, account.uid)}
-    if not member_store.remove(context, account.uid):
+    left = {member.org_id for member in membership_store.of_account(context, account.uid)}
+    if not membership_store.remove(context, account.uid):
         return False
     _revoke_invitations(context, account)
     _forget_requests(context, account, left)
@@ -79,7 +78,7 @@ def _revoke_invitations(
         context.audit.record("organization.invitation_revoked", uid=item.inviter_uid, **facts)
     if is_member:
         return
-    for link in link_store.revoke_of(context, senders, org_id):
+    for link in invitation_link_store.revoke_of(context, senders, org_id):
         facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
         context.audit.record("organization.link_revoked", uid=link.inviter_uid, **facts)
     if org_id is not None:
@@ -88,5 +87,5 @@ def _revoke_invitations(
 
 def _forget_requests(context: Context, account: Account, org_ids: Collection[str]) -> None:
     """Close the links of these organizations to the account that left them, and delete the requests that it had made before it joined."""
-    link_store.close_to(context, account.uid, org_ids)
+    invitation_link_store.close_to(context, account.uid, org_ids)
     join_request_store.delete_open(context, account.uid, org_ids)

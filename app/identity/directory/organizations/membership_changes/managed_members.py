@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.membership_changes import departures
-from app.identity.directory.organizations.memberships import managed_organization
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import managed_organization, membership_store, memberships
 from app.identity.directory.organizations.memberships.managed_organization import (
     ManagedOrganization,
     owners_in,
@@ -17,7 +15,7 @@ from app.identity.directory.organizations.memberships.managed_organization impor
     require_membership,
 )
 from app.identity.directory.organizations.organization import OWN, OrganizationRecord
-from app.identity.directory.organizations.roles import service as organization_roles
+from app.identity.directory.organizations.roles import organization_roles
 from app.identity.platform.context import Context
 
 
@@ -28,7 +26,7 @@ def leave(context: Context, account: Account, org_id: str) -> OrganizationRecord
     """
     found = require_membership(context, account, org_id, for_change=True)
     if owners_in(context, org_id).is_last(account.uid):
-        raise e.LastOwner
+        raise errors.LastOwner
     departures.leave(context, account, found.organization)
     return found.organization
 
@@ -37,7 +35,7 @@ def remove(context: Context, actor: Account, org_id: str, uid: str) -> None:
     """Remove a member. Raises UnknownOrganization, NotAMember, OwnersOnly, LastOwner."""
     scope, account = _member(context, actor, org_id, uid)
     if scope.is_last_owner(uid):
-        raise e.LastOwner
+        raise errors.LastOwner
     departures.leave(context, account, scope.organization)
     context.audit.record("organization.member_removed", uid=uid, org_id=org_id, by=actor.uid)
 
@@ -50,15 +48,15 @@ def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids:
     """
     scope, account = _member(context, actor, org_id, uid)
     requested = {role.role_id for role in organization_roles.for_members(context, org_id, role_ids)}
-    stored = {member.role_id for member in member_store.of_account(context, uid, org_id)}
+    stored = {member.role_id for member in membership_store.of_account(context, uid, org_id)}
     added, taken = requested - stored, stored - requested
     permissions = permissions_of_roles(context, requested)
     if not all(scope.can_give(permissions[role_id]) for role_id in added):
-        raise e.OwnersOnly
+        raise errors.OwnersOnly
     if scope.is_last_owner(uid) and not any(OWN in permission for permission in permissions.values()):
-        raise e.LastOwner
+        raise errors.LastOwner
     if added and account.is_deleted:
-        raise e.NotAMember
+        raise errors.NotAMember
     if added:
         memberships.add(context, account, scope.organization, sorted(added))
     if taken:
@@ -71,11 +69,11 @@ def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids:
 def _member(context: Context, actor: Account, org_id: str, uid: str) -> tuple[ManagedOrganization, Account]:
     """Return the organization, locked, and the account of a member that the actor may change."""
     scope = managed_organization.load(context, actor, org_id, for_change=True)
-    if not member_store.of_account(context, uid, org_id):
-        raise e.NotAMember
+    if not membership_store.of_account(context, uid, org_id):
+        raise errors.NotAMember
     if not scope.can_change(uid):
-        raise e.OwnersOnly
+        raise errors.OwnersOnly
     try:
         return scope, memberships.require_removable(context, uid)
-    except e.UnknownMember:
-        raise e.NotAMember from None
+    except errors.UnknownMember:
+        raise errors.NotAMember from None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.contract import errors as e
-from app.identity.directory.accounts import store as account_store
+from app.contract import errors
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations.membership_changes import departures
-from app.identity.directory.organizations.memberships import managed_organization
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import managed_organization, membership_store, memberships
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.organization import OWN, MemberRole, OrganizationRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
 
 
@@ -33,7 +31,7 @@ def roles_after(context: Context, scope: ManagedOrganization) -> list[MemberRole
     if remaining:
         return remaining
     default = memberships.default_role_ids(context, scope.organization)
-    found = role_store.by_ids(context, default) if default and not _owning(context, default) else []
+    found = organization_role_store.by_ids(context, default) if default and not _owning(context, default) else []
     return [MemberRole(role.role_id, role.name) for role in found]
 
 
@@ -50,9 +48,9 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
     scope = _may_transfer(context, actor, org_id, uid)  # again: servers take roles under the account's lock alone
     owner = account_store.by_uid(context, uid)
     if owner is None:
-        raise e.NotAMember
+        raise errors.NotAMember
     if not can_sign_in(owner):
-        raise e.OwnerCannotSignIn
+        raise errors.OwnerCannotSignIn
     is_new = uid not in scope.owners.uids
     owning = _owning(context, [role.role_id for role in scope.actor.roles])
     if is_new:
@@ -72,9 +70,9 @@ def _may_transfer(
     """Return the organization of which the actor may make this member an owner. Raises UnknownOrganization, NotAMember, OwnersOnly."""
     scope = managed_organization.load(context, actor, org_id, for_change=for_change)
     if not scope.is_owner:
-        raise e.OwnersOnly
-    if uid == actor.uid or not member_store.of_account(context, uid, org_id):
-        raise e.NotAMember
+        raise errors.OwnersOnly
+    if uid == actor.uid or not membership_store.of_account(context, uid, org_id):
+        raise errors.NotAMember
     return scope
 
 
@@ -89,6 +87,6 @@ def _step_down(context: Context, actor: Account, scope: ManagedOrganization, own
 
 def _owning(context: Context, role_ids: list[str]) -> dict[str, set[str]]:
     """Return those of the roles that make an owner, with the names of their permissions."""
-    found = role_store.permissions_of(context, role_ids) if role_ids else {}
+    found = organization_role_store.permissions_of(context, role_ids) if role_ids else {}
     named = {role_id: {permission.name for permission in permissions} for role_id, permissions in found.items()}
     return {role_id: item for role_id, item in named.items() if OWN in item}

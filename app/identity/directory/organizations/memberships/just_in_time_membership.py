@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.contract import errors as e
-from app.identity.directory.accounts import account as account_values
+from app.contract import errors
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import store
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.organizations import organization_store
 from app.identity.directory.organizations.domains import membership_domains
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
@@ -28,15 +26,19 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
     joined = membership_domains.of_tenant(context).automatic
     requested = {joined[domain] for domain in verified_domains(account) if domain in joined} if joined else set()
     if requested and account.has_organizations:
-        requested -= {member.org_id for member in member_store.of_account(context, account.uid)}
+        requested -= {member.org_id for member in membership_store.of_account(context, account.uid)}
     # at each sign-in, so a full one takes no lock and is not audited
     found = (
-        [element for element in store.by_ids(context, requested) if not memberships.is_full(context, element)]
+        [
+            element
+            for element in organization_store.by_ids(context, requested)
+            if not memberships.is_full(context, element)
+        ]
         if requested
         else []
     )
     for item in found:
-        store.locked(context, item.org_id, is_alone=True)
+        organization_store.locked(context, item.org_id, is_alone=True)
     return found
 
 
@@ -45,18 +47,18 @@ def join_by_verified_domain(context: Context, account: Account, organizations: S
 
     Call it at the end of a sign-in, when the account's row is locked. What goes wrong is audited, and does not end the sign-in.
     """
-    stored = {member.org_id for member in member_store.of_account(context, account.uid)}
+    stored = {member.org_id for member in membership_store.of_account(context, account.uid)}
     for organization in organizations:
         if organization.org_id in stored:  # by another sign-in, for which the lock waited
             continue
         try:
             added_roles = memberships.join(context, account, organization)
         except (
-            e.OrganizationInactive,
-            e.UnknownOrganization,
-            e.MalformedRoleId,
-            e.RoleOfOtherOrganization,
-            e.NoSeatLeft,
+            errors.OrganizationInactive,
+            errors.UnknownOrganization,
+            errors.MalformedRoleId,
+            errors.RoleOfOtherOrganization,
+            errors.NoSeatLeft,
         ):
             added_roles = []
         event = "organization.joined_by_domain" if added_roles else "organization.not_joined"
@@ -73,6 +75,6 @@ def sees_organizations(context: Context, account: Account) -> bool:
 
 def verified_domains(account: Account) -> set[str]:
     """Return the domains of the account's verified addresses, normalized."""
-    addresses = [entry["Value"] for entry in account.emails if account_values.is_verified(account, entry["Value"])]
+    addresses = [entry["Value"] for entry in account.emails if is_verified(account, entry["Value"])]
     forms = (identifiers.normalize_email(address) or "" for address in addresses)
     return {form.rpartition("@")[2] for form in forms if form}

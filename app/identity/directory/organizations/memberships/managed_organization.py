@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.contract import errors as e
+from app.contract import errors
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import names, store
-from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations import organization_names, organization_store
+from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import (
     OWN,
     MemberRecord,
@@ -18,7 +17,7 @@ from app.identity.directory.organizations.organization import (
     Owners,
     RoleRecord,
 )
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.platform.context import Context
 
 
@@ -63,18 +62,21 @@ def load(context: Context, account: Account, org_id: str, *, for_change: bool = 
     """
     found = require_membership(context, account, org_id, for_change=for_change)
     if not found.is_administrator:
-        raise e.UnknownOrganization
+        raise errors.UnknownOrganization
     return ManagedOrganization(found.organization, found, owners_in(context, org_id))
 
 
 def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
     """Return members, the oldest first; `search` is a part of the email, username or phone."""
-    return member_store.people(context, org_id, search.strip(), limit, offset)
+    return membership_store.people(context, org_id, search.strip(), limit, offset)
 
 
 def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
     """Return the roles that members of the organization can have: its own and those of the tenant, by name."""
-    found = sorted(role_store.roles(context, ["", org_id]), key=lambda role: (names.key_of(role.name), role.role_id))
+    found = sorted(
+        organization_role_store.roles(context, ["", org_id]),
+        key=lambda role: (organization_names.key_of(role.name), role.role_id),
+    )
     permissions = permissions_of_roles(context, [role.role_id for role in found])
     return [OfferedRole(role, permissions[role.role_id]) for role in found]
 
@@ -98,25 +100,25 @@ def can_share_role(context: Context, scope: ManagedOrganization, role_id: str) -
 
 def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
     """Return the owners of each organization, in one statement."""
-    return member_store.owners(context, org_ids)
+    return membership_store.owners(context, org_ids)
 
 
 def require_membership(context: Context, account: Account, org_id: str, *, for_change: bool) -> Membership:
-    if not names.is_id(names.ORGANIZATION, org_id):
-        raise e.UnknownOrganization
+    if not organization_names.is_id(organization_names.ORGANIZATION, org_id):
+        raise errors.UnknownOrganization
     if for_change:  # before the membership is read: two owners who leave at once would each see the other
-        store.locked(context, org_id, is_alone=True)
+        organization_store.locked(context, org_id, is_alone=True)
     found = memberships.of_uid(context, account.uid, org_id)
     if found is None:
-        raise e.UnknownOrganization
+        raise errors.UnknownOrganization
     return found
 
 
 def owners_in(context: Context, org_id: str) -> Owners:
-    return member_store.owners(context, [org_id])[org_id]
+    return membership_store.owners(context, [org_id])[org_id]
 
 
 def permissions_of_roles(context: Context, role_ids: Collection[str]) -> dict[str, frozenset[str]]:
     """Return the names of the permissions of each role."""
-    found = role_store.permissions_of(context, role_ids) if role_ids else {}
+    found = organization_role_store.permissions_of(context, role_ids) if role_ids else {}
     return {role_id: frozenset(permission.name for permission in permissions) for role_id, permissions in found.items()}

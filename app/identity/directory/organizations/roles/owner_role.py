@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from sqlalchemy import Table
 
-from app.contract import errors as e
-from app.identity.directory.organizations import names
+from app.contract import errors
+from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.organization import MANAGE, OWN, RoleRecord
-from app.identity.directory.organizations.roles import store as role_store
+from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.directory.organizations.tables import organization_permissions, organization_roles
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
@@ -32,33 +32,39 @@ def find_or_create(context: Context) -> RoleRecord:
         return found
     context.work.begin()
     permissions = [_ensure_permission(context, name) for name in (OWN, MANAGE)]
-    role_store.lock_permissions(context, permissions)
+    organization_role_store.lock_permissions(context, permissions)
     for name in _names():
-        role_id = names.mint(names.ROLE)
+        role_id = organization_names.mint(organization_names.ROLE)
         if _add(context, organization_roles, name, role_id=role_id, org_id="", description=_DESCRIPTION):
-            role_store.add_permissions(context, role_id, permissions)
+            organization_role_store.add_permissions(context, role_id, permissions)
             context.audit.record("organization.role_created", role_id=role_id, org_id="")
         found = _find(context)
         if found is not None:
             return found
-    raise e.OrganizationRoleTaken
+    raise errors.OrganizationRoleTaken
 
 
 def _find(context: Context) -> RoleRecord | None:
-    of_tenant = role_store.roles(context, [""])
-    stored = role_store.permissions_of(context, [role.role_id for role in of_tenant]) if of_tenant else {}
+    of_tenant = organization_role_store.roles(context, [""])
+    stored = organization_role_store.permissions_of(context, [role.role_id for role in of_tenant]) if of_tenant else {}
     owning = [role for role in of_tenant if any(permission.name == OWN for permission in stored[role.role_id])]
     return min(owning, key=lambda role: (len(stored[role.role_id]), role.created_at, role.role_id), default=None)
 
 
 def _ensure_permission(context: Context, name: str) -> str:
     """Return the id of a permission; it is created where the tenant has none of this name."""
-    key = names.key_of(name)
-    _add(context, organization_permissions, name, permission_id=names.mint(names.PERMISSION), description="")
+    key = organization_names.key_of(name)
+    _add(
+        context,
+        organization_permissions,
+        name,
+        permission_id=organization_names.mint(organization_names.PERMISSION),
+        description="",
+    )
     return next(
         permission.permission_id
-        for permission in role_store.permissions(context, None, 0)
-        if names.key_of(permission.name) == key
+        for permission in organization_role_store.permissions(context, None, 0)
+        if organization_names.key_of(permission.name) == key
     )
 
 
@@ -67,7 +73,7 @@ def _add(context: Context, table: Table, name: str, **values: Any) -> bool:
     row = {
         "tenant_id": context.tenant.tenant_id,
         "name": name,
-        "name_key": names.key_of(name),
+        "name_key": organization_names.key_of(name),
         "original_name": name,
         "created_at": context.now,
         "modified_at": context.now,

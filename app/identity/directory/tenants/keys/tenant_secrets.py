@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys.subject_secrets import associated_data as subject_data
-from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.directory.tenants.tables import signing_keys, subject_secrets, tenants
+from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork

@@ -11,12 +11,12 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth import oauth_views
 from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
 from app.identity.protocols.oauth.authorize.request import Authorization
 from app.identity.protocols.oauth.claims import subjects
@@ -79,7 +79,7 @@ def options(context: Context) -> list[AccountOption]:
     current = context.visit.session if context.visit else None
     found = []
     for item, account in eligible(context):
-        person = views.person(account)
+        person = oauth_views.person(account)
         option = AccountOption(
             id=item.session.session_id, label=person.label, name=person.name, is_current=item.text == current
         )

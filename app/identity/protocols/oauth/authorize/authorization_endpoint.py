@@ -19,15 +19,19 @@ from app.contract.steps import (
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.organizations import branding
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents as application_consents
-from app.identity.protocols.oauth import rate_limits, refusal_log, views
-from app.identity.protocols.oauth.authorize import account_choice, device_verification, pushed, request_object
-from app.identity.protocols.oauth.authorize import checks as authorization_checks
+from app.identity.protocols.oauth import application_consents, oauth_views, rate_limits, refusal_log
+from app.identity.protocols.oauth.authorize import (
+    account_choice,
+    authorization_checks,
+    device_verification,
+    pushed,
+    request_object,
+)
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.openid_parameters import max_age, prompt
 from app.identity.protocols.oauth.authorize.request import (
@@ -186,7 +190,7 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
         return {}
     request, client = _known(context, interaction)
     return {
-        "relying_party": views.relying_party(context, client, request.redirect_uri) if client else None,
+        "relying_party": oauth_views.relying_party(context, client, request.redirect_uri) if client else None,
         "ui_locales": request.ui_locales,
         "login_hint": request.login_hint,
         "display": request.display,
@@ -201,7 +205,7 @@ def start_again(context: Context, interaction: Interaction) -> StepResponse:
     _, client = _known(context, interaction)
     return StepResponse(
         step=StartAgainStep(),
-        relying_party=views.relying_party(context, client, None) if client else None,
+        relying_party=oauth_views.relying_party(context, client, None) if client else None,
     )
 
 
@@ -238,5 +242,5 @@ def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnP
     )
     return StepResponse(
         step=RefusedStep(error=refusal.error, description=refusal.description, part=refusal.part),
-        relying_party=views.relying_party(context, client, None) if client else None,
+        relying_party=oauth_views.relying_party(context, client, None) if client else None,
     )

@@ -23,17 +23,16 @@ from app.contract.steps import (
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import MFA, channel_for
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.second_factors import service as second_factors
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.credentials.second_factors import second_factors
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, session_state, views
-from app.identity.protocols.oauth import consents as application_consents
+from app.identity.protocols.oauth import application_consents, authorization_details, oauth_views, session_state
 from app.identity.protocols.oauth.authorize import account_choice, organization_choice, pushed
 from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
@@ -41,7 +40,7 @@ from app.identity.protocols.oauth.authorize.organization_choice import Organizat
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.responses import front_channel_tokens, response, untrusted_redirects
 from app.identity.protocols.oauth.claims import subjects
-from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth.tokens import authorization_codes
 from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
@@ -66,7 +65,7 @@ class Decision:
         step = self.step_before_consent()
         if step is not None or self.session is None:
             return step or self._login()
-        return self._ask_consent() if self._needs_consent() else self.finish(self.session)
+        return self._prompt_for_consent() if self._needs_consent() else self.finish(self.session)
 
     def step_before_consent(self) -> StepResponse | None:
         """Return the step that comes before consent: LOGIN, a second factor, a required action or a refusal; else None."""
@@ -292,11 +291,11 @@ class Decision:
             prompt.SELECT in request.prompt or not is_named or self._is_for_another
         )
 
-    def _ask_consent(self) -> StepResponse:
+    def _prompt_for_consent(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
             return self._end_with("consent_required", "The user must be asked.")
-        is_asked_again = prompt.CONSENT in self.request.prompt
-        granted = frozenset(self.consent.scopes if self.consent is not None and not is_asked_again else ())
+        is_prompted_again = prompt.CONSENT in self.request.prompt
+        granted = frozenset(self.consent.scopes if self.consent is not None and not is_prompted_again else ())
         scopes = [
             ScopeView(name=name, is_optional=name in self.optional, is_granted=name in granted)
             for name in self.request.agreed
@@ -344,7 +343,7 @@ class Decision:
         family_id = randomness.token(18)
         code = None
         if CODE in request.response_type.split():
-            code = codes.issue(
+            code = authorization_codes.issue(
                 self.context,
                 client_id=self.client.client_id,
                 uid=session.uid,
@@ -382,11 +381,11 @@ class Decision:
 
     @property
     def _relying_party(self) -> RelyingPartyView:
-        return views.relying_party(self.context, self.client, self.request.redirect_uri)
+        return oauth_views.relying_party(self.context, self.client, self.request.redirect_uri)
 
     @property
     def _person(self) -> PersonView | None:
-        return views.person(self._account) if self._account is not None else None
+        return oauth_views.person(self._account) if self._account is not None else None
 
 
 def _can_sign_in(account: Account | None) -> bool:

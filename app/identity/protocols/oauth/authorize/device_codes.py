@@ -9,8 +9,8 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract.applications.file import DEVICE_GRANT
-from app.contract.oauth import errors as oauth
-from app.contract.oauth.authorization import DeviceRequest, DeviceResponse
+from app.contract.oauth import oauth_errors
+from app.contract.oauth.authorization_operations import DeviceRequest, DeviceResponse
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
@@ -42,7 +42,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
         InvalidScope, InvalidTarget, InvalidAuthorizationDetails, RequestNotSupported: as at the authorization endpoint.
     """
     if DEVICE_GRANT not in client.settings.grant_types:
-        raise oauth.UnauthorizedClient("This client may not use this grant.")
+        raise oauth_errors.UnauthorizedClient("This client may not use this grant.")
     issuer = issuers.at(context, client)
     accepted = _accepted(context, client, issuer, req)
     lifetime = timedelta(seconds=client.settings.device_code_seconds)
@@ -50,7 +50,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     facts = {
         "client_id": client.client_id, "issuer": issuer.url, "scope": list(accepted["scope"]), "resource": accepted.get("resource"),
         "details": list(accepted.get("authorization_details", ())),
-        "user_code": user_code, "address": context.address[:64], "agent": context.agent, "interval": client.settings.device_poll_seconds,
+        "user_code": user_code, "address": context.ip_address[:64], "agent": context.agent, "interval": client.settings.device_poll_seconds,
     }  # fmt: skip
     device = continuation_tokens.issue(
         context, ContinuationPurpose.DEVICE_CODE, NO_ACCOUNT, lifetime=lifetime, facts=facts, text=text
@@ -90,7 +90,7 @@ def _accepted(context: Context, client: Application, issuer: Issuer, req: Device
         for check in _CHECKS:
             check.check(request)
     except RefusedByRedirect as refusal:
-        raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
+        raise ERRORS.get(refusal.error, oauth_errors.InvalidRequest)(refusal.description) from None
     return request.accepted
 
 
@@ -151,15 +151,15 @@ def redeem(context: Context, client: Application, issuer: Issuer, text: str) -> 
     device = continuation_tokens.find(context, ContinuationPurpose.DEVICE_CODE, text)
     expected = {"client_id": client.client_id, "issuer": issuer.url}
     if device is None or not _has(device.facts, expected.items()):
-        raise oauth.InvalidGrant("The device_code is not valid.")
+        raise oauth_errors.InvalidGrant("The device_code is not valid.")
     if device.is_expired(context.now) or not still_holds(context, client, device):
-        raise oauth.ExpiredDeviceCode
+        raise oauth_errors.ExpiredDeviceCode
     if device.state == DENIED:
-        raise oauth.AccessDenied
+        raise oauth_errors.AccessDenied
     if device.state == OPEN:
         raise _still_waiting(context, device)
     if not continuation_tokens.spend(context, device):
-        raise oauth.InvalidGrant("The device_code was used.")
+        raise oauth_errors.InvalidGrant("The device_code was used.")
     return device.facts
 
 
@@ -169,7 +169,7 @@ def _still_waiting(context: Context, device: ContinuationToken) -> OAuthError:
     is_early = now < int(device.facts.get("polled_at", 0)) + interval
     interval += SLOWER_SECONDS if is_early else 0
     continuation_tokens.change_state(context, device, OPEN, polled_at=now, interval=interval)
-    kind = oauth.PollSlower if is_early else oauth.AuthorizationPending
+    kind = oauth_errors.PollSlower if is_early else oauth_errors.AuthorizationPending
     return kind(commit_on_raise=True)
 
 

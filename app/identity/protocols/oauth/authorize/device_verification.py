@@ -8,12 +8,11 @@ from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, Refus
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, refusal_log
-from app.identity.protocols.oauth import consents as application_consents
+from app.identity.protocols.oauth import application_consents, authorization_details, refusal_log
 from app.identity.protocols.oauth.authorize import device_codes, organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
@@ -40,12 +39,12 @@ class DeviceAuthorizationDecision(Decision):
             relying_party=self._relying_party,
         )
 
-    def ask(self, device: ContinuationToken) -> StepResponse:
+    def prompt(self, device: ContinuationToken) -> StepResponse:
         """Return the question: which application, which device, from where (section 5.4)."""
         agent = parse_user_agent(str(device.facts.get("agent") or ""))
         address = str(device.facts.get("address") or "")
         place = self.context.services.locations.place_of(address)
-        asking = RequestingDevice(
+        requesting_device = RequestingDevice(
             name=", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
             place=", ".join(part for part in (place.city, place.country) if part),
             address=address,
@@ -55,7 +54,7 @@ class DeviceAuthorizationDecision(Decision):
         return self._shown(
             DeviceStep(
                 user_code=device_codes.written(device.facts["user_code"]),
-                device=asking,
+                device=requesting_device,
                 person=self._person,
                 scopes=scopes,
                 details=details,
@@ -105,7 +104,7 @@ def resume_request(context: Context, interaction: Interaction, session: BrowserS
         return _done(interaction)
     decision = _decision(context, interaction, client, session)
     response = decision.step_before_consent()
-    return response or decision.ask(device)
+    return response or decision.prompt(device)
 
 
 def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> StepResponse:

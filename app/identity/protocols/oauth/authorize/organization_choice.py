@@ -10,12 +10,12 @@ from app.contract.accounts.models import PersonView
 from app.contract.organizations.views import JoinableOrganization, OrganizationOption
 from app.contract.steps import SelectOrganizationStep
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import last_used_organization, names, owned_organizations
+from app.identity.directory.organizations import last_used_organization, organization_names, owned_organizations
 from app.identity.directory.organizations.invitations import received_invitations
 from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
-from app.identity.directory.organizations.join_requests import service as join_requests
+from app.identity.directory.organizations.join_requests import join_requests
 from app.identity.directory.organizations.join_requests.join_request import JoinOffer
-from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -133,7 +133,7 @@ def joinable(offer: JoinOffer) -> JoinableOrganization:
         id=stored.org_id,
         name=stored.display_name,
         logo=stored.logo_url,
-        is_asked=offer.is_requested,
+        is_requested=offer.is_requested,
         until=iso(offer.until),
     )
 
@@ -148,7 +148,11 @@ def record(context: Context, request: Authorization, membership: Membership | No
 
 
 def _named(context: Context, text: str, account: Account | None) -> Membership:
-    find = memberships.in_organization if names.is_id(names.ORGANIZATION, text) else memberships.in_named
+    find = (
+        memberships.in_organization
+        if organization_names.is_id(organization_names.ORGANIZATION, text)
+        else memberships.in_named
+    )
     match = find(context, account, text) if account is not None else None
     if match is None:
         raise RefusedByRedirect("access_denied", "The user is not a member of this organization.")

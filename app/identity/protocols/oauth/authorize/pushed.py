@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from app.contract.oauth import errors as oauth
-from app.contract.oauth.authorization import PushedRequest, PushedResponse
+from app.contract.oauth import oauth_errors
+from app.contract.oauth.authorization_operations import PushedRequest, PushedResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
@@ -37,9 +37,14 @@ _NOT_STORED = {"app", "client_secret", "client_assertion_type", "client_assertio
 ERRORS: Final[Mapping[str, type[OAuthError]]] = {
     str(error.code): error
     for error in (
-        *(oauth.InvalidScope, oauth.InvalidTarget, oauth.UnauthorizedClient, oauth.UnsupportedResponseType),
-        *(oauth.RequestNotSupported, oauth.InvalidRequestObject, oauth.RegistrationNotSupported),
-        *(oauth.UnmetAuthenticationRequirements, oauth.InvalidAuthorizationDetails),
+        *(
+            oauth_errors.InvalidScope,
+            oauth_errors.InvalidTarget,
+            oauth_errors.UnauthorizedClient,
+            oauth_errors.UnsupportedResponseType,
+        ),
+        *(oauth_errors.RequestNotSupported, oauth_errors.InvalidRequestObject, oauth_errors.RegistrationNotSupported),
+        *(oauth_errors.UnmetAuthenticationRequirements, oauth_errors.InvalidAuthorizationDetails),
     )
 }
 """The errors of the authorization endpoint that an endpoint for clients answers itself."""
@@ -59,9 +64,9 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
         for check in checks:
             check(request)
     except RefusedOnPage as refusal:
-        raise oauth.InvalidRequest(refusal.description) from None
+        raise oauth_errors.InvalidRequest(refusal.description) from None
     except RefusedByRedirect as refusal:
-        raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
+        raise ERRORS.get(refusal.error, oauth_errors.InvalidRequest)(refusal.description) from None
     if (key := token_binding.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:
         request.values["dpop_jkt"] = key
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}

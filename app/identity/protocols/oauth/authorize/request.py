@@ -13,7 +13,7 @@ from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth.claims import account as account_claims
+from app.identity.protocols.oauth.claims import account_claims
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 

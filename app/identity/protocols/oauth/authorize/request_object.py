@@ -13,9 +13,9 @@ from typing import Any
 
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize import pushed
@@ -120,7 +120,7 @@ def _fetched(request: UncheckedRequest, address: str) -> str:
     resolver = request.context.services.provider_metadata.resolver
     location = address.partition("#")[0]
     try:
-        content = outbound.get_content(resolver, location, _ACCEPT, is_untrusted=request.client.is_self_registered)
+        content = outbound_http.get_content(resolver, location, _ACCEPT, is_untrusted=request.client.is_self_registered)
         text = content.decode("ascii")
     except (ProviderUnavailable, UnicodeDecodeError):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri answers no request object.") from None

@@ -9,8 +9,8 @@ from joserfc.jwk import OctKey
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.client_authentication import assertions as client_assertions
-from app.identity.protocols.oauth.client_authentication.assertions import ClientAssertionRefused
+from app.identity.protocols.oauth.client_authentication import client_assertions
+from app.identity.protocols.oauth.client_authentication.client_assertions import ClientAssertionRefused
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 

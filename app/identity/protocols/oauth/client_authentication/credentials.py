@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from app.contract.oauth.errors import InvalidClient, InvalidRequest
-from app.identity.protocols.oauth.client_authentication import assertions as client_assertions
+from app.contract.oauth.oauth_errors import InvalidClient, InvalidRequest
+from app.identity.protocols.oauth.client_authentication import client_assertions
 from app.kit.operations.request_parsing import RawRequest
 
 

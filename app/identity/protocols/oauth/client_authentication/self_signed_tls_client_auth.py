@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.contract.oauth.errors import InvalidClient
+from app.contract.oauth.oauth_errors import InvalidClient
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from cryptography import x509
 
 from app.contract.applications.client_authentication import distinguished_name, subject_of
-from app.contract.oauth.errors import InvalidClient
+from app.contract.oauth.oauth_errors import InvalidClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from app.identity.directory.tenants import store as tenant_store
+from app.identity.directory.tenants import tenant_store
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreUnavailable
@@ -15,7 +15,7 @@ from app.identity.platform.tenant import Tenant
 from app.kit.operations.auth import Cors
 from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest
-from app.kit.web.web_addresses import sent_origin
+from app.kit.web.urls import sent_origin
 
 _EXPOSED: Final = "WWW-Authenticate, Retry-After, DPoP-Nonce"
 _REQUEST_HEADERS: Final = (

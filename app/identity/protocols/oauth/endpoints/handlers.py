@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from app.contract.applications.file import DEVICE_GRANT
-from app.contract.oauth import authorization as authorization_contract
-from app.contract.oauth import metadata as oauth_metadata
-from app.contract.oauth import tokens as contract
-from app.contract.oauth.errors import InvalidClient
+from app.contract.oauth import authorization_operations, oauth_metadata, oauth_token_operations
+from app.contract.oauth.oauth_errors import InvalidClient
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import grants, issuers, rate_limits
-from app.identity.protocols.oauth.authorize import checks as authorization_checks
-from app.identity.protocols.oauth.authorize import device_codes, pushed
-from app.identity.protocols.oauth.claims import account as account_claims
+from app.identity.protocols.oauth.authorize import authorization_checks, device_codes, pushed
+from app.identity.protocols.oauth.claims import account_claims
 from app.identity.protocols.oauth.endpoints import metadata
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import introspection, introspection_jwts, machine_tokens
@@ -23,9 +20,9 @@ _BY_A_PERSON = ("refresh_token", DEVICE_GRANT)
 """Grants that show that a person uses the application; the authorization endpoint sees the rest of them."""
 
 
-@contract.token.implements
-@contract.token_with_key.implements
-def token(context: Context, req: contract.TokenRequest) -> contract.TokenResponse:
+@oauth_token_operations.token.implements
+@oauth_token_operations.token_with_key.implements
+def token(context: Context, req: oauth_token_operations.TokenRequest) -> oauth_token_operations.TokenResponse:
     client = _client(context)
     _create_missing_keys(context, client)
     response = grants.exchange(context, client, issuers.at(context, client), req)
@@ -34,23 +31,27 @@ def token(context: Context, req: contract.TokenRequest) -> contract.TokenRespons
     return response
 
 
-@authorization_contract.push.implements
+@authorization_operations.push.implements
 def push_authorization_request(
-    context: Context, req: authorization_contract.PushedRequest
-) -> authorization_contract.PushedResponse:
+    context: Context, req: authorization_operations.PushedRequest
+) -> authorization_operations.PushedResponse:
     return pushed.push(
         context, _client(context), req, (*authorization_checks.CLIENT_CHECKS, *authorization_checks.PARAMETER_CHECKS)
     )
 
 
-@authorization_contract.device.implements
-def start_device(context: Context, req: authorization_contract.DeviceRequest) -> authorization_contract.DeviceResponse:
+@authorization_operations.device.implements
+def start_device(
+    context: Context, req: authorization_operations.DeviceRequest
+) -> authorization_operations.DeviceResponse:
     return device_codes.issue(context, _client(context), req)
 
 
-@contract.introspect.implements
-@contract.introspect_machine.implements
-def introspect(context: Context, req: contract.IntrospectionRequest) -> contract.IntrospectionResponse | Document:
+@oauth_token_operations.introspect.implements
+@oauth_token_operations.introspect_machine.implements
+def introspect(
+    context: Context, req: oauth_token_operations.IntrospectionRequest
+) -> oauth_token_operations.IntrospectionResponse | Document:
     client = _client(context)
     response = introspection.introspect(context, client, req)
     return (
@@ -58,23 +59,25 @@ def introspect(context: Context, req: contract.IntrospectionRequest) -> contract
     )
 
 
-@contract.revoke.implements
-def revoke(context: Context, req: contract.RevocationRequest) -> Document:
+@oauth_token_operations.revoke.implements
+def revoke(context: Context, req: oauth_token_operations.RevocationRequest) -> Document:
     introspection.revoke(context, _client(context), req)
     return Document(b"", media_type="")
 
 
-@contract.machine_token.implements
-def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenResponse:
+@oauth_token_operations.machine_token.implements
+def machine_token(
+    context: Context, req: oauth_token_operations.MachineTokenRequest
+) -> oauth_token_operations.TokenResponse:
     client = _client(context)
     context.services.signing_keys.current(context.work)
     return machine_tokens.issue(context, client, req, token_binding.confirm_sender(context, client))
 
 
-@contract.revoke_machine.implements
-def revoke_machine(context: Context, req: contract.RevocationRequest) -> contract.Revoked:
+@oauth_token_operations.revoke_machine.implements
+def revoke_machine(context: Context, req: oauth_token_operations.RevocationRequest) -> oauth_token_operations.Revoked:
     introspection.revoke(context, _client(context), req)
-    return contract.Revoked()
+    return oauth_token_operations.Revoked()
 
 
 @oauth_metadata.discovery.implements

@@ -9,17 +9,17 @@ from typing import Any, get_args
 
 from app.contract.applications.file import GrantType
 from app.contract.applications.subject_types import SubjectType
-from app.contract.oauth import response_types as types
-from app.contract.oauth.errors import UnknownApplication
-from app.contract.sessions.pages.sign_out import CHECK_SESSION_PATH
+from app.contract.oauth import response_types
+from app.contract.oauth.oauth_errors import UnknownApplication
+from app.contract.sessions.pages.sign_out_pages import CHECK_SESSION_PATH
 from app.identity.directory.tenants.keys.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.oauth_parameters import response_mode
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, prompt
-from app.identity.protocols.oauth.claims import organizations as organization_claims
-from app.identity.protocols.oauth.claims.account import CLAIMS_OF_SCOPES, names
-from app.identity.protocols.oauth.client_authentication import registry as authentication_methods
+from app.identity.protocols.oauth.claims import organization_claims
+from app.identity.protocols.oauth.claims.account_claims import CLAIMS_OF_SCOPES, names
+from app.identity.protocols.oauth.client_authentication import authentication_methods
 from app.identity.protocols.oauth.grants import GRANTS
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.identity.protocols.oauth.sender_constraints import client_certificates, client_keys, dpop
@@ -109,7 +109,7 @@ def _members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any]:
         "response_types_supported": _response_types(issuer, offer),
         "response_modes_supported": list(offer.response_modes or response_mode.SUPPORTED),
         "authorization_signing_alg_values_supported": list(ALGORITHMS),
-        "grant_types_supported": [*_GRANTS, *([types.IMPLICIT] if offer.has_open_registration else [])],
+        "grant_types_supported": [*_GRANTS, *([response_types.IMPLICIT] if offer.has_open_registration else [])],
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
         **authentication_methods.metadata(offer.client_methods),
         **_certificate_members(issuer, offer),
@@ -147,9 +147,11 @@ def _certificate_members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any
 def _response_types(issuer: Issuer, offer: IssuerFeatures) -> list[str]:
     """Return `code`, and the legacy types where anyone may register for them, as Dynamic OpenID Providers must (Discovery section 3)."""
     if not offer.has_open_registration:
-        return [types.CODE]
+        return [response_types.CODE]
     # That section's later editions write `id_token token`: the order of the words has no meaning.
-    return [*types.OPENID_TYPES, "id_token token"] if issuer.protocol == OIDC else [*types.OAUTH_TYPES]
+    return (
+        [*response_types.OPENID_TYPES, "id_token token"] if issuer.protocol == OIDC else [*response_types.OAUTH_TYPES]
+    )
 
 
 def _openid_members(issuer: Issuer) -> dict[str, Any]:

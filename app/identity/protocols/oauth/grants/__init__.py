@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.contract.oauth.errors import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.contract.oauth.oauth_errors import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.grants import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import store as token_store
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
@@ -17,8 +17,7 @@ from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import authorization_codes as codes
-from app.identity.protocols.oauth.tokens import grant_accounts, token_response
+from app.identity.protocols.oauth.tokens import authorization_codes, grant_accounts, token_response
 from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused, GrantedRequest
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
@@ -39,7 +38,7 @@ def exchange(
     if req.redirect_uri is None:
         raise InvalidRequest.names("redirect_uri")
     try:
-        code = codes.spend(context, req.code, client.client_id)
+        code = authorization_codes.spend(context, req.code, client.client_id)
     except CodeRefused as refusal:
         _revoke_reused(context, client, refusal)
         raise InvalidGrant("The code is not valid.") from None

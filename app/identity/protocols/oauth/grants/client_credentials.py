@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.oauth.errors import UnauthorizedClient
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.contract.oauth.oauth_errors import UnauthorizedClient
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators

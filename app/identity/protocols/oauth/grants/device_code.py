@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from app.contract.applications.file import DEVICE_GRANT
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.issuers import Issuer

@@ -6,12 +6,12 @@ The rules of a sign-in through a provider apply; this grant can ask for nothing 
 from __future__ import annotations
 
 from app.contract.applications.file import JWT_BEARER
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest, UnauthorizedClient
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, UnauthorizedClient
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import api_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import FEDERATED
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

@@ -12,12 +12,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.contract.applications.file import EXCHANGE_TOKEN
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import tenant_requirements
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens import store as token_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import token_store, tokens
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators

@@ -7,14 +7,12 @@ The rules of the sign-in page apply: the same counter and locks, and unknown acc
 from __future__ import annotations
 
 from app.contract.errors import TooManyRequests
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest, SlowDown
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import service as sign_in_service
-from app.identity.authentication.sign_in import tenant_requirements
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, SlowDown
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers, tenant_requirements
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
@@ -45,7 +43,7 @@ def exchange(
     scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
-        verified = sign_in_service.sign_in_with_password(
+        verified = password_sign_in.sign_in_with_password(
             context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:
@@ -57,12 +55,12 @@ def exchange(
     account = verified.account
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in_service.PASSWORD,), resource=resource)
+    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(password_sign_in.PASSWORD,), resource=resource)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
-        context, account.uid, (sign_in_service.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
+        context, account.uid, (password_sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
     )
     granted = client.granted(scope)
     grant = GrantResult(

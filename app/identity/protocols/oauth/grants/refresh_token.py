@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest, InvalidScope
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens import store as token_store
-from app.identity.credentials.tokens.service import RefreshRefused, SpentRefreshToken
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, InvalidScope
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import token_store, tokens
+from app.identity.credentials.tokens.tokens import RefreshRefused, SpentRefreshToken
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

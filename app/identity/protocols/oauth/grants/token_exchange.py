@@ -11,9 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from app.contract.applications.file import TOKEN_EXCHANGE
-from app.contract.oauth.errors import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
-from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.contract.oauth.oauth_errors import (
+    InvalidGrant,
+    InvalidRequest,
+    InvalidScope,
+    InvalidTarget,
+    UnauthorizedClient,
+)
+from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

@@ -36,7 +36,7 @@ def notify_applications(context: Context, ending: Ending) -> None:
             or ending.reason not in client.settings.backchannel_logout_on
         ):
             continue
-        if (addresses := client.settings.logout_addresses) and _has_key(context, client):
+        if (addresses := client.settings.logout_urls) and _has_key(context, client):
             count = 0
             for claims in _logout_claims(context, client, sessions, is_complete=ending.is_complete):
                 _post(context, client, addresses, claims)

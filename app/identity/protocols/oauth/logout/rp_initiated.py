@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from app.contract.sessions.pages.sign_out import SignOutRequest
+from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import ConfirmSignOutStep, RedirectStep, RefusedStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in.sessions import browser_sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.directory.accounts import service as accounts
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.directory.accounts import accounts
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth import oauth_views
 from app.identity.protocols.oauth.authorize.oauth_parameters import redirect_uri
 from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
 from app.identity.protocols.oauth.claims import subjects
@@ -31,7 +31,7 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
     """
     hint = issued_jwts.read_id_token_hint(context, req.id_token_hint) if req.id_token_hint else None
     client = _client(context, req, hint)
-    relying_party = views.relying_party(context, client, None) if client else None
+    relying_party = oauth_views.relying_party(context, client, None) if client else None
     address = req.post_logout_redirect_uri
     is_registered = address is not None and client is not None and _is_registered(context, client, address)
     is_doubtful = bool(address) and not is_registered

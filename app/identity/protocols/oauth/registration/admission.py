@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract.oauth.errors import InvalidToken, RegistrationClosed
+from app.contract.oauth.oauth_errors import InvalidToken, RegistrationClosed
 from app.identity.directory.tenants import registered_applications, tenant_writes
 from app.identity.directory.tenants.registered_applications import OPEN, TOKEN
 from app.identity.platform.context import Context

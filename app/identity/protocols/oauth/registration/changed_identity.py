@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract.applications.settings import ApplicationSettings
 from app.identity.directory.tenants.registered_applications import Logo, RegisteredApplication
-from app.kit.web.web_addresses import redirect_origin
+from app.kit.web.urls import redirect_origin
 
 
 def is_another(stored: RegisteredApplication, settings: ApplicationSettings, logo: Logo | None) -> bool:

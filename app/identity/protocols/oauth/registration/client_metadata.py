@@ -11,13 +11,13 @@ from pydantic import ValidationError
 from app.contract.applications.file import DEVICE_GRANT, ApplicationFile
 from app.contract.applications.localized_texts import LOCALIZED, MAX_LANGUAGES, LocalizedTexts, language_tag
 from app.contract.applications.settings import ApplicationSettings
-from app.contract.oauth.errors import InvalidClientMetadata, InvalidRedirectUri
+from app.contract.oauth.oauth_errors import InvalidClientMetadata, InvalidRedirectUri
 from app.contract.oauth.registration_metadata import MEMBERS
 from app.identity.protocols.oauth import client_powers
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.operations.errors import OAuthError
 from app.kit.text.input_filter import is_dangerous
-from app.kit.web.web_addresses import is_web_address, parse_address
+from app.kit.web.urls import is_web_url, parse_url
 
 GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit")
 """Grants in which a person consents, the only ones that an application can register itself: no password, no token of its own."""
@@ -48,13 +48,13 @@ def read(
     protocol: str = "openid",
     schemes: Collection[str] = (),
     allows_http: bool = False,
-    own_addresses: Sequence[str] = (),
+    own_urls: Sequence[str] = (),
 ) -> ApplicationSettings:
     """Return the settings of an application that registers itself.
 
     Args:
         schemes: private-use schemes that the tenant lists.
-        own_addresses: the tenant's addresses, which no client may use, because browsers send its cookies there.
+        own_urls: the tenant's addresses, which no client may use, because browsers send its cookies there.
 
     Raises:
         InvalidRedirectUri: a redirect URI is malformed or not allowed.
@@ -87,7 +87,7 @@ def read(
         # without a redirect nothing shows that the application belongs to the sector (OpenID Connect Core section 8.1)
         raise InvalidClientMetadata("subject_type: expected public, for the device grant or without redirect_uris.")
     settings = checked.settings()
-    _refuse_own_addresses(settings, own_addresses)
+    _refuse_own_urls(settings, own_urls)
     _refuse_schemes(settings, schemes)
     return settings.model_copy(update=_with_logos(logo, localized))
 
@@ -187,15 +187,15 @@ def _check_texts(provided: Mapping[str, Any], *, allows_http: bool, mark: str = 
     for name in _LINKS:
         address = provided.get(name, "https://")
         is_https = isinstance(address, str) and address.startswith(("https://", *(("http://",) if allows_http else ())))
-        if not is_https or len(address) > _MAX_ADDRESS_LENGTH or (name in provided and not is_web_address(address)):
+        if not is_https or len(address) > _MAX_ADDRESS_LENGTH or (name in provided and not is_web_url(address)):
             raise InvalidClientMetadata(
                 f"{name}{mark}: expected an https address of at most {_MAX_ADDRESS_LENGTH} characters."
             )
 
 
-def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence[str]) -> None:
+def _refuse_own_urls(settings: ApplicationSettings, own_urls: Sequence[str]) -> None:
     """Refuse addresses at the tenant's hosts, on any port, to which our pages would lead a browser or load a frame."""
-    own = {_host(address) for address in own_addresses} - {None}
+    own = {_host(address) for address in own_urls} - {None}
     if any(_host(uri) in own for uri in settings.redirect_uris):
         raise InvalidRedirectUri("redirect_uris: expected addresses of the application, not of this server.")
     for name in _LED_TO:
@@ -207,7 +207,7 @@ def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence
 
 def _host(address: str) -> str | None:
     """Return the host as browsers send it; that with a dot at its end is served as the same."""
-    parts = parse_address(address)
+    parts = parse_url(address)
     return parts.host.removesuffix(".") if parts is not None else None
 
 

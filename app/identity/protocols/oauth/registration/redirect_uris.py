@@ -14,9 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.contract.applications.file import RedirectUri
 from app.contract.applications.redirect_schemes import is_registrable
-from app.contract.oauth.errors import InvalidRedirectUri
+from app.contract.oauth.oauth_errors import InvalidRedirectUri
 from app.kit.web.proxies import is_local
-from app.kit.web.web_addresses import parse_address, split_address
+from app.kit.web.urls import parse_url, split_url
 
 MAX_REDIRECT_URIS: Final = 20
 _WEB: Final = ("https", "http")
@@ -88,7 +88,7 @@ def _is_loopback(uri: str) -> bool:
 
 def _parts(uri: str) -> tuple[str, str]:
     """Return the scheme and the host of an unchecked address; empty ones if it is malformed."""
-    parts, address = split_address(uri), parse_address(uri)
+    parts, address = split_url(uri), parse_url(uri)
     if address is not None:
         return address.scheme, address.host
     return (parts.scheme, "") if parts is not None and parts.scheme not in _WEB else ("", "")

@@ -6,11 +6,11 @@ import hashlib
 from typing import Final
 
 from app.contract.applications.settings import ApplicationSettings
-from app.contract.oauth.errors import InvalidClientMetadata
+from app.contract.oauth.oauth_errors import InvalidClientMetadata
 from app.identity.directory.tenants.registered_applications import Logo
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import client as outbound
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.protocols.oauth import sector_identifiers
 
 _SECTOR: Final = "sector_identifier_uri"
@@ -49,7 +49,7 @@ def _logo(context: Context, address: str | None) -> Logo | None:
     if address is None or not address.startswith(("https://", "http://")):
         return None
     try:
-        content = outbound.get_content(
+        content = outbound_http.get_content(
             context.services.provider_metadata.resolver, address, _LOGO_ACCEPT, is_untrusted=True
         )
     except ProviderUnavailable:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract.applications.localized_texts import LOCALIZED
-from app.contract.oauth.errors import InvalidSoftwareStatement, UnapprovedSoftwareStatement
+from app.contract.oauth.oauth_errors import InvalidSoftwareStatement, UnapprovedSoftwareStatement
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.sender_constraints import client_keys
 

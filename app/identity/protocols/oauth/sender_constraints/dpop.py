@@ -25,7 +25,7 @@ from app.identity.platform.encryption import derive_key
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.kit import randomness
 from app.kit.operations.request_parsing import RawRequest
-from app.kit.web.web_addresses import parse_address
+from app.kit.web.urls import parse_url
 
 ALGORITHMS: Final[tuple[str, ...]] = tuple(dict.fromkeys(("ES256", "PS256", *SERVED)))
 """With which proofs may be signed, the preferred ones first: never a shared secret, never `none` (RFC 9449 section 4.3)."""
@@ -195,7 +195,7 @@ def _address(context: Context) -> str:
 
 def _normalized(address: object) -> tuple[str, str] | None:
     """Return an address without query and fragment, to compare (RFC 3986 sections 6.2.2 and 6.2.3); None for none."""
-    parts = parse_address(address) if isinstance(address, str) else None
+    parts = parse_url(address) if isinstance(address, str) else None
     return None if parts is None else (parts.origin, unquote(parts.path) or "/")
 
 

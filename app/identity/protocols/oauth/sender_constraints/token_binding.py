@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from app.contract.oauth.errors import InvalidDpopProof, InvalidGrant, InvalidRequest, UseDpopNonce
+from app.contract.oauth.oauth_errors import InvalidDpopProof, InvalidGrant, InvalidRequest, UseDpopNonce
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims

@@ -10,26 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract import errors as e
+from app.contract import errors
 from app.contract.applications.settings import TrustedIssuer
-from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import federated_sign_in
 from app.identity.authentication.passwordless import federated_account, redemption
-from app.identity.authentication.passwordless.federated_account import AddressUse
-from app.identity.authentication.registration import requirements
-from app.identity.authentication.registration import service as registration
-from app.identity.directory.accounts import account as account_values
-from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.authentication.passwordless.federated_account import EmailUse
+from app.identity.authentication.registration import account_registration, requirements
+from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import rate_limits
 from app.kit.operations.errors import ApiError
 
-CONFLICTS = (IdentifierTaken, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
+CONFLICTS = (IdentifierTaken, errors.EmailRegistered, errors.ClosedLink, errors.UnknownAccount)
 """A concurrent request linked the identity or the address to another account."""
 
 
@@ -47,7 +44,7 @@ class Named:
     def link(self, context: Context) -> None:
         """Link the identity, and notify the account. Raises one of `CONFLICTS`."""
         if self.identity is not None:
-            connections.link(context, self.account, self.identity)
+            federated_sign_in.link(context, self.account, self.identity)
 
 
 def find(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
@@ -62,7 +59,7 @@ def find(context: Context, client: Application, trusted: TrustedIssuer, claims: 
             return _find_or_create(context, client, trusted, claims)
     elif trusted.subject == "email":
         holder = accounts.by_email(context, email) if isinstance(email, str) else None
-        found = holder if holder is not None and account_values.is_verified(holder, str(email)) else None
+        found = holder if holder is not None and is_verified(holder, str(email)) else None
     else:
         found = accounts.by_uid(context, subject)
     if found is None:
@@ -87,30 +84,30 @@ def _create(context: Context, client: Application, trusted: TrustedIssuer, claim
         identity = identity_from_claims(trusted.connection or "", trusted.names, claims)
     except ProviderUnavailable:
         raise AccountRefused("unknown subject") from None
-    if federated_account.asks_for_terms(context):
-        raise AccountRefused(AddressUse.TERMS_NEEDED.value)
+    if federated_account.requires_terms(context):
+        raise AccountRefused(EmailUse.TERMS_NEEDED.value)
     may_register = context.tenant.settings.registration
-    use = federated_account.address_use(context, identity, trusts_email=trusted.trusts_email, may_register=may_register)
-    if use not in (AddressUse.SIGN_IN, AddressUse.UNPROVEN):
+    use = federated_account.email_use(context, identity, trusts_email=trusted.trusts_email, may_register=may_register)
+    if use not in (EmailUse.SIGN_IN, EmailUse.UNPROVEN):
         raise AccountRefused(use.value)
     try:
-        return _by_address(context, trusted, identity) if use is AddressUse.SIGN_IN else _without(context, identity)
+        return _by_email(context, trusted, identity) if use is EmailUse.SIGN_IN else _without(context, identity)
     except CONFLICTS:
         raise
     except ApiError as refusal:
         raise AccountRefused(type(refusal).__name__) from None
 
 
-def _by_address(context: Context, trusted: TrustedIssuer, identity: ProviderIdentity) -> Named:
+def _by_email(context: Context, trusted: TrustedIssuer, identity: ProviderIdentity) -> Named:
     """Return the account with the address that the issuer verified, or a new one with it."""
     if not trusted.links_accounts and accounts.by_email(context, identity.email or "") is not None:
-        raise AccountRefused(AddressUse.LINKING_OFF.value)
-    account = federated_account.by_address(context, identity, links_identity=True)
+        raise AccountRefused(EmailUse.LINKING_OFF.value)
+    account = federated_account.by_email(context, identity, links_identity=True)
     return Named(account, None if linked_identities.is_known(account, identity) else identity)
 
 
 def _without(context: Context, identity: ProviderIdentity) -> Named:
     """Return a new account with the identity alone, because no trusted party has verified an address."""
-    registration.require_enabled(context)
+    account_registration.require_enabled(context)
     requirements.refuse_without_identifiers(context.tenant.settings)
     return Named(redemption.register(context, identity=identity, links_identity=True))

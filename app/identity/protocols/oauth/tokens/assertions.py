@@ -17,8 +17,8 @@ from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, TokenExists
-from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, import_keys, with_id
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.kit.caching.bounded_cache import bounded_cache

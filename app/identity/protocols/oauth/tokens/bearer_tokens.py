@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.oauth.errors import MalformedTokenRequest
+from app.contract.oauth.oauth_errors import MalformedTokenRequest
 from app.kit.operations.request_parsing import RawRequest
 
 _NAME = "access_token"

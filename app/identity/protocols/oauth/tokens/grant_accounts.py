@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.contract.oauth.errors import InvalidGrant
-from app.identity.authentication.sign_in.sessions.service import LiveSession
-from app.identity.directory.accounts import service as accounts
+from app.contract.oauth.oauth_errors import InvalidGrant
+from app.identity.authentication.sign_in.sessions.sessions import LiveSession
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth.claims import organizations as organization_claims
+from app.identity.protocols.oauth.claims import organization_claims
 
 
 def active_account(context: Context, uid: str, live: LiveSession | None = None) -> Account:

@@ -6,17 +6,20 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.keys.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth.claims import account as account_claims
-from app.identity.protocols.oauth.claims import mapping as mapped_claims
-from app.identity.protocols.oauth.claims import organizations as organization_claims
-from app.identity.protocols.oauth.claims import requested_values, subjects
-from app.identity.protocols.oauth.claims import roles as role_claims
+from app.identity.protocols.oauth.claims import (
+    account_claims,
+    mapped_claims,
+    organization_claims,
+    requested_values,
+    role_claims,
+    subjects,
+)
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 

@@ -7,17 +7,15 @@ from typing import Any
 
 from joserfc import jws
 
-from app.contract.oauth.errors import InvalidClient, InvalidRequest
-from app.contract.oauth.tokens import IntrospectionRequest, IntrospectionResponse, RevocationRequest
-from app.contract.sessions.operations import Actor
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens import store as token_store
+from app.contract.oauth.oauth_errors import InvalidClient, InvalidRequest
+from app.contract.oauth.oauth_token_operations import IntrospectionRequest, IntrospectionResponse, RevocationRequest
+from app.contract.sessions.session_operations import Actor
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import token_store, tokens
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth.claims import organizations as organization_claims
-from app.identity.protocols.oauth.claims import subjects
+from app.identity.protocols.oauth.claims import organization_claims, subjects
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.kit import randomness
 

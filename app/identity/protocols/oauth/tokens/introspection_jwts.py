@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.oauth.tokens import INTROSPECTION_JWT, IntrospectionResponse
+from app.contract.oauth.oauth_token_operations import INTROSPECTION_JWT, IntrospectionResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers

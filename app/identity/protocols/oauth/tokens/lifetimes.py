@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.contract.errors import MachineRefused
-from app.contract.oauth.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
-from app.contract.oauth.tokens import MachineTokenRequest, TokenResponse
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens import store as token_store
-from app.identity.credentials.tokens.service import TokenGrant
+from app.contract.oauth.oauth_errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
+from app.contract.oauth.oauth_token_operations import MachineTokenRequest, TokenResponse
+from app.identity.credentials.tokens import token_store, tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import Cost
@@ -51,7 +50,7 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
         raise MachineRefused("This is not a machine token of the tenant, or its signature is wrong.") from None
     audience = claims.get("aud")
     token_audiences = frozenset(audience if isinstance(audience, list) else [audience])
-    if claims.get("iss") not in {f"{address}/" for address in context.own_addresses} or claims.get("gty") != GRANT:
+    if claims.get("iss") not in {f"{address}/" for address in context.own_urls} or claims.get("gty") != GRANT:
         raise MachineRefused("This is not a machine token of the tenant.")
     if not token_audiences & audiences(context.services):
         raise MachineRefused(f"The machine token is for another audience than {' or '.join(_named(context.services))}.")

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from app.contract.oauth.errors import InvalidGrant
+from app.contract.oauth.oauth_errors import InvalidGrant
 from app.identity.authentication.federation.providers.id_tokens import is_time
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.tokens import store as token_store
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials.tokens import token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims

@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from app.contract.oauth.tokens import TokenResponse
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import TokenGrant
+from app.contract.oauth.oauth_token_operations import TokenResponse
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import resource_indicators
-from app.identity.protocols.oauth.claims import account as account_claims
-from app.identity.protocols.oauth.claims import mapping as mapped_claims
-from app.identity.protocols.oauth.claims import organizations as organization_claims
-from app.identity.protocols.oauth.claims import roles as role_claims
-from app.identity.protocols.oauth.claims import subjects
+from app.identity.protocols.oauth.claims import (
+    account_claims,
+    mapped_claims,
+    organization_claims,
+    role_claims,
+    subjects,
+)
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import id_token, lifetimes, machine_tokens

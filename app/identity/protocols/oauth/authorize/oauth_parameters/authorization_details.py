@@ -1,6 +1,6 @@
 """authorization_details: the requested permissions, as JSON of registered types (RFC 9396 sections 2 and 5)."""
 
-from app.contract.oauth.errors import InvalidAuthorizationDetails
+from app.contract.oauth.oauth_errors import InvalidAuthorizationDetails
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details

@@ -3,7 +3,7 @@
 from app.contract.step_reasons import RefusedPart
 from app.identity.protocols.oauth import issuers, refusal_log
 from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
-from app.identity.protocols.oauth.registration import documents as client_documents
+from app.identity.protocols.oauth.registration import client_documents
 from app.kit.operations.errors import OAuthError
 
 _MAX_LENGTH = 128

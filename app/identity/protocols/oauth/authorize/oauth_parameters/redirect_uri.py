@@ -14,7 +14,7 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log
 from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedOnPage, UncheckedRequest
-from app.kit.web.web_addresses import parse_address, split_address
+from app.kit.web.urls import parse_url, split_url
 
 _SCHEME = "This application may not have a redirect_uri with this scheme."
 _LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|\[::1\]|localhost))(?::[0-9]{1,5})?((?:[/?][!-~]*)?)")
@@ -38,7 +38,7 @@ def _unregistered(client: Application, uri: str) -> str:
         return _SCHEME
     named = "" if client.is_self_registered else f"{refusal_log.shown(client.settings.name)}, "
     return (
-        f"The redirect_uri {refusal_log.shown_address(uri)} is not registered for this application "
+        f"The redirect_uri {refusal_log.shown_url(uri)} is not registered for this application "
         f"({named}client_id {refusal_log.shown(client.client_id)}). Add it to its redirect_uris, exactly as it is sent."
     )
 
@@ -58,8 +58,8 @@ def _is_registered(context: Context, client: Application, uri: str) -> bool:
 
 def is_readable(uri: str) -> bool:
     """Return whether browsers and our pages can read every part of the address, such as its port."""
-    parts = split_address(uri)
-    return parts is not None and (parts.scheme not in ("http", "https") or parse_address(uri) is not None)
+    parts = split_url(uri)
+    return parts is not None and (parts.scheme not in ("http", "https") or parse_url(uri) is not None)
 
 
 def may_lead_to(context: Context, client: Application, uri: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from app.contract.oauth import response_types as types
+from app.contract.oauth import response_types
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import request_object
@@ -39,7 +39,7 @@ SUPPORTED = (*MODES, JWT)
 
 def check(request: UncheckedRequest) -> None:
     response_type = _value_of(request, "response_type") or ""
-    is_front_channel = types.is_front_channel(response_type)
+    is_front_channel = response_types.is_front_channel(response_type)
     default = FRAGMENT if is_front_channel else QUERY
     request.accepted["response_mode"] = of_refusals(request.client, default)
     mode = _meant(_value_of(request, "response_mode") or default, default)

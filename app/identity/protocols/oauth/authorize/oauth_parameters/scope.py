@@ -11,7 +11,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers, resource_indicators
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
-from app.identity.protocols.oauth.claims.account import CLAIMS_OF_SCOPES
+from app.identity.protocols.oauth.claims.account_claims import CLAIMS_OF_SCOPES
 
 OPENID, OFFLINE = "openid", "offline_access"
 _KNOWN = frozenset((OPENID, OFFLINE, *INTERFACE_SCOPES, *CLAIMS_OF_SCOPES))

@@ -1,6 +1,6 @@
 """state: an opaque value that the response returns unchanged (RFC 6749 section 4.1.1)."""
 
-from app.contract.oauth.pages.authorization import MAX_STATE
+from app.contract.oauth.pages.authorization_pages import MAX_STATE
 from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 

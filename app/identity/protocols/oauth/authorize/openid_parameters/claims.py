@@ -13,8 +13,7 @@ from typing import Any, Final
 from app.identity.platform.context import NO_ACCOUNT
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
-from app.identity.protocols.oauth.claims import account as account_claims
-from app.identity.protocols.oauth.claims import requested_values, subjects
+from app.identity.protocols.oauth.claims import account_claims, requested_values, subjects
 from app.kit.text import strict_json
 
 _MAX_LENGTH: Final = 4_000

@@ -1,7 +1,7 @@
 """login_hint: the identifier that the relying party expects (Core section 3.1.2.1); fills the form or offers another account."""
 
 from app.contract.tenants.settings import TenantSettings
-from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import sign_in_identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normal_form
 from app.identity.protocols.oauth.authorize.request import UncheckedRequest

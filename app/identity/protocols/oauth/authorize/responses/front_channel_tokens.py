@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-from app.contract.oauth import response_types as types
-from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.contract.oauth import response_types
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
@@ -17,7 +17,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
-from app.identity.protocols.oauth.claims import account as account_claims
+from app.identity.protocols.oauth.claims import account_claims
 from app.identity.protocols.oauth.sender_constraints.token_binding import UNBOUND
 from app.identity.protocols.oauth.tokens import id_token, token_response
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
@@ -51,7 +51,7 @@ def parameters(
     grant = _grant(request, session, ends_at, code, stored, membership)
     sent: dict[str, str | None] = {}
     access_token = None
-    if types.TOKEN in words:
+    if response_types.TOKEN in words:
         response = token_response.token_response(context, client, issuer, grant, account)
         access_token = response.access_token
         details = response.authorization_details
@@ -63,10 +63,10 @@ def parameters(
             "scope": response.scope,
             "authorization_details": json.dumps(details) if details else None,
         }
-    if types.ID_TOKEN in words:
+    if response_types.ID_TOKEN in words:
         hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
         # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
-        more = account_claims.names(request.scope) if words == [types.ID_TOKEN] else ()
+        more = account_claims.names(request.scope) if words == [response_types.ID_TOKEN] else ()
         sent["id_token"] = id_token.signed(context, client, issuer, grant, account, hashed, more)
     return sent
 
@@ -80,7 +80,7 @@ def _grant(
     membership: Membership | None,
 ) -> GrantResult:
     return GrantResult(
-        kind=types.IMPLICIT,
+        kind=response_types.IMPLICIT,
         scope=request.scope,
         confirmation=UNBOUND,
         uid=session.uid,

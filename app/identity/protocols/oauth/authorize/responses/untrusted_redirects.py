@@ -7,11 +7,10 @@ redirector (RFC 9700 section 4.11.2). An account that remembers its consent know
 from __future__ import annotations
 
 from app.contract.steps import RefusedStep, StepResponse
-from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents as application_consents
-from app.identity.protocols.oauth import refusal_log, views
+from app.identity.protocols.oauth import application_consents, oauth_views, refusal_log
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect
 
 
@@ -27,5 +26,5 @@ def page(context: Context, client: Application, problem: RefusedByRedirect) -> S
     refusal_log.log(problem.error, problem.description, client_id=client.client_id)
     return StepResponse(
         step=RefusedStep(error=problem.error, description=problem.description),
-        relying_party=views.relying_party(context, client, None),
+        relying_party=oauth_views.relying_party(context, client, None),
     )

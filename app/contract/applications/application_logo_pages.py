@@ -1,0 +1,30 @@
+"""Copies of the logos of applications that registered themselves (decision 0223)."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from app.contract.catalogue import hub_operation
+from app.contract.oauth.oauth_errors import UnknownApplication
+from app.kit.operations.wire import From, Wire
+
+
+class LogoUrl(Wire):
+    digest: Annotated[str, From.PATH, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class LogoView(Wire):
+    """A picture; `content` is base64."""
+
+    media_type: str
+    content: str
+
+
+read = hub_operation(
+    "hub.read_application_logo", "GET /hub/application-logos/{digest}", LogoUrl, LogoView, errors=(UnknownApplication,),
+    summary="Read the copy of an application's logo.",
+)  # fmt: skip
+
+
+COPIED_LOGOS: Final = "/application-logo/"
+"""Where the hub serves copies of applications' logos, by their digests."""

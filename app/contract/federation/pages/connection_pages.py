@@ -1,0 +1,81 @@
+"""Operations for sign-ins through connections."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors
+from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.page_models import InteractionDecision
+from app.contract.sign_in.sign_in_pages import SIGN_IN_ERRORS
+from app.contract.steps import StepResponse
+from app.kit.operations.wire import From, Wire
+
+Text = Annotated[str, Field(max_length=4_000)]
+
+
+class ConnectionStart(Wire):
+    """`provider` is the connection's name; `interaction_id` as at sign-in."""
+
+    provider: Annotated[str, Field(max_length=100)]
+    interaction_id: str | None = None
+
+
+class ConnectionHandler(Wire):
+    """A program's link to a connection, with the callback."""
+
+    provider: Annotated[str, Field(max_length=100)]
+    api_key: str | None = None
+    callback: Annotated[str | None, Field(max_length=2_000)] = None
+    callback_type: Annotated[str, Field(max_length=20)] = ""  # Post, QueryString or hash
+    is_access_token: bool = False  # return the access token itself
+    ac_linking: bool = False  # return a token that links an account; no sign-in
+    disable_sign_up: bool = False
+    callback_guid: Annotated[str | None, Field(max_length=100)] = None  # no callback: the program polls with it
+
+
+class ConnectionCallback(Wire):
+    """The provider's authorization response (RFC 6749 section 4.1.2, RFC 9207)."""
+
+    state: Text
+    code: Text = ""
+    error: Text = ""
+    iss: Text = ""
+
+
+class ConnectedProfileRequest(Wire):
+    interaction_id: Annotated[str, From.QUERY]
+
+
+class ConnectedProfile(Wire):
+    """The provider's profile of a person without an account; it prefills the registration page."""
+
+    title: str
+    fields: dict[str, str] = Field(default_factory=dict)  # by the field names of the tenant's form
+
+
+_NOT_THERE = (errors.UnknownConnection, errors.ConnectionNotConfigured)
+
+start = hub_operation(
+    "hub.start_connection", "POST /hub/connections/start", ConnectionStart, StepResponse, errors=_NOT_THERE,
+    summary="Start a sign-in through a provider: REDIRECT to it.",
+)  # fmt: skip
+handle = hub_operation(
+    "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, StepResponse,
+    errors=(*_NOT_THERE, errors.NoCallbackLoginOff, errors.WrongClientGuid, errors.ClientGuidTaken, errors.UnknownKey),
+    summary="Start a sign-in through a provider for a program, and return to the program afterwards.",
+)  # fmt: skip
+finish = hub_operation(
+    "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, StepResponse,
+    hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
+    summary="Process the provider's response: sign in, link, register, or ask first.",
+)  # fmt: skip
+decide_handoff = hub_operation(
+    "hub.decide_handoff", "POST /hub/connections/hand-over", InteractionDecision, StepResponse,
+    summary="Approve or deny the sign-in on another device with the result of this interaction.",
+)  # fmt: skip
+read_profile = hub_operation(
+    "hub.read_connected_profile", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile,
+    errors=(errors.UnknownAccount,),
+    summary="Read the provider's profile of the person who registers in this interaction.",
+)  # fmt: skip

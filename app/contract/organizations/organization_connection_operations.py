@@ -1,0 +1,201 @@
+"""The tenant's servers manage the connections of organizations, and the roles of groups.
+
+They are stored and checked here; signing in with them is not implemented yet. The docstrings are published.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors
+from app.contract.auth import ORGANIZATION_MANAGEMENT
+from app.contract.catalogue import operation
+from app.contract.error_profiles import ORGANIZATIONS
+from app.contract.organizations.models import (
+    Attributes,
+    AttributesUpdate,
+    Connection,
+    GroupRole,
+    Id,
+    IsActive,
+    OrgPath,
+    ProviderUrl,
+    Status,
+)
+from app.contract.organizations.organization_operations import ACTIVE, FOUND
+from app.contract.shared_responses import Deleted
+from app.kit.operations.operation import Accept
+from app.kit.operations.partial_update import PartialUpdate
+from app.kit.operations.wire import From, Wire
+
+SAML_TYPES = ("saml_custom", "saml_okta", "saml_entraid", "saml_google_workspace", "saml_salesforce")
+ConnectionType = Literal[
+    "saml_custom", "saml_okta", "saml_entraid", "saml_google_workspace", "saml_salesforce", "oidc_custom"
+]
+ConnectionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_-]{0,58}[A-Za-z0-9])?$")]
+Text = Annotated[str, Field(max_length=1_000)]
+GroupName = Annotated[str, Field(min_length=1, max_length=100)]
+GroupId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ConnectionFields(Wire):
+    """What a connection consists of: `IDP…` of SAML types, from `Issuer` to `TokenAuthMethod` of `oidc_custom`.
+
+    `IDPMetadataUrl` and `Issuer` fill in what is left out.
+    """
+
+    domain: Annotated[str | None, Field(max_length=253)] = None
+    idp_entity_id: Annotated[Text | None, Field(alias="IDPEntityId")] = None
+    idp_metadata_url: Annotated[ProviderUrl | None, Field(alias="IDPMetadataUrl")] = None
+    is_idp_initiated: Annotated[bool | None, Field(alias="IsIDPInitiated")] = None
+    idp_certificate: Annotated[str | None, Field(alias="IDPCertificate", max_length=20_000)] = None
+    issuer: ProviderUrl | None = None
+    authorization_url: ProviderUrl | None = None
+    token_url: ProviderUrl | None = None
+    user_info_url: ProviderUrl | None = None
+    client_id: Text | None = None
+    client_secret: Text | None = None
+    scopes: Annotated[
+        list[Annotated[str, Field(pattern=r"^[\x21\x23-\x5B\x5D-\x7E]{1,100}$")]] | None, Field(max_length=30)
+    ] = None
+    token_auth_method: Literal["client_secret_basic", "client_secret_post"] | None = None
+
+
+class CreateConnection(OrgPath, ConnectionFields):
+    name: ConnectionName
+    connection_type: ConnectionType
+    attributes: Attributes | None = None
+
+
+class ConnectionPath(OrgPath):
+    """A connection of an organization, by the ids in the path."""
+
+    conn_id: Annotated[str, From.PATH, Field(alias="connId")]
+
+
+class UpdateConnection(ConnectionPath, ConnectionFields, PartialUpdate):
+    """`ConnectionType` may not change from SAML to OpenID Connect or back."""
+
+    never_cleared = ("name", "connection_type")
+    attributes: AttributesUpdate | None = None
+    name: ConnectionName | None = None
+    connection_type: ConnectionType | None = None
+
+
+class SetConnectionStatus(ConnectionPath, Status):
+    pass
+
+
+class Connections(Wire):
+    data: list[Connection]
+
+
+class CreateGroupRole(ConnectionPath):
+    """A role for the members of a group: `GroupId` is a value of the mapped attribute `Groups`."""
+
+    group_id: GroupId
+    name: GroupName
+    role_id: Id
+
+
+class GroupRolePath(ConnectionPath):
+    """A group role, by the ids in the path."""
+
+    group_role_id: Annotated[str, From.PATH, Field(alias="groupRoleId")]
+
+
+class UpdateGroupRole(GroupRolePath, PartialUpdate):
+    never_cleared = ("group_id", "name", "role_id")
+    group_id: GroupId | None = None
+    name: GroupName | None = None
+    role_id: Id | None = None
+
+
+class GroupRoles(Wire):
+    data: list[GroupRole]
+
+
+_PATH = "/v2/manage/organizations/{orgId}/connections"
+_ONE = f"{_PATH}/{{connId}}"
+_GROUPS = f"{_ONE}/grouproles"
+_GROUP = f"{_GROUPS}/{{groupRoleId}}"
+UNKNOWN = errors.UnknownOrganizationConnection
+_CONTENT = (
+    errors.DomainNotVerified,
+    errors.DomainNotInOrganization,
+    errors.OrganizationConnectionTaken,
+    errors.DomainOfOtherConnection,
+)
+_GROUP_TAKEN = (errors.MalformedRoleId, errors.GroupRoleNameTaken, errors.GroupTaken)
+_NO_GROUP = (errors.UnknownGroupRole, errors.MalformedGroupRoleId)
+
+list_all = operation(
+    "organization_connections.list", f"GET {_PATH}", OrgPath, Connections, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
+    error_profile=ORGANIZATIONS, errors=FOUND, takes_blank_segments=True,
+    summary="List an organization’s connections",
+    description="Returns the connections of an organization to its identity providers, oldest first.",
+)  # fmt: skip
+create = operation(
+    "organization_connections.create", f"POST {_PATH}", CreateConnection, Connection, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, *_CONTENT), takes_blank_segments=True,
+    summary="Create a connection",
+    description="Stores a connection of an organization to its identity provider, by SAML or OpenID Connect. The organization must have "
+    "verified the domains. Sign-in with these connections isn’t available yet.",
+)  # fmt: skip
+read = operation(
+    "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
+    summary="Get a connection",
+    description="Returns a connection of an organization, with masked secrets.",
+)  # fmt: skip
+update = operation(
+    "organization_connections.update", f"PUT {_ONE}", UpdateConnection, Connection, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_CONTENT), takes_blank_segments=True,
+    summary="Update a connection",
+    description="Changes a connection.",
+)  # fmt: skip
+delete = operation(
+    "organization_connections.delete", f"DELETE {_ONE}", ConnectionPath, Deleted, auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
+    error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN), takes_blank_segments=True,
+    summary="Delete a connection",
+    description="Deletes a connection with its group roles, and takes the roles from members who got them through a group.",
+)  # fmt: skip
+set_status = operation(
+    "organization_connections.set_status", f"PUT {_ONE}/status", SetConnectionStatus, IsActive,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, errors.StatusAlreadySet, errors.WrongStatus),
+    takes_blank_segments=True,
+    summary="Activate or deactivate a connection",
+    description="Sets whether a connection is active. Joining by sign-in needs an active connection.",
+)  # fmt: skip
+list_group_roles = operation(
+    "organization_connections.list_group_roles", f"GET {_GROUPS}", ConnectionPath, GroupRoles,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
+    summary="List group roles",
+    description="Returns which roles the groups of an identity provider give to members.",
+)  # fmt: skip
+create_group_role = operation(
+    "organization_connections.create_group_role", f"POST {_GROUPS}", CreateGroupRole, GroupRole,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN), takes_blank_segments=True,
+    summary="Create a group role",
+    description="Gives a role to members of a group of the identity provider, from their next sign-in on.",
+)  # fmt: skip
+update_group_role = operation(
+    "organization_connections.update_group_role", f"PUT {_GROUP}", UpdateGroupRole, GroupRole,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
+    accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN, *_NO_GROUP),
+    takes_blank_segments=True,
+    summary="Update a group role",
+    description="Changes the name, group or roles of a group role.",
+)  # fmt: skip
+delete_group_role = operation(
+    "organization_connections.delete_group_role", f"DELETE {_GROUP}", GroupRolePath, Deleted,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
+    error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, *_NO_GROUP), takes_blank_segments=True,
+    summary="Delete a group role",
+    description="Deletes a group role. Members lose the roles that they have only through it.",
+)  # fmt: skip

@@ -1,0 +1,149 @@
+"""Operations of the hub for the members who manage an organization: its open invitations and links."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors
+from app.contract.accounts.pages.reauthentication_pages import AccountView
+from app.contract.catalogue import hub_operation
+from app.contract.organizations.invitation_link_operations import MAX_DAYS, MAX_DOMAINS, MAX_USES
+from app.contract.organizations.pages.account_organization_pages import Id, OwnOrganization
+from app.contract.organizations.pages.member_pages import RoleView
+from app.kit.operations.wire import From, Wire
+
+INVITATIONS_PER_PAGE = 25
+MAX_PEOPLE = 50
+"""Maximum number of people in one form."""
+
+
+class OrganizationInvitationsRequest(Wire):
+    """`invitation`: only the invitation or link with this id."""
+
+    organization: Annotated[str, From.PATH, Field(max_length=64)]
+    page: Annotated[int, From.QUERY, Field(ge=1, le=100_000)] = 1
+    invitation: Annotated[str, From.QUERY, Field(max_length=64)] = ""
+
+
+class PendingInvitation(Wire):
+    """An open invitation by email, as those who manage the organization see it."""
+
+    id: str
+    email: str
+    roles: list[str] = Field(default_factory=list)  # names
+    expires_at: str
+    resend_in_seconds: int = 0  # wait before another email
+    can_change: bool = True  # only owners may resend or revoke an invitation with an owner role
+
+
+class ActiveLink(Wire):
+    """A link that can still be used. Its token is not stored."""
+
+    id: str
+    roles: list[str] = Field(default_factory=list)  # names
+    expires_at: str
+    domains: list[str] = Field(default_factory=list)
+    uses: int
+    max_uses: int | None = None
+    can_change: bool = True
+
+
+class OrganizationInvitations(AccountView):
+    organization: OwnOrganization
+    invitations: list[PendingInvitation] = Field(default_factory=list)
+    has_more: bool = False  # there is a next page
+    links: list[ActiveLink] = Field(default_factory=list)
+    roles: list[RoleView] = Field(default_factory=list)  # that this account can give
+    link_roles: list[RoleView] = Field(default_factory=list)  # those without the rights of owners
+    default_role: str = ""  # the id of the role of new members
+    free_seats: int | None = None  # None: no limit
+
+
+class InvitePeopleRequest(Wire):
+    organization: Id
+    emails: list[Annotated[str, Field(max_length=320)]] = Field(min_length=1, max_length=MAX_PEOPLE)
+    role: Id
+
+
+class InvitedPersonView(Wire):
+    """The result for one address; without a `problem` the email was sent."""
+
+    email: str
+    problem: Literal["", "malformed", "member", "invited", "repeated", "full", "limited"] = ""
+
+
+class PeopleInvited(Wire):
+    results: list[InvitedPersonView]
+
+
+class ManagedInvitationRequest(Wire):
+    organization: Id
+    invitation: Id
+
+
+class InvitationChanged(Wire):
+    """The address of the changed invitation; empty for a link."""
+
+    email: str = ""
+
+
+class CreateLinkRequest(Wire):
+    organization: Id
+    role: Id
+    days: int = Field(default=7, ge=1, le=MAX_DAYS)
+    max_uses: int | None = Field(default=None, ge=1, le=MAX_USES)
+    domains: list[Annotated[str, Field(max_length=253)]] = Field(default_factory=list, max_length=MAX_DOMAINS)
+
+
+class LinkCreated(Wire):
+    """The address of the new link, which cannot be read again."""
+
+    organization: str  # its name
+    address: str
+    expires_at: str
+
+
+_OWN = "/hub/own/organizations"
+_MANAGED = (errors.UnknownOrganization,)
+_GIVES_ACCESS = (
+    *_MANAGED,
+    errors.OwnersOnly,
+    errors.MalformedRoleId,
+    errors.RoleOfOtherOrganization,
+    errors.TooManyRequests,
+)
+_OF_ONE = (
+    errors.NotAuthenticated,
+    *_MANAGED,
+    errors.UnknownOrganizationInvitation,
+    errors.ClosedInvitation,
+    errors.OwnersOnly,
+)
+
+read = hub_operation(
+    "hub.read_organization_invitations", f"GET {_OWN}/{{organization}}/invitations", OrganizationInvitationsRequest,
+    OrganizationInvitations, errors=(errors.NotAuthenticated, *_MANAGED),
+    summary="Read a page of the open invitations to an organization that the account manages, and its active links.",
+)  # fmt: skip
+invite = hub_operation(
+    "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, recent_authentication=True,
+    errors=_GIVES_ACCESS, summary="Invite people to an organization that the account manages; each address has its own result.",
+)  # fmt: skip
+resend = hub_operation(
+    "hub.resend_organization_invitation", f"POST {_OWN}/invitations/resend", ManagedInvitationRequest, InvitationChanged,
+    errors=(*_OF_ONE, errors.TooManyRequests, errors.MailLimitReached),
+    summary="Email a new link of an open invitation, which ends the earlier one.",
+)  # fmt: skip
+revoke = hub_operation(
+    "hub.revoke_organization_invitation", f"POST {_OWN}/invitations/revoke", ManagedInvitationRequest, InvitationChanged,
+    errors=_OF_ONE, summary="Revoke an open invitation to an organization that the account manages.",
+)  # fmt: skip
+create_link = hub_operation(
+    "hub.create_organization_link", f"POST {_OWN}/links", CreateLinkRequest, LinkCreated, recent_authentication=True,
+    errors=(*_GIVES_ACCESS, errors.TooManyInvitationLinks, errors.BadParameter),
+    summary="Create a link by which several people join an organization.",
+)  # fmt: skip
+revoke_link = hub_operation(
+    "hub.revoke_organization_link", f"POST {_OWN}/links/revoke", ManagedInvitationRequest, InvitationChanged, errors=_OF_ONE,
+    summary="Turn off a link of an organization that the account manages.",
+)  # fmt: skip

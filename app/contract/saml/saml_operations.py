@@ -1,0 +1,235 @@
+"""Management programs read and write SAML clients and SAML custom providers.
+
+A SAML client is a service provider to which the tenant is the identity provider; a SAML custom provider is an identity provider to
+which the tenant is the service provider. They are stored and checked here; signing in with them is not implemented yet. The
+docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors
+from app.contract.auth import MACHINE_TOKEN
+from app.contract.catalogue import operation
+from app.contract.error_profiles import MANAGE, SAML
+from app.contract.federation.oauth_providers import FIELDS, ProviderDomain
+from app.contract.resources import collection
+from app.kit.operations.wire import Wire
+from app.kit.resources.resource import (  # fmt: skip
+    CREATE,
+    CREATED_AT,
+    DELETE,
+    LIST,
+    MODIFIED_AT,
+    READ,
+    READ_ONLY,
+    SECRET,
+    UPDATE,
+    Key,
+    ResourceAction,
+)
+
+KEYS = (*FIELDS, "Provider", "UserName", "PhoneId")
+"""The fields of the profile that `DataMap` may fill; ID identifies the account."""
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+Text = Annotated[str | None, Field(max_length=1_000)]
+Url = Annotated[str | None, Field(max_length=2_000, pattern=r"^https://[^\s/]+")]
+Pem = Annotated[str | None, Field(max_length=20_000)]
+RequestBinding = Literal[
+    "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect", "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
+]
+ResponseBinding = Literal[
+    "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Artifact"
+]
+NameIdFormat = Literal[
+    "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified",
+    "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
+    "urn:oasis:names:tc:SAML:2.0:nameid-format:persistent",
+    "urn:oasis:names:tc:SAML:2.0:nameid-format:transient",
+]  # fmt: skip
+
+
+class AssertionConsumerService(Wire):
+    """Where assertions are sent."""
+
+    binding: ResponseBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST"
+    location: Url = None
+
+
+class SamlAttribute(Wire):
+    """An attribute of an assertion: a fixed text, or a profile field, with another field to use if it's empty."""
+
+    value: Annotated[str, Field(max_length=500)]
+    format: Annotated[str, Field(max_length=200)] = "urn:oasis:names:tc:SAML:2.0:attrname-format:unspecified"
+    is_static: bool = False
+    alternative_mapping_key: Annotated[str | None, Field(max_length=100)] = None
+
+
+class KeyPair(Wire):
+    """An X.509 certificate and its private key, in PEM. Responses mask the key. If both are absent, Gatehouse generates them."""
+
+    certificate: Pem = None
+    key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
+
+
+class OtherKeyPair(Wire):
+    """The X.509 certificate of the identity or service provider, in PEM, and its key if there is one. Responses mask
+    the key."""
+
+    certificate: Pem = None
+    key: Annotated[str | None, SECRET, Field(max_length=20_000)] = None
+
+
+class OtherCertificate(Wire):
+    """The X.509 certificate of the identity provider, in PEM."""
+
+    certificate: Pem = None
+
+
+class OwnCertificate(Wire):
+    """The X.509 certificate that Gatehouse generated, in PEM."""
+
+    certificate: Annotated[str | None, READ_ONLY] = None
+
+
+class IntegrationConfigs(Wire):
+    """The settings of a ready-made SAML integration. The fingerprint is that of `IdpCertificate`."""
+
+    account_name: Annotated[str | None, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")] = None
+    idp_sha1_fingerprint: Annotated[str | None, READ_ONLY, Field(alias="IdpSHA1Fingerprint")] = None
+
+
+class SamlClient(Wire):
+    """A service provider that uses the tenant as its identity provider. Sign-in with SAML isn't available yet; Gatehouse stores
+    and checks the settings. If `IdpCertificate` is absent, Gatehouse generates one. `Attributes` are those of an assertion,
+    by name; `IssuerUrl` is the service provider's entity ID."""
+
+    app_name: Annotated[Name, Key("samlApp")]
+    saml_version: Literal["2.0"] = "2.0"
+    issuer_url: Text = None
+    audiences: Annotated[list[Annotated[str, Field(min_length=1, max_length=1_000)]], Field(max_length=20)] = Field(
+        default_factory=list
+    )
+    assertion_consumer_service: AssertionConsumerService = AssertionConsumerService()
+    default_request_binding: RequestBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+    artifact_receiver: Url = None
+    reply_url: Url = None
+    login_url: Url = None
+    after_logout_url: Url = None
+    sp_logout_url: Url = None
+    relay_state_parameter: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,60}$")] = "RelayState"
+    name_id_format: NameIdFormat = "urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"
+    attributes: Annotated[
+        dict[Annotated[str, Field(min_length=1, max_length=200)], SamlAttribute], Field(max_length=100)
+    ] = Field(default_factory=dict)
+    not_on_or_after: Annotated[int | None, Field(ge=0, le=253_402_300_799)] = None
+    is_idp_initiated: bool = False
+    idp_certificate: KeyPair = KeyPair()
+    sp_certificate: OtherCertificate = OtherCertificate()
+    is_prebuilt_integration: Annotated[bool, READ_ONLY] = False
+    integration_type: Literal["Custom", "Zendesk"] = "Custom"
+    integration_configs: IntegrationConfigs = IntegrationConfigs()
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class IdentityProvider(Wire):
+    """Where the identity provider receives requests, and how."""
+
+    binding: RequestBinding = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect"
+    location: Url = None
+    log_out: Url = None
+
+
+class SamlProvider(Wire):
+    """A SAML identity provider. Sign-in with SAML isn't available yet; Gatehouse stores and checks the settings. For each
+    profile field, `DataMap` names the attribute of an assertion. `SamlServiceProvider` is the tenant's entity ID, and
+    `ServiceProviderACSUrl` receives assertions. `AppId` is the tenant's id, and `AppID` a number made from it."""
+
+    id: Annotated[str, READ_ONLY] = ""
+    provider: Annotated[Name, Key("samlApp")]
+    friendly_provider_name: Annotated[str, Field(max_length=60)] = ""
+    app_id: Annotated[str, READ_ONLY] = ""
+    app_number: Annotated[int, READ_ONLY, Field(alias="AppID")] = 0
+    is_active: bool = True
+    is_deleted: Annotated[bool, READ_ONLY] = False
+    is_idp_initiated: bool = False
+    data_map: Annotated[dict[str, Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)] = Field(
+        default_factory=dict
+    )
+    relay_state_parameter: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,60}$")] = "RelayState"
+    default_logout_url: Url = None
+    service_provider_acs_url: Annotated[str, READ_ONLY, Field(alias="ServiceProviderACSUrl")] = ""
+    saml_service_provider: Annotated[str, READ_ONLY] = ""
+    identity_provider: IdentityProvider = IdentityProvider()
+    idp_certificate: OtherKeyPair = OtherKeyPair()
+    sp_certificate: OwnCertificate = OwnCertificate()
+    enable_auto_look_up: bool = False
+    domain: ProviderDomain = None
+    list_in_interface: bool = True
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class Integration(Wire):
+    """A ready-made SAML integration, and the fields that it needs."""
+
+    integration_type: str
+    name: str
+    is_prebuilt_integration: bool
+    fields: list[str]
+
+
+class IntegrationList(Wire):
+    data: list[Integration]
+
+
+class KeyList(Wire):
+    data: list[str]
+
+
+integrations = operation(
+    "saml_clients.integrations", "GET /v2/manage/saml-clients/integrations", Wire, IntegrationList, auth=MACHINE_TOKEN,
+    error_profile=MANAGE, scope="client:read",
+    summary="List SAML integrations",
+    description="Returns the ready-made integrations that a SAML client can start from.",
+)  # fmt: skip
+keys = operation(
+    "saml_providers.keys", "GET /v2/manage/custom-providers/saml/keys", Wire, KeyList, auth=MACHINE_TOKEN,
+    error_profile=MANAGE, scope="provider:read",
+    summary="List profile fields for SAML providers",
+    description="Returns the profile fields that the attributes of a SAML provider can fill.",
+)  # fmt: skip
+_VERBS = (LIST, CREATE, READ, UPDATE, DELETE)
+_RENEWAL = (
+    "Generates a new certificate, which replaces the current one, and returns it. Install it at the other party, too."
+)
+
+CLIENTS = collection(
+    "saml_clients", "/v2/manage/saml-clients", SamlClient, verbs=_VERBS, noun="SAML client",
+    about="A SAML client is a service provider that will use Gatehouse accounts. Sign-in with SAML isn’t available yet; Gatehouse "
+    "stores and checks the settings. Without `IdpCertificate`, a "
+    "certificate is generated.",
+    scope="client", unique=("app_name",),
+    error_profile=SAML, exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp, file_key="saml_clients",
+    actions=(
+        ResourceAction(
+            "renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", "Renew a SAML client’s certificate",
+            description=_RENEWAL,
+        ),
+    ),
+)  # fmt: skip
+PROVIDERS = collection(
+    "saml_providers", "/v2/manage/custom-providers/saml", SamlProvider, verbs=_VERBS, noun="SAML provider",
+    about="A SAML provider is an identity provider of your own. Sign-in with SAML isn’t available yet; Gatehouse stores and checks the "
+    "settings.", scope="provider",
+    error_profile=SAML, unique=("provider",), exists=errors.SamlAppExists, unknown=errors.UnknownSamlApp,
+    errors=(errors.ProviderDomainExists,),
+    partial=True, file_key="saml_providers",
+    actions=(
+        ResourceAction(
+            "renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", "Renew a SAML provider’s certificate",
+            description=_RENEWAL,
+        ),
+    ),
+)  # fmt: skip

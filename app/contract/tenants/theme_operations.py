@@ -1,0 +1,87 @@
+"""Management programs keep themes and activate one. The docstrings are published."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
+from app.contract.errors import BadField, UnknownTheme
+from app.contract.resources import collection
+from app.contract.tenants.branding import Brand, ButtonShape, FileUrl, Hex, Scene
+from app.kit.operations.wire import Wire
+from app.kit.resources.resource import (
+    CREATE,
+    CREATED_AT,
+    DELETE,
+    LIST,
+    MODIFIED_AT,
+    READ,
+    READ_ONLY,
+    UPDATE,
+    Key,
+    ResourceAction,
+)
+
+Sentence = Annotated[str, Field(max_length=300)]
+
+
+class ThemeBrand(Wire):
+    """The look of the hosted pages and emails."""
+
+    display_name: Annotated[str, Field(max_length=100)] = ""
+    color: Hex = "#3b49d9"
+    logo: OwnPicture | None = None
+    logo_dark: OwnPicture | None = None
+    favicon: OwnPicture | None = None
+    scene: Scene = "dusk"
+    picture: FileUrl | None = None
+    background: Hex | None = None
+    background_dark: Hex | None = None
+    font: Annotated[str | None, Field(max_length=200)] = None
+    font_file: FileUrl | None = None
+    sentence: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)
+    signature: Annotated[str | None, Field(max_length=300)] = None
+    radius_px: Annotated[int, Field(ge=0, le=24)] = 10
+    button_shape: ButtonShape = "rounded"
+    links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(
+        default_factory=dict
+    )
+
+
+class Theme(Wire):
+    """A look of the hosted pages and emails. The active one is on every page, and changes to it show at once."""
+
+    id: Annotated[str, Key("themeId", is_minted=True)]
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    is_active: Annotated[bool, READ_ONLY] = False
+    brand: ThemeBrand = ThemeBrand()
+    created_date: Annotated[str | None, CREATED_AT] = None
+    last_modified_date: Annotated[str | None, MODIFIED_AT] = None
+
+
+class StoredTheme(ConfigurationModel):
+    """A look that the tenant keeps."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    brand: Brand = Brand()
+
+
+class ThemeActivated(Wire):
+    is_active: bool = True
+
+
+THEMES = collection(
+    "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme",
+    about="A theme is a look of the hosted pages and emails. The active one is on every page, and changes to it show at "
+    "once.",
+    scope="template",
+    unique=("name",), exists=BadField, unknown=UnknownTheme, content=StoredTheme, file_key="themes",
+    file_note="Looks to switch between. The one that equals `brand` is active.",
+    actions=(
+        ResourceAction(
+            "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Activate a theme",
+            description="Shows the theme on every hosted page and in every email, instead of the one before.",
+            answer=ThemeActivated,
+        ),
+    ),
+)  # fmt: skip

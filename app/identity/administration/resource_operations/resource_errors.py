@@ -1,0 +1,53 @@
+"""Refusals of a resource's requests that name the member to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from app.kit.operations.errors import ApiError
+from app.kit.operations.wire import Wire
+from app.kit.resources.operations import BoundOperation
+from app.kit.resources.resource import FIXED, ResourceMember
+from app.kit.resources.resource_values import value_at
+
+
+def taken(bound: BoundOperation) -> ApiError:
+    """Return the refusal of an id or of unique values that another item has; that of a malformed field names them."""
+    resource, error = bound.draft.resource, bound.draft.address.exists or bound.bad
+    members = [resource.named(name) for name in resource.unique] or resource.keys
+    named = ", ".join(member.request_name for member in members)
+    return error(f"{named}: another one; there is {resource.with_article} with it.") if error is bound.bad else error()
+
+
+def unknown(bound: BoundOperation) -> ApiError:
+    """Return the refusal of an unknown item; that of a malformed field names its id."""
+    resource, error = bound.draft.resource, bound.unknown
+    named = ", ".join((member.key and member.key.parameter) or member.request_name for member in resource.keys)
+    return error(f"{named}: the id of {resource.with_article}.") if error is bound.bad else error()
+
+
+def refuse_changed_identity(bound: BoundOperation, body: bytes, current: Wire) -> None:
+    """Refuse another value of a member that an update does not change, such as the id: it would be dropped without a word."""
+    stored = current.model_dump(mode="json")
+    sent = {name.lower().replace("_", ""): value for name, value in _members_of(body).items()}
+    for member in _fixed(bound):
+        value, own = sent.get(member.request_name.lower().replace("_", "")), value_at(stored, member.fields)
+        if value is not None and str(value).casefold() != str(own).casefold():
+            raise bound.bad(f"{member.request_name}: {own}; an update can't change it.")
+
+
+def _members_of(body: bytes) -> Mapping[str, Any]:
+    members = from_json(body) if body.strip() else {}
+    return members if isinstance(members, dict) else {}
+
+
+def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:
+    """Yield the members that identify the item in the path, and those that are set when it is created."""
+    is_in_body = bound.draft.does is not None and bound.draft.does.id_in_body
+    for member in bound.draft.resource.members:
+        is_id = member.key is not None and bool(member.key.parameter) and not member.key.is_parent
+        if len(member.fields) == 1 and ((is_id and not is_in_body) or FIXED in member.roles):
+            yield member

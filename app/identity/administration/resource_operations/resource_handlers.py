@@ -1,0 +1,40 @@
+"""Registers the handlers of all operations of declared resources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from app.contract.resources import BOUND, import_contract
+from app.identity.administration.resource_operations import resource_operations
+from app.identity.platform.context import Context
+from app.kit.operations.wire import Wire
+from app.kit.resources.operations import BoundOperation
+from app.kit.resources.resource import CREATE, DELETE, LIST, READ, REPLACE, UPDATE, Verb
+
+_BY_VERB: dict[Verb, Callable[[Context, BoundOperation, Wire], Wire]] = {
+    LIST: resource_operations.read,
+    READ: resource_operations.read,
+    CREATE: resource_operations.create,
+    UPDATE: resource_operations.update,
+    REPLACE: resource_operations.replace_all,
+    DELETE: resource_operations.delete,
+}
+
+
+def implement(bound: Iterable[BoundOperation]) -> None:
+    """Register the handlers of resources' operations."""
+    for item in bound:
+        does = item.draft.does
+        handler = resource_operations.act if does is None else _BY_VERB[does.verb]
+        item.operation.implements(partial(_handle, handler, item))
+
+
+def _handle(
+    handler: Callable[[Context, BoundOperation, Wire], Wire], bound: BoundOperation, context: Context, req: Wire
+) -> Wire:
+    return handler(context, bound, req)
+
+
+import_contract()
+implement(BOUND)

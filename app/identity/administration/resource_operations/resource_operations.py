@@ -1,0 +1,324 @@
+"""Implements the operations of every resource: list, read, create, change, replace, delete, and actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from app.contract import errors
+from app.contract.catalogue import CATALOGUE
+from app.contract.paging import DEFAULT_SIZE
+from app.identity.administration.resource_operations import idempotency, resource_errors
+from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
+from app.identity.administration.resource_operations.write_resources import Writer, unique_key
+from app.identity.directory.tenants import tenant_writes
+from app.identity.platform.context import Context
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.kit import randomness
+from app.kit.clock import iso
+from app.kit.operations.wire import Wire
+from app.kit.resources import resource_models, resource_values
+from app.kit.resources.operations import BoundOperation, is_list
+from app.kit.resources.resource import (
+    CREATED_AT,
+    FIXED,
+    MODIFIED_AT,
+    ONCE,
+    READ_ONLY,
+    InSettings,
+    Resource,
+    ResourceMember,
+)
+from app.kit.resources.resource_models import MAX_ON_A_PAGE
+from app.kit.resources.resource_values import ItemInput, put_at, value_at
+
+
+def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+    """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
+    resource, does = bound.draft.resource, bound.draft.does
+    store, access = store_of(resource), StoreAccess.of(context)
+    provided = _identified(context, bound, req)
+    if does is not None and is_list(resource, does.verb):
+        found = store.items(access, resource, tuple(provided.id.values()))
+        if not found and does.unknown is not None:
+            raise does.unknown
+        return _listed(context, bound, _page(bound, req, found))
+    item = store.item(access, resource, tuple(provided.id.values()))
+    if item is None:
+        raise resource_errors.unknown(bound)
+    if bound.unset is not None and not _is_set(resource, item):
+        raise bound.unset
+    return shown(context, bound, item)
+
+
+def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+    """Create an item. Raises the address's `exists` and `full`, and its error profile's refusal of a malformed field."""
+    resource = bound.draft.resource
+    if resource.is_singleton:
+        return update(context, bound, req)
+    _run_before_lock(context, bound, req, None)
+    _lock(context)
+    if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
+        return earlier
+    provided, access = _read_input(context, bound, req), StoreAccess.of(context)
+    generated = _renewed(resource, [member.fields[0] for member in resource.members if ONCE in member.roles])
+    secrets = {**provided.secrets, **generated}
+    item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=access.now, modified_at=access.now)
+    writer = _writer(context, bound)
+    writer.check(item)
+    _refuse_taken(bound, writer, item)
+    _write(writer, None, item)
+    response = shown(context, bound, item, tuple(generated))
+    idempotency.keep_response(context, bound, req, response)
+    return response
+
+
+def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+    """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
+    resource = bound.draft.resource
+    provided = _read_input(context, bound, req)
+    if rules_of(resource).before_lock is not None:
+        stored = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
+        if stored is None:
+            raise resource_errors.unknown(bound)
+        rules_of(resource).require_powers(context, stored)
+        _run_before_lock(context, bound, req, stored)
+    _lock(context)
+    before = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
+    if before is None:
+        raise resource_errors.unknown(bound)
+    if bound.unset is not None and not _is_set(resource, before):
+        raise bound.unset
+    rules_of(resource).require_powers(context, before)
+    resource_errors.refuse_changed_identity(bound, context.raw.body, shown(context, bound, before))
+    secrets = provided.secrets_after(before.secrets)
+    content = provided.content(_base(resource, before))
+    after = replace(before, content=content, secrets=secrets, modified_at=context.now)
+    writer = _writer(context, bound)
+    writer.check(after)
+    _refuse_duplicate(writer, after)
+    _write(writer, before, after)
+    return shown(context, bound, after)
+
+
+def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
+    """Replace all items by those of the body; items that it omits are removed."""
+    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
+    parents = tuple(resource_values.read_input(resource, req).id.values())
+    provided = [_read_input(context, bound, element) for element in req.data]
+    _lock(context)
+    items = [Item((*parents, *_new_id(bound, element)), element.content(), element.secrets) for element in provided]
+    if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
+        raise bound.draft.address.exists or bound.bad("Data: each item once.")
+    stored, writer = {item.id: item for item in store.items(access, resource, parents)}, _writer(context, bound)
+    for item_id in stored.keys() - {item.id for item in items}:
+        writer.remove(stored[item_id])
+    for item in items:
+        writer.check(item)
+        before = stored.get(item.id)
+        if before is not None:
+            item = replace(before, content=item.content, secrets={**before.secrets, **item.secrets})  # noqa: PLW2901
+        _write(writer, before, item)
+    return _listed(context, bound, store.items(access, resource, parents))
+
+
+def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+    """Delete an item. Raises `unknown`."""
+    resource = bound.draft.resource
+    provided = _identified(context, bound, req)
+    _lock(context)
+    item = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
+    if item is None:
+        raise resource_errors.unknown(bound)
+    _writer(context, bound).remove(item)
+    return bound.draft.address.deleted()
+
+
+def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+    """Run an action: renew the secrets that it declares, then call its hook. Raises `unknown`."""
+    resource, action = bound.draft.resource, bound.draft.action
+    if action is None:
+        raise LookupError(bound.draft.name)
+    store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
+    if (prepare := rules_of(resource).actions_before_lock.get(action.name)) is not None:
+        if (item := store.item(StoreAccess.of(context), resource, item_id)) is None:
+            raise resource_errors.unknown(bound)
+        rules_of(resource).require_powers(context, item)
+        context.work.release_connection()
+        prepare(context, item)
+    _lock(context)
+    before = store.item(StoreAccess.of(context), resource, item_id)
+    if before is None:
+        raise resource_errors.unknown(bound)
+    rules_of(resource).require_powers(context, before)
+    renewed = _renewed(resource, action.renews)
+    after = replace(before, secrets={**before.secrets, **renewed})
+    hook = rules_of(resource).actions.get(action.name)
+    done = hook(context, after, req) if hook else None
+    after = done if isinstance(done, Item) else after
+    if after != before:
+        writer = _writer(context, bound)
+        writer.check(after)
+        _write(writer, before, after, action.name)
+    return done if isinstance(done, Wire) else shown(context, bound, after, tuple(renewed))
+
+
+def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
+    """Return an item as a response; secrets are masked, except those to `reveal`."""
+    resource, address = bound.draft.resource, bound.draft.address
+    content = resource_models.content_of(resource).model_validate(item.content)
+    moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
+    values = resource_values.response_values(
+        resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments
+    )
+    if (show := rules_of(resource).on_output) is not None:
+        show(context, content, values)
+    return resource_models.answer(resource, address).model_validate(values)
+
+
+def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> Wire:
+    listed = [shown(context, bound, item) for item in items]
+    return resource_models.list_answer(bound.draft.resource, bound.draft.address).model_validate({"data": listed})
+
+
+def _page(bound: BoundOperation, req: Any, items: Sequence[Item]) -> Sequence[Item]:
+    """Return the requested page; without one all items, or the first page of a resource that has a default page."""
+    page, size = getattr(req, "page", None), getattr(req, "page_size", None)
+    if page is None and size is None and not bound.draft.resource.has_default_page:
+        return items
+    size = min(size or DEFAULT_SIZE, MAX_ON_A_PAGE)
+    return items[((page or 1) - 1) * size : (page or 1) * size]
+
+
+def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
+    """Return the input of a request. Refuses an empty one: it would replace all values by defaults, or change nothing."""
+    if resource_values.is_empty_input(req):
+        raise bound.empty("The body contains no setting.")
+    return _identified(context, bound, req)
+
+
+def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
+    """Return the input of a request, which may be its path alone."""
+    provided, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
+    if rules.on_input is not None:
+        rules.on_input(context, provided)
+    return provided
+
+
+def _run_before_lock(context: Context, bound: BoundOperation, req: Wire, before: Item | None) -> None:
+    """Run the hooks that call other systems, on valid content; the database connection is returned meanwhile.
+
+    A repetition of a request that created an item is answered without them.
+    """
+    resource = bound.draft.resource
+    before_lock_hook = rules_of(resource).before_lock
+    if before_lock_hook is None or idempotency.earlier_response(context, bound, req) is not None:
+        return
+    base = _base(resource, before) if before is not None else None
+    after = Item((), _read_input(context, bound, req).content(base))
+    _writer(context, bound).check(after)
+    context.work.release_connection()
+    before_lock_hook(context, before, after)
+
+
+def _lock(context: Context) -> None:
+    """Lock the tenant, so that concurrent writes see each other's changes."""
+    context.work.begin()
+    if tenant_writes.lock(context.work) is None:
+        raise errors.MachineRefused
+
+
+def _new_id(bound: BoundOperation, item_input: ItemInput) -> tuple[str, ...]:
+    parts = []
+    for member in bound.draft.resource.keys:
+        key = member.key
+        if key is not None and key.is_minted:
+            parts.append(randomness.guid())
+            continue
+        part = item_input.id.get(member.fields[-1])
+        if part is None:
+            raise bound.bad.names(member.request_name)
+        if key is not None and key.parameter and not key.is_parent:
+            _refuse_unreachable(bound, member, part)
+        parts.append(part)
+    return tuple(parts)
+
+
+def _refuse_unreachable(bound: BoundOperation, member: ResourceMember, part: str) -> None:
+    """Refuse an id that cannot be a path segment, or that is a fixed segment of another path."""
+    is_plain = part not in ("", ".", "..") and "/" not in part and len(part) <= 200
+    if not is_plain or part.lower() in _fixed_segments(bound.draft.resource):
+        raise bound.bad(f"{member.request_name}: another one; this cannot stand in an address.")
+
+
+@lru_cache(maxsize=512)
+def _fixed_segments(resource: Resource) -> frozenset[str]:
+    """Return the fixed path segments at the position of an id, in lower case."""
+    below = [f"{path}/" for address in resource.addresses for path in (address.path, *address.also)]
+    paths = [path for operation in CATALOGUE for _, path in operation.addresses()]
+    paths += [action.address.partition(" ")[2] for action in resource.actions]
+    found = {path[len(base) :].partition("/")[0] for base in below for path in paths if path.startswith(base)}
+    return frozenset(item.lower() for item in found if not item.startswith("{"))
+
+
+def _is_set(resource: Resource, item: Item) -> bool:
+    backing = resource.backing
+    return (
+        not isinstance(backing, InSettings)
+        or not backing.key
+        or value_at(item.content, tuple(backing.key.split("."))) is not None
+    )
+
+
+def _base(resource: Resource, before: Item) -> dict[str, Any]:
+    """Return the content that an update starts from: read-only members, or all if updates are partial."""
+    if resource.partial:
+        return before.content
+    retained: dict[str, Any] = {}
+    backing = resource.backing
+    if resource.is_singleton and isinstance(backing, InSettings):
+        retained = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
+    for member in resource.members:
+        current = value_at(before.content, member.path)
+        if current is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
+            put_at(retained, member.path, current)
+    return retained
+
+
+def _writer(context: Context, bound: BoundOperation) -> Writer:
+    return Writer(context, bound.draft.resource, bound.bad, resource_errors.taken(bound))
+
+
+def _write(writer: Writer, before: Item | None, after: Item, event: str = "changed") -> None:
+    writer.write(before, after, event)
+    if writer.rules.after_request is not None:
+        writer.rules.after_request(writer.context, before, after)
+
+
+def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
+    resource, stored = bound.draft.resource, writer.stored_items(item)
+    if any(element.id == item.id for element in stored):
+        raise writer.taken
+    _refuse_duplicate(writer, item)
+    if len(stored) >= resource.max_items:
+        raise bound.draft.address.full or bound.bad(f"At most {resource.max_items} {resource.plural}.")
+
+
+def _refuse_duplicate(writer: Writer, item: Item) -> None:
+    """Refuse unique values that another item has."""
+    unique = _unique(writer.resource, item) if writer.resource.unique else None
+    if unique and any(
+        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.stored_items(item)
+    ):
+        raise writer.taken
+
+
+def _unique(resource: Resource, item: Item) -> str | None:
+    return unique_key(resource, item.id, item.content) or "/".join(item.id)
+
+
+def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:
+    members = [resource.named(name) for name in names]
+    return {resource_values.secret_name(resource, member): randomness.token() for member in members}

@@ -1,0 +1,203 @@
+"""Federated sign-in: the redirect to a provider and back, and links between accounts and identities of providers.
+
+One state token binds the callback to the interaction, the tenant and the connection.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors
+from app.contract.federation.connections import can_sign_in, resolved
+from app.contract.messages.models import MailKind
+from app.identity.authentication.federation import jwt_providers, offered_connections
+from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
+from app.identity.authentication.federation.providers.openid import OpenIdProvider
+from app.identity.credentials import notifications
+from app.identity.directory.accounts import linked_identities, provider_tokens
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
+from app.identity.directory.tenants.keys import tenant_secrets
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit import randomness
+from app.kit.clock import aware
+
+log = logging.getLogger("gatehouse.identity")
+
+LIFETIME: Final = timedelta(hours=1)
+"""How long a person may stay at the provider: some create an account there first."""
+CALLBACK: Final = "/socialauth/validate.sauth"
+"""The callback path: the redirect URI that tenants register at their providers."""
+
+
+class ConnectionRefused(Exception):
+    """The visitor declined at the provider, or the provider refused the sign-in."""
+
+
+class ConnectionBroken(Exception):
+    """The provider does not respond, or its response is invalid."""
+
+
+class UnknownState(Exception):
+    """The state was never issued, expired, was used, or belongs to another tenant."""
+
+
+def active_names(context: Context) -> tuple[str, ...]:
+    """Return the providers of identities that can sign in now, on pages or in apps."""
+    settings = context.tenant.settings.connections
+    return *(name for name, setting in settings.items() if can_sign_in(name, setting)), *jwt_providers.active_names(
+        context
+    )
+
+
+def begin(
+    context: Context,
+    connection: OfferedConnection,
+    interaction_id: str,
+    *,
+    reauthenticate: bool = False,
+    hint: str = "",
+) -> str:
+    """Return the provider's authorization URL for the browser.
+
+    Args:
+        reauthenticate: whether the provider must authenticate the user again, even with a session there.
+        hint: the expected account's identifier.
+
+    Raises:
+        ConnectionBroken: the provider's metadata names no authorization endpoint.
+    """
+    text = randomness.token()
+    request = AuthenticationRequest(
+        f"{interaction_id}.{text}", randomness.token(16), randomness.token(48), f"{context.issuer}{CALLBACK}"
+    )
+    language = context.visit.language if context.visit else ""
+    provider = provider_of(context, connection.name)
+    context.work.release_connection()
+    try:
+        url = provider.authorization_url(request, hint=hint, is_reauthentication=reauthenticate, language=language)
+    except ProviderUnavailable as problem:
+        raise _log_broken(connection.name, problem) from None
+    facts = {
+        "attempt": interaction_id,
+        "connection": connection.name,
+        "nonce": request.nonce,
+        "verifier": request.code_verifier,
+        "again": reauthenticate,
+    }
+    continuation_tokens.issue(
+        context,
+        ContinuationPurpose.CONNECTION,
+        NO_ACCOUNT,
+        lifetime=LIFETIME,
+        facts=facts,
+        text=text,
+    )
+    return url
+
+
+def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
+    """Use up the state, and return the identity that the provider authenticated.
+
+    The returned connection trusts the address only where the provider owns mailboxes of its domain.
+
+    Args:
+        parameters: those of the callback.
+
+    Raises:
+        UnknownState, ConnectionRefused, ConnectionBroken.
+    """
+    token = _spend_state(context, state)
+    name = str(token.facts["connection"])
+    try:
+        connection = offered_connections.find(context, name)
+    except (errors.UnknownConnection, errors.ConnectionNotConfigured):
+        raise ConnectionBroken(f"{name} was removed") from None
+    requested_at = aware(token.created_at) if token.facts["again"] else None
+    request = AuthenticationRequest(
+        state, token.facts["nonce"], token.facts["verifier"], f"{context.issuer}{CALLBACK}", requested_at
+    )
+    provider = provider_of(context, name)
+    context.work.release_connection()
+    try:
+        identity, tokens = provider.fetch_identity(request, parameters, context.now)
+    except ProviderDenied as reason:
+        log.info("connection %s refused: %s", name, reason)
+        raise ConnectionRefused from None
+    except ProviderUnavailable as problem:
+        raise _log_broken(name, problem) from None
+    if tokens is not None:
+        identity = provider_tokens.store_pending(context, identity, tokens)
+    trusts_email = connection.trusts_email and identity.gives_email
+    return identity, replace(connection, trusts_email=trusts_email)
+
+
+def link(context: Context, account: Account, identity: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
+    """Link an identity, as `linked_identities.link` does, and notify the account, unless this identity registered it."""
+    before = {linked.key for linked in linked_identities.of(account)}
+    changed = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
+    key = (identity.provider, identity.subject)
+    is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == identity.provider
+    if key not in before and not is_first:
+        _notify(context, MailKind.IDENTITY_LINKED, changed, identity.provider)
+    return changed
+
+
+def unlink(context: Context, account: Account, identity: Identity, *, suppress_webhook: bool = False) -> Account:
+    """Unlink an identity, as `linked_identities.unlink` does, and notify the account (decision 0061)."""
+    changed = linked_identities.unlink(
+        context, account, identity.provider, identity.subject, suppress_webhook=suppress_webhook
+    )
+    _notify(context, MailKind.IDENTITY_UNLINKED, changed, identity.provider)
+    return changed
+
+
+def _notify(context: Context, kind: MailKind, account: Account, provider: str) -> None:
+    notifications.notify_with_alert_link(
+        context, kind, account.email, account, provider=offered_connections.title_for(context, provider)
+    )
+
+
+def _spend_state(context: Context, state: str) -> ContinuationToken:
+    interaction_id, _, text = state.rpartition(".")
+    token = continuation_tokens.find(context, ContinuationPurpose.CONNECTION, text)
+    if token is None or token.is_expired(context.now) or token.facts["attempt"] != interaction_id:
+        raise UnknownState
+    with context.work.separate_transaction() as work:
+        if not continuation_tokens.spend(context.within(work), token):
+            raise UnknownState
+    return token
+
+
+def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
+    log.warning("connection %s: %s", name, problem)
+    return ConnectionBroken(name)
+
+
+def provider_response(problem: ProviderUnavailable) -> str | None:
+    """Return a summary of the provider's response; None if it did not answer. Its text may contain secrets."""
+    return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)
+
+
+def secret_of(context: Context, name: str) -> str:
+    """Return the client secret of a connection; empty without one."""
+    secrets = tenant_secrets.secrets_of(context.services.encryption, context.tenant, tenant_secrets.CONNECTIONS)
+    return secrets.get(name, "")
+
+
+def provider_of(context: Context, name: str) -> OpenIdProvider | OAuth2Provider:
+    """Return the tenant's client at the provider of a configured connection."""
+    effective = resolved(name, context.tenant.settings.connections[name])
+    secret = secret_of(context, name)
+    if effective.issuer:
+        return OpenIdProvider(name, effective, secret, context.services.provider_metadata)
+    return OAuth2Provider(name, effective, secret, context.services.provider_metadata.resolver)

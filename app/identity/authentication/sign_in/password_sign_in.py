@@ -1,0 +1,316 @@
+"""Signs in by password: verifies it, decides whether the account may sign in, and records the sign-in or the failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors
+from app.identity.authentication.sign_in import allowed_methods, eligibility, locks, risks, sign_in_identifiers
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.verification import email_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
+from app.identity.credentials import account_locks, reset_messages
+from app.identity.credentials.passwords import new_password_hash, verify_password
+from app.identity.credentials.reset_messages import ResetOptions
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import IssuedTokens, TokenGrant
+from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
+from app.identity.directory.organizations import active_policies
+from app.identity.directory.organizations.memberships import just_in_time_membership
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.token_claims import TokenClaims
+from app.kit.limits.rate_limits import Rate
+from app.kit.operations.errors import ApiError
+
+PASSWORD = "pwd"  # RFC 8176
+BREACHED_FLAG = "is_password_breached"
+
+
+@dataclass(frozen=True)
+class PasswordSignIn:
+    """An account whose password was verified. If a second factor is `required`, the sign-in is not recorded yet."""
+
+    account: Account
+    required: RequiredFactor | None = None
+    opens_lock: bool = False
+
+
+def sign_in_with_password(
+    context: Context,
+    identifier: TypedIdentifier,
+    password: str,
+    solution: LockSolution,
+    *,
+    hides_unknown: bool,
+    options: VerificationOptions | None = None,
+    suppress_webhook: bool = False,
+) -> PasswordSignIn:
+    """Return the account with this password, and record the sign-in unless a second factor is required.
+
+    Spends one hash whether or not the account exists.
+
+    Args:
+        solution: opens a lock of failed attempts, if the account has one.
+        hides_unknown: respond for unknown and unverified accounts as for known ones, locks included.
+        options: how to send the verification of an unverified address or number again; None sends nothing.
+        suppress_webhook: emit no event.
+
+    Raises:
+        TooManyRequests: the address or the tenant reached its limit.
+        UnknownAccount: no such account, and the tenant does not hide that.
+        WrongCredentials: the password does not match.
+        LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: too many failures.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.solve`: the solution does not open the lock.
+        PasswordBreached, PasswordResetMailed: the password is right, and is in a list of breached passwords.
+        LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may not
+            sign in.
+        LoginNotAllowed: the password is right, but an organization of the account requires another method.
+        MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
+            not be sent; programs get this error, hosted pages do not.
+    """
+    _spend_limits(context)
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
+    lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
+    solved = _solve_lock(context, lookup, solution)
+    account = verify_password.verify(context, lookup.account, password)
+    if account is None:
+        raise _wrong_credentials(context, lookup, solved)
+    is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
+    new_hash = context.hashing.hash(password) if is_stale else None
+    _refuse_ineligible(context, lookup, solved, options)
+    allowed_methods.refuse(context, account, (PASSWORD,))
+    refuse_breached(context, account, password)
+    risks.refuse_new_origin(context, account)
+    required = risks.required_factor(context, account)
+    is_solved, is_complete = solved is not None, required is None
+    joined = just_in_time_membership.lock_joinable(context, account) if is_complete else []
+    if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
+        context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
+        raise _current_lock_refusal(context, lookup, solved) or errors.WrongCredentials()
+    context.give_back_attempts(account.uid)
+    is_secure = new_password_hash.is_secure(context, account, password)
+    account = accounts.record_password_strength(context, account, is_secure=is_secure)
+    if is_complete:
+        notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
+    return PasswordSignIn(account, required, is_solved)
+
+
+def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> AccountLock | None:
+    """Return the lock that the solution opened; None for an account without a lock.
+
+    Raises the lock's refusal otherwise; a wrong security answer is counted.
+    """
+    lock = account_lookup.lock_of(context, lookup)
+    context.work.release_connection()
+    if lock is None or locks.solve(context, lookup, lock, solution):
+        return lock
+    account_lookup.count_failure(context, lookup)
+    context.audit.record("sign_in.refused", **_audit_uid(lookup), reason="security answer")
+    raise locks.with_lock_challenge(context, lookup, lock, errors.WrongQuestionOrAnswer())
+
+
+def _record_login(
+    context: Context, account: Account, password: str, new_hash: str | None, *, is_lock_solved: bool, is_complete: bool
+) -> bool:
+    """Record the sign-in on the account; return False where a concurrent change no longer permits it.
+
+    Where two concurrent sign-ins renew a stale hash, the second verifies the password against the hash of the first.
+    """
+    flags: dict[str, Any] = {"is_lock_solved": is_lock_solved, "is_complete": is_complete}
+    if login_records.record_login(
+        context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **flags
+    ):
+        return True
+    if new_hash is None:
+        return False
+    context.work.rollback()
+    renewed = accounts.by_uid(context, account.uid)
+    context.work.release_connection()
+    if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
+        return False
+    return login_records.record_login(
+        context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **flags
+    )
+
+
+def notify_sign_in(
+    context: Context, account: Account, joined: Sequence[OrganizationRecord], *, suppress_webhook: bool
+) -> None:
+    """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations.
+
+    `joined`: the result of `just_in_time_membership.lock_joinable`.
+    """
+    events.emit(context, "Login", account, suppress_webhook)
+    risks.remember_origin(context, account)
+    if joined:
+        just_in_time_membership.join_by_verified_domain(context, account, joined)
+
+
+def try_record_sign_in(
+    context: Context, account: Account, kind: str = "email", *, suppress_webhook: bool = False
+) -> bool:
+    """Record a complete sign-in that used no password; return False where the account may not sign in."""
+    return eligibility.can_sign_in(context, account, kind) and _record(context, account, suppress_webhook)
+
+
+def record_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
+    """Record a complete sign-in that used no password.
+
+    Raises:
+        AccountBlocked, LoginDisabled, PrivacyPolicyOutdated, TooManySessions: why the account may not sign in.
+    """
+    account_locks.refuse_locked(context, account)
+    if (refusal := eligibility.refusal(context, account, kind)) is not None:
+        raise refusal
+    if not _record(context, account, suppress_webhook):
+        raise errors.AccountBlocked
+
+
+def _record(context: Context, account: Account, suppress_webhook: bool) -> bool:
+    """Record the sign-in, unless a concurrent request locked the account; return whether it is recorded."""
+    joined = just_in_time_membership.lock_joinable(context, account)
+    is_recorded = login_records.record_login(
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
+    )
+    if is_recorded:
+        notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
+    return is_recorded
+
+
+def issue_tokens(
+    context: Context,
+    account: Account,
+    methods: tuple[str, ...] = (PASSWORD,),
+    *,
+    provider: str = "Email",
+    unfinished: dict[str, Any] | None = None,
+) -> IssuedTokens:
+    """Return the tokens of an API sign-in. `methods` are its `amr` (RFC 8176).
+
+    Args:
+        unfinished: the authentication of a sign-in that must accept the privacy policy first; the token can only do that.
+    """
+    claims = TokenClaims(
+        provider=provider,
+        agent=context.agent,
+        address=context.ip_address,
+        amr=methods,
+        auth_time=int(context.now.timestamp()),
+        unfinished_sign_in=unfinished,
+    )
+    access, refresh = active_policies.shortest_lifetimes(context, account)
+    grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
+    return tokens.issue(context, grant)
+
+
+def _spend_limits(context: Context) -> None:
+    limits = context.tenant.settings.limits
+    context.count_attempt("sign_in", limits.sign_in_per_minute_per_address)
+    if limits.sign_in_per_minute:
+        context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
+
+
+def _audit_uid(lookup: AccountLookup) -> dict[str, str]:
+    return {"uid": lookup.account.uid} if lookup.account else {}
+
+
+def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: AccountLock | None) -> ApiError | None:
+    """Return the error of a lock that concurrent requests caused while this password was verified."""
+    if solved is not None:
+        return None
+    current = accounts.by_uid(context, lookup.account.uid) if lookup.account else None
+    lock = login_records.lock_of(current) if current else unknown_identifiers.lock_of(context, lookup.name_hashes)
+    return locks.lock_refusal(context, lookup, lock) if lock else None
+
+
+def _wrong_credentials(context: Context, lookup: AccountLookup, solved: AccountLock | None) -> ApiError:
+    """Count the failure and return its error. After the last attempt wrong and right passwords get the same refusal."""
+    if lookup.account is None and not lookup.is_hidden:
+        context.audit.record("sign_in.refused", reason="unknown")
+        return errors.UnknownAccount()
+    lockout = context.tenant.settings.lockout
+    failure = account_lookup.count_failure(context, lookup)
+    reason = "password" if lookup.account else "unknown"
+    context.audit.record("sign_in.refused", **_audit_uid(lookup), reason=reason, attempts=failure.attempts)
+    is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
+    if is_late and (lock_refusal := _current_lock_refusal(context, lookup, solved)):
+        return lock_refusal
+    if failure.is_locked and lookup.account and solved is None:
+        context.audit.record("account.locked", uid=lookup.account.uid, lock=lockout.type)
+    if not lookup.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
+        left = max(0, lockout.maximum_failed_attempts - failure.attempts)
+        return errors.WrongCredentials(
+            f"The password doesn’t match, or there’s no such account. Attempts left: {left}."
+        )
+    return _with_lock_challenge(context, lookup, solved, failure, errors.WrongCredentials())
+
+
+def _with_lock_challenge(
+    context: Context, lookup: AccountLookup, solved: AccountLock | None, failure: Failure, refusal: ApiError
+) -> ApiError:
+    """Add the challenge of the lock that the next try needs, so that hosted pages can show it at once."""
+    if context.visit is None or not failure.is_locked:
+        return refusal
+    return locks.with_lock_challenge(
+        context, lookup, solved or AccountLock(LOCK_KINDS[context.tenant.settings.lockout.type]), refusal
+    )
+
+
+def _refuse_ineligible(
+    context: Context, lookup: AccountLookup, solved: AccountLock | None, options: VerificationOptions | None
+) -> None:
+    """Raise the reason why the account may not sign in with the right password; a concurrent lock comes first.
+
+    EmailUnverified and PhoneUnverified state that a verification was sent; if sending failed, a program gets that error instead.
+    """
+    account = lookup.account
+    refusal = eligibility.refusal(context, account, lookup.identifier.kind) if account else None
+    if account and refusal is not None:
+        other = _current_lock_refusal(context, lookup, solved)
+        if other is None and options is not None:
+            unsent = email_verification.send_after_refusal(context, account, refusal, options)
+            other = unsent if context.visit is None and not lookup.is_hidden else None
+        if other is None and solved and context.visit:
+            other = locks.with_lock_challenge(context, lookup, solved, refusal)
+        raise other or refusal
+    context.work.release_connection()
+
+
+def refuse_breached(context: Context, account: Account, password: str) -> None:
+    """Refuse a right password that is in a list of breached passwords.
+
+    Call it before anything is written. A password is looked up once; the account stores the result.
+
+    Raises:
+        PasswordBreached: the tenant requires a reset; the reset mail was just sent.
+        PasswordResetMailed: the reset mail was sent at an earlier sign-in.
+    """
+    action = context.tenant.settings.password_policy.breached
+    if action == "off":
+        return
+    if account.private.get(BREACHED_FLAG):
+        if action == "change":
+            raise errors.PasswordResetMailed
+        return
+    context.work.release_connection()
+    if not context.services.breached_passwords.has(password):
+        return
+    context.audit.record("password.breached", uid=account.uid, action=action)
+    with context.work.separate_transaction() as work:
+        separate = context.within(work)
+        locked = account_store.lock(separate, account.uid)
+        if locked is not None:
+            account_store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
+    if action in ("notify", "change"):
+        reset_messages.send_separately(context, account, ResetOptions())
+    if action == "change":
+        raise errors.PasswordBreached

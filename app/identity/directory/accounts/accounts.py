@@ -1,0 +1,200 @@
+"""Finds accounts and builds their profiles. `app.identity.use_cases` changes accounts, which needs passwords and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors
+from app.contract.auth import READS_TOKENS
+from app.contract.profile import PROVIDER_TOKENS, Profile
+from app.identity.directory.accounts import account_store, identifiers
+from app.identity.directory.accounts.account import Account, full_name
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normalize
+from app.identity.directory.accounts.profile.profile_document import claimable_of, entered_of, profile_of
+from app.identity.directory.accounts.profile.selected_fields import project
+from app.identity.platform import powers
+from app.identity.platform.context import Context
+
+
+def by_uid(context: Context, uid: str) -> Account | None:
+    """Return the account with this id."""
+    return account_store.by_uid(context, uid)
+
+
+def by_uids(context: Context, uids: Collection[str]) -> dict[str, Account]:
+    """Return the accounts with these ids by id, in one statement."""
+    return {item.uid: item for item in account_store.by_uids(context, uids)} if uids else {}
+
+
+def current_uid(context: Context, uid: str) -> str:
+    """Return the present id of the account that has or had this id."""
+    return account_store.current_uid(context, uid) or uid
+
+
+def is_email(value: str) -> bool:
+    """Return whether the text is a well-formed address."""
+    return identifiers.normalize_email(value) is not None
+
+
+def by_email(context: Context, value: str) -> Account | None:
+    """Return the account with this address, in any spelling."""
+    form = identifiers.normalize_email(value)
+    return account_store.by_identifier(context, EMAIL, form) if form else None
+
+
+def by_emails(context: Context, forms: Collection[str]) -> dict[str, Account]:
+    """Return the accounts with these normalized addresses by address, in two statements for any number."""
+    return account_store.by_identifiers(context, EMAIL, forms)
+
+
+def by_username(context: Context, value: str) -> Account | None:
+    form = identifiers.normalize_username(value)
+    return account_store.by_identifier(context, USERNAME, form) if form else None
+
+
+def by_phone(context: Context, value: str) -> Account | None:
+    form = identifiers.normalize_phone(value)
+    return account_store.by_identifier(context, PHONE, form) if form else None
+
+
+def current(context: Context) -> Account:
+    """Return the account of the access token or the visit; raises NotAuthenticated if it is closed or gone."""
+    account = account_store.by_uid(context, context.account_uid)
+    if account is None or not account.is_active or account.is_deleted:
+        raise errors.NotAuthenticated
+    return account
+
+
+def of_token(context: Context) -> Account | None:
+    """Return the account of the access token as the token's statement read it; None if it is gone."""
+    account: Account | None = context.token_holder.account
+    return account
+
+
+def require(context: Context, uid: str) -> Account:
+    """Return the account with this id; raises MalformedUid, UnknownUid."""
+    if not identifiers.is_well_formed_uid(uid):
+        raise errors.MalformedUid
+    account = account_store.by_uid(context, uid)
+    if account is None:
+        raise errors.UnknownUid
+    return account
+
+
+def require_by_profile_id(context: Context, profile_id: str) -> Account:
+    """Return the account by profile id (the interface's `ID`); raises UnknownUid."""
+    account = account_store.by_identifier(context, PROFILE, profile_id)
+    if account is None:
+        raise errors.UnknownUid
+    return account
+
+
+def require_by_identifier(context: Context, *, email: str | None, username: str | None, phone: str | None) -> Account:
+    """Return the account by exactly one identifier.
+
+    Raises:
+        IdentifierMissing: none is given.
+        BadParameter: more than one is given.
+        MalformedEmail: the email cannot be one.
+        UnknownAccount, UnknownUsername, UnknownPhone: no account has it.
+    """
+    provided = [name for name, value in (("email", email), ("username", username), ("phone", phone)) if value]
+    if not provided:
+        raise errors.IdentifierMissing
+    if len(provided) > 1:
+        raise errors.BadParameter(
+            f"The {provided[1]} must not stand beside {provided[0]}: exactly one identifier is expected."
+        )
+    if email:
+        return require_by_email(context, email)
+    account = by_username(context, username) if username else by_phone(context, phone or "")
+    if account is None:
+        raise errors.UnknownUsername if username else errors.UnknownPhone
+    return account
+
+
+def require_by_email(context: Context, email: str | None) -> Account:
+    """Return the account by address; raises EmailMissing without one, MalformedEmail, UnknownAccount."""
+    if not email:
+        raise errors.EmailMissing
+    if identifiers.normalize_email(email) is None:
+        raise errors.MalformedEmail
+    account = by_email(context, email)
+    if account is None:
+        raise errors.UnknownAccount
+    return account
+
+
+def record_password_strength(context: Context, account: Account, *, is_secure: bool) -> Account:
+    """Store whether the password meets the current policy, and return the changed account.
+
+    This unit of work must have locked the row by a write; the other members of `private` are read again.
+    """
+    if is_secure == bool(account.private.get("is_secure_password")):
+        return account
+    fresh = account_store.by_uid(context, account.uid) or account
+    private = {**fresh.private, "is_secure_password": is_secure}
+    account_store.change(context, account.uid, {"private": private})
+    return replace(account, private=private)
+
+
+def profile_for_server(context: Context, account: Account, fields: str | None) -> Profile:
+    """Return the members of the profile that `fields` names. A provider's tokens need a scope of their own: they sign in natively."""
+    return _profile(account, fields, has_tokens=not context.program_scopes.isdisjoint({READS_TOKENS, powers.ALL}))
+
+
+def profile_for_owner(context: Context, account: Account, fields: str | None) -> Profile:
+    """Return the members of the profile that `fields` names.
+
+    It has a provider's tokens for the token of a sign-in of ours alone: neither for an application's, nor for a visit.
+    """
+    is_of_application = context.holder is not None and context.holder.client_id is not None
+    return _profile(account, fields, has_tokens=not is_of_application and context.visitor is None)
+
+
+def _profile(account: Account, fields: str | None, *, has_tokens: bool) -> Profile:
+    profile = profile_of(account)
+    if not has_tokens:
+        for item in (profile, *(profile["Identities"] or ())):
+            item.update(dict.fromkeys(PROVIDER_TOKENS & item.keys()))
+    return Profile.of(project(profile, fields))
+
+
+def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
+    """Return the profile after a sign-in; `account` is the account before it."""
+    after = replace(
+        account,
+        logins=account.logins + 1,
+        last_login_at=context.now,
+        modified_at=context.now,
+        is_locked=False,
+        lock_type="None",
+        locked_until=None,
+    )
+    return {**profile_of(after), "FirstLogin": account.logins == 0}
+
+
+__all__ = [
+    "by_email",
+    "by_phone",
+    "by_uid",
+    "by_username",
+    "claimable_of",
+    "entered_of",
+    "current",
+    "full_name",
+    "is_email",
+    "normalize",
+    "profile_for_owner",
+    "profile_for_server",
+    "profile_of",
+    "project",
+    "record_password_strength",
+    "require",
+    "require_by_email",
+    "require_by_identifier",
+    "require_by_profile_id",
+    "signed_in_profile",
+]

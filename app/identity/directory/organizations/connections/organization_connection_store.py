@@ -1,0 +1,256 @@
+"""Queries of the connections of organizations and of their group roles, always within the tenant and the organization."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json
+from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy.engine import Row
+from sqlalchemy.exc import IntegrityError
+
+from app.contract import errors
+from app.identity.directory.organizations import active_policies, organization_names
+from app.identity.directory.organizations.tables import (
+    organization_connections,
+    organization_group_roles,
+    organization_user_roles,
+)
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit import randomness
+
+_ADDRESS_LENGTH: Final = 34
+
+
+@dataclass(frozen=True)
+class OrganizationConnectionRecord:
+    """A connection to the identity provider of an organization."""
+
+    connection_id: str
+    org_id: str
+    name: str
+    domain: str | None
+    kind: str
+    address_key: str  # the opaque part of its addresses
+    is_active: bool
+    content: dict[str, Any]  # by the names of the interface's fields in Python
+    sealed: bytes | None
+    created_at: datetime
+    modified_at: datetime
+
+    @property
+    def is_saml(self) -> bool:
+        return self.kind.startswith("saml_")
+
+
+@dataclass(frozen=True)
+class GroupRoleRecord:
+    """A role for the members of a group at the identity provider."""
+
+    group_role_id: str
+    org_id: str
+    connection_id: str
+    group_id: str
+    name: str
+    role_id: str
+
+
+C, G, M = organization_connections.c, organization_group_roles.c, organization_user_roles.c
+_COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__)
+_GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
+
+
+def of_organizations(context: Context, org_ids: Collection[str]) -> dict[str, list[OrganizationConnectionRecord]]:
+    """Return the connections of these organizations, the oldest first, in one statement."""
+    found: dict[str, list[OrganizationConnectionRecord]] = {org_id: [] for org_id in org_ids}
+    ordered = (
+        select(*_COLUMNS)
+        .where(*_in_organization(context), C.org_id.in_(org_ids))
+        .order_by(C.created_at, C.connection_id)
+    )
+    for row in context.work.all(ordered):
+        found[row.org_id].append(_connection(row))
+    return found
+
+
+def by_id(context: Context, org_id: str, connection_id: str) -> OrganizationConnectionRecord | None:
+    where = (*_in_organization(context), C.org_id == org_id, C.connection_id == connection_id)
+    row = context.work.one(select(*_COLUMNS).where(*where))
+    return _connection(row) if row is not None else None
+
+
+def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:
+    """Return whether another connection of the organization has the name."""
+    where = (*_in_organization(context), C.org_id == org_id, C.name_key == name.lower(), C.connection_id != other_than)
+    return context.work.one(select(C.connection_id).where(*where)) is not None
+
+
+def add(
+    context: Context, org_id: str, values: Mapping[str, Any], secrets: Mapping[str, str]
+) -> OrganizationConnectionRecord:
+    """Add an active connection. Raises OrganizationConnectionTaken, DomainOfOtherConnection."""
+    connection_id = organization_names.mint(organization_names.CONNECTION)
+    row = {
+        **values,
+        "tenant_id": context.tenant.tenant_id,
+        "connection_id": connection_id,
+        "org_id": org_id,
+        "name_key": values["name"].lower(),
+        "address_key": randomness.alphanumeric(_ADDRESS_LENGTH),
+        "is_active": True,
+        "sealed": _seal(context, connection_id, secrets),
+        "created_at": context.now,
+        "modified_at": context.now,
+    }
+    try:
+        return _connection(context.work.run(insert(organization_connections).values(row).returning(*_COLUMNS)).one())
+    except IntegrityError as taken:
+        raise _taken(taken) from None
+
+
+def change(
+    context: Context, connection: OrganizationConnectionRecord, values: Mapping[str, Any], secrets: Mapping[str, str]
+) -> OrganizationConnectionRecord:
+    """Change a connection. Raises OrganizationConnectionTaken, DomainOfOtherConnection, UnknownOrganizationConnection."""
+    row = {
+        **values,
+        "name_key": values["name"].lower(),
+        "sealed": _seal(context, connection.connection_id, secrets),
+        "modified_at": context.now,
+    }
+    where = (*_in_organization(context), C.connection_id == connection.connection_id)
+    try:
+        changed = context.work.one(update(organization_connections).where(*where).values(row).returning(*_COLUMNS))
+    except IntegrityError as taken:
+        raise _taken(taken) from None
+    if changed is None:
+        raise errors.UnknownOrganizationConnection
+    return _connection(changed)
+
+
+def set_active(context: Context, connection_id: str, is_active: bool) -> bool:
+    """Activate or deactivate a connection. Return whether that changed it."""
+    where = (*_in_organization(context), C.connection_id == connection_id, C.is_active != is_active)
+    values = {"is_active": is_active, "modified_at": context.now}
+    return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
+
+
+def remove(context: Context, connection: OrganizationConnectionRecord) -> None:
+    """Delete a connection with its group roles, and the roles that they granted."""
+    active_policies.invalidate(context)
+    for table in (organization_connections, organization_group_roles, organization_user_roles):
+        where = (table.c.tenant_id == context.tenant.tenant_id, table.c.connection_id == connection.connection_id)
+        context.work.run(delete(table).where(*where))
+
+
+def secrets_of(context: Context, connection: OrganizationConnectionRecord) -> dict[str, str]:
+    """Return the decrypted secrets: `client_secret` or `sp_key`."""
+    if connection.sealed is None:
+        return {}
+    named = _binding(context.tenant.tenant_id, connection.connection_id)
+    secrets: dict[str, str] = from_json(context.services.encryption.decrypt(connection.sealed, named))
+    return secrets
+
+
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
+    """Encrypt the secrets under the first secret of the process. Return the number of changed rows."""
+    count = 0
+    for row in work.all(select(C.connection_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None))):
+        if not encryption.is_current(row.sealed):
+            named = _binding(work.tenant_id, row.connection_id)
+            sealed = encryption.encrypt(encryption.decrypt(row.sealed, named), named)
+            where = (C.tenant_id == work.tenant_id, C.connection_id == row.connection_id, C.sealed == row.sealed)
+            count += work.changed(update(organization_connections).where(*where).values(sealed=sealed))
+    return count
+
+
+def group_roles(context: Context, connection_ids: Collection[str]) -> dict[str, list[GroupRoleRecord]]:
+    """Return the group roles of these connections, by name, in one statement."""
+    found: dict[str, list[GroupRoleRecord]] = {connection_id: [] for connection_id in connection_ids}
+    where = (G.tenant_id == context.tenant.tenant_id, G.connection_id.in_(connection_ids))
+    for row in context.work.all(select(*_GROUP).where(*where).order_by(G.name_key)):
+        found[row.connection_id].append(GroupRoleRecord(**row._mapping))
+    return found
+
+
+def group_role(context: Context, connection_id: str, group_role_id: str) -> GroupRoleRecord | None:
+    row = context.work.one(select(*_GROUP).where(*_group(context, connection_id, group_role_id)))
+    return GroupRoleRecord(**row._mapping) if row is not None else None
+
+
+def add_group_role(
+    context: Context, connection: OrganizationConnectionRecord, values: Mapping[str, str]
+) -> GroupRoleRecord:
+    """Add a group role. Raises GroupRoleNameTaken, GroupTaken."""
+    row = {
+        **values,
+        "tenant_id": context.tenant.tenant_id,
+        "group_role_id": organization_names.mint(organization_names.GROUP_ROLE),
+        "org_id": connection.org_id,
+        "connection_id": connection.connection_id,
+        "name_key": organization_names.key_of(values["name"]),
+        "created_at": context.now,
+    }
+    try:
+        added = context.work.run(insert(organization_group_roles).values(row).returning(*_GROUP)).one()
+    except IntegrityError as taken:
+        raise _group_taken(taken) from None
+    return GroupRoleRecord(**added._mapping)
+
+
+def change_group_role(context: Context, stored: GroupRoleRecord, values: Mapping[str, str]) -> GroupRoleRecord | None:
+    """Change a group role. Raises GroupRoleNameTaken, GroupTaken."""
+    row = {**values, "name_key": organization_names.key_of(values["name"])}
+    where = _group(context, stored.connection_id, stored.group_role_id)
+    try:
+        changed = context.work.one(update(organization_group_roles).where(*where).values(row).returning(*_GROUP))
+    except IntegrityError as taken:
+        raise _group_taken(taken) from None
+    return GroupRoleRecord(**changed._mapping) if changed is not None else None
+
+
+def remove_group_role(context: Context, stored: GroupRoleRecord) -> bool:
+    """Delete a group role. Return whether it existed."""
+    where = _group(context, stored.connection_id, stored.group_role_id)
+    return context.work.changed(delete(organization_group_roles).where(*where)) > 0
+
+
+def _seal(context: Context, connection_id: str, secrets: Mapping[str, str]) -> bytes | None:
+    named = _binding(context.tenant.tenant_id, connection_id)
+    return context.services.encryption.encrypt(to_json(dict(secrets)), named) if secrets else None
+
+
+def _binding(tenant_id: str, connection_id: str) -> str:
+    """Return the associated data of the encrypted secrets, which binds them to their row."""
+    return f"{tenant_id} organization connection {connection_id}"
+
+
+def _taken(taken: IntegrityError) -> errors.OrganizationConnectionTaken | errors.DomainOfOtherConnection:
+    is_domain = "_domain" in str(taken.orig) or "organization_connections.domain" in str(taken.orig)
+    return errors.DomainOfOtherConnection() if is_domain else errors.OrganizationConnectionTaken()
+
+
+def _group_taken(taken: IntegrityError) -> errors.GroupRoleNameTaken | errors.GroupTaken:
+    is_group = "_group_roles_group" in str(taken.orig) or "organization_group_roles.group_id" in str(taken.orig)
+    return errors.GroupTaken() if is_group else errors.GroupRoleNameTaken()
+
+
+def _group(context: Context, connection_id: str, group_role_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        G.tenant_id == context.tenant.tenant_id,
+        G.connection_id == connection_id,
+        G.group_role_id == group_role_id,
+    )
+
+
+def _connection(row: Row[Any]) -> OrganizationConnectionRecord:
+    return OrganizationConnectionRecord(**row._mapping)
+
+
+def _in_organization(context: Context) -> tuple[ColumnElement[bool], ...]:
+    return (C.tenant_id == context.tenant.tenant_id,)

@@ -1,0 +1,288 @@
+"""The rules of the connections of organizations, and of the roles of groups at their identity providers."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.contract import errors
+from app.contract.organizations import organization_connection_operations
+from app.contract.organizations.models import Attributes
+from app.identity.directory.organizations import organization_names, organizations
+from app.identity.directory.organizations.connections import organization_connection_store, saml_metadata
+from app.identity.directory.organizations.connections.organization_connection_store import (
+    GroupRoleRecord,
+    OrganizationConnectionRecord,
+)
+from app.identity.directory.organizations.domains import domains
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.organizations.roles import organization_roles
+from app.identity.platform import saml_certificates
+from app.identity.platform.context import Context
+from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
+from app.kit.operations.partial_update import PartialUpdate, merged
+from app.kit.resources.resource import MASKED
+
+_SAML: Final = ("idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate")
+_OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
+_DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")
+_MAX_TRIES: Final = 10
+_READ_FROM_METADATA: Final = "idp_sign_in_url"
+_DEFAULT_SCOPES: Final = ("openid", "email", "profile")
+Request = organization_connection_operations.CreateConnection | organization_connection_operations.UpdateConnection
+CLIENT_SECRET, SP_KEY = "client_secret", "sp_key"
+"""The names of encrypted secrets."""
+
+
+def require(context: Context, organization: OrganizationRecord, connection_id: str) -> OrganizationConnectionRecord:
+    """Return a connection of the organization. Raises UnknownOrganizationConnection, also for a malformed id."""
+    is_id = organization_names.is_id(organization_names.CONNECTION, connection_id)
+    found = organization_connection_store.by_id(context, organization.org_id, connection_id) if is_id else None
+    if found is None:
+        raise errors.UnknownOrganizationConnection
+    return found
+
+
+def create(context: Context, req: organization_connection_operations.CreateConnection) -> OrganizationConnectionRecord:
+    """Create a connection.
+
+    Raises:
+        BadField: a member is missing, malformed or of the other kind; the metadata or the issuer is unreachable.
+        DomainNotInOrganization, DomainNotVerified, DomainOfOtherConnection: the domain cannot be used.
+        OrganizationConnectionTaken: the organization has a connection of this name.
+    """
+    organization = organizations.require_active(context, req.org_id)
+    domain = _domain(context, organization, req.domain)
+    if organization_connection_store.has_name(context, organization.org_id, req.name):
+        raise errors.OrganizationConnectionTaken
+    content, secrets = _content(context, req.connection_type, req, {}, {})
+    if req.connection_type != "oidc_custom":
+        certificate, secrets[SP_KEY] = saml_certificates.generate(organization.org_id, context.now)
+        content["sp_certificate"] = certificate
+    organizations.lock_active(context, organization.org_id)
+    values = {"name": req.name, "kind": req.connection_type, "domain": domain, "content": content}
+    connection = organization_connection_store.add(context, organization.org_id, values, secrets)
+    _record(context, "organization.connection_created", connection)
+    return connection
+
+
+def update(context: Context, req: organization_connection_operations.UpdateConnection) -> OrganizationConnectionRecord:
+    """Change a connection. Raises as `create` does, and UnknownOrganizationConnection, TooManyRequests.
+
+    What the identity provider states is read without a lock, so that it starts again if another request changed the connection.
+    """
+    for _ in range(_MAX_TRIES):
+        organization = organizations.require_active(context, req.org_id)
+        stored = require(context, organization, req.conn_id)
+        values, secrets = _changes(context, organization, stored, req)
+        organizations.lock_active(context, organization.org_id, is_alone=True)
+        if require(context, organization, req.conn_id) == stored:
+            connection = organization_connection_store.change(context, stored, values, secrets)
+            _record(context, "organization.connection_changed", connection)
+            return connection
+        context.work.rollback()
+    raise errors.TooManyRequests
+
+
+def _changes(
+    context: Context,
+    organization: OrganizationRecord,
+    stored: OrganizationConnectionRecord,
+    req: organization_connection_operations.UpdateConnection,
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the columns and the secrets of a connection after a request."""
+    kind = req.connection_type or stored.kind
+    if kind.startswith("saml_") is not stored.is_saml:
+        raise errors.BadField(
+            "The ConnectionType is not accepted: it may not change from SAML to OpenID Connect or back."
+        )
+    domain = stored.domain
+    if "domain" in req.model_fields_set:
+        domain = _domain(context, organization, req.domain)
+    name = req.name or stored.name
+    if organization_connection_store.has_name(context, organization.org_id, name, other_than=stored.connection_id):
+        raise errors.OrganizationConnectionTaken
+    content, secrets = _content(
+        context, kind, req, stored.content, organization_connection_store.secrets_of(context, stored)
+    )
+    return {"name": name, "kind": kind, "domain": domain, "content": content}, secrets
+
+
+def set_status(context: Context, organization: OrganizationRecord, connection_id: str, is_active: bool) -> None:
+    """Activate or deactivate a connection. Raises StatusAlreadySet, UnknownOrganizationConnection."""
+    connection = require(context, organization, connection_id)
+    if not organization_connection_store.set_active(context, connection.connection_id, is_active):
+        raise errors.StatusAlreadySet
+    event = "organization.connection_activated" if is_active else "organization.connection_deactivated"
+    _record(context, event, connection)
+
+
+def delete(context: Context, organization: OrganizationRecord, connection_id: str) -> None:
+    """Delete a connection with its group roles. Raises UnknownOrganizationConnection."""
+    connection = require(context, organization, connection_id)
+    organization_connection_store.remove(context, connection)
+    _record(context, "organization.connection_deleted", connection)
+
+
+def add_group_role(context: Context, req: organization_connection_operations.CreateGroupRole) -> GroupRoleRecord:
+    """Add a group role. Raises MalformedRoleId, GroupRoleNameTaken, GroupTaken."""
+    organization = organizations.lock_active(context, req.org_id)
+    connection = require(context, organization, req.conn_id)
+    values = {
+        "group_id": req.group_id,
+        "name": organization_names.checked(req.name),
+        "role_id": _role(context, organization, req.role_id),
+    }
+    added = organization_connection_store.add_group_role(context, connection, values)
+    _record(context, "organization.group_role_added", connection, group_role_id=added.group_role_id)
+    return added
+
+
+def change_group_role(context: Context, req: organization_connection_operations.UpdateGroupRole) -> GroupRoleRecord:
+    """Change a group role. Raises as `add_group_role` does, and MalformedGroupRoleId, UnknownGroupRole."""
+    organization = organizations.lock_active(context, req.org_id, is_alone=True)
+    connection = require(context, organization, req.conn_id)
+    stored = require_group_role(context, connection, req.group_role_id)
+    values = {
+        "group_id": req.group_id or stored.group_id,
+        "name": organization_names.checked(req.name) if req.name is not None else stored.name,
+        "role_id": _role(context, organization, req.role_id) if req.role_id is not None else stored.role_id,
+    }
+    changed = organization_connection_store.change_group_role(context, stored, values)
+    if changed is None:
+        raise errors.UnknownGroupRole
+    _record(context, "organization.group_role_changed", connection, group_role_id=stored.group_role_id)
+    return changed
+
+
+def delete_group_role(context: Context, connection: OrganizationConnectionRecord, group_role_id: str) -> None:
+    """Delete a group role. Raises MalformedGroupRoleId, UnknownGroupRole."""
+    stored = require_group_role(context, connection, group_role_id)
+    if not organization_connection_store.remove_group_role(context, stored):
+        raise errors.UnknownGroupRole
+    _record(context, "organization.group_role_deleted", connection, group_role_id=group_role_id)
+
+
+def require_group_role(
+    context: Context, connection: OrganizationConnectionRecord, group_role_id: str
+) -> GroupRoleRecord:
+    """Return a group role of the connection. Raises MalformedGroupRoleId, UnknownGroupRole."""
+    if not organization_names.is_id(organization_names.GROUP_ROLE, group_role_id):
+        raise errors.MalformedGroupRoleId
+    found = organization_connection_store.group_role(context, connection.connection_id, group_role_id)
+    if found is None:
+        raise errors.UnknownGroupRole
+    return found
+
+
+def _role(context: Context, organization: OrganizationRecord, role_id: str) -> str:
+    """Return the id of a role that members can have. Raises MalformedRoleId, also for a role of another organization."""
+    try:
+        return organization_roles.for_members(context, organization.org_id, [role_id])[0].role_id
+    except errors.RoleOfOtherOrganization:
+        raise errors.MalformedRoleId from None
+
+
+def _domain(context: Context, organization: OrganizationRecord, text: str | None) -> str | None:
+    """Return the verified domain of the organization. Raises BadField, DomainNotInOrganization, DomainNotVerified."""
+    if not text:
+        return None
+    found = domains.by_name(context, organization, domains.checked(text))
+    if found is None:
+        raise errors.DomainNotInOrganization
+    if not found.is_verified:
+        raise errors.DomainNotVerified
+    return found.domain
+
+
+def _attributes(req: Request, stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the stored mapping after a request."""
+    provided: Any = req.attributes
+    if isinstance(provided, PartialUpdate):
+        provided = merged(stored, provided)
+    elif provided is None and "attributes" not in req.model_fields_set:
+        provided = stored
+    return Attributes.model_validate(provided or {}, from_attributes=True).model_dump(by_alias=True)
+
+
+def _content(
+    context: Context, kind: str, req: Request, stored: dict[str, Any], secrets: dict[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return content and secrets of a connection after a request. Raises BadField."""
+    is_saml = kind.startswith("saml_")
+    own, others = (_SAML, (*_OIDC, CLIENT_SECRET)) if is_saml else (_OIDC, _SAML)
+    if foreign := next((name for name in others if getattr(req, name) is not None), None):
+        raise _wrong(foreign, f"it does not belong to a connection of the type {kind}")
+    provided = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
+    cleared = req.model_fields_set.difference(provided)
+    if "idp_metadata_url" in cleared:
+        cleared.add(_READ_FROM_METADATA)
+    content = {name: value for name, value in {**stored, **provided}.items() if name not in cleared}
+    content["attributes"] = _attributes(req, stored.get("attributes") or {})
+    if is_saml:
+        return _complete_saml(context, content, provided), dict(secrets)
+    if "issuer" in provided and provided["issuer"] != stored.get("issuer"):
+        content = {name: value for name, value in content.items() if name in provided or name not in _DISCOVERED}
+    completed = _complete_oidc(context, content)
+    if req.client_secret and req.client_secret != MASKED:
+        secrets = {CLIENT_SECRET: req.client_secret}
+    elif CLIENT_SECRET in req.model_fields_set and not req.client_secret:
+        raise _wrong(CLIENT_SECRET, "it is required")
+    elif completed["token_url"] != stored.get("token_url"):
+        raise _wrong(CLIENT_SECRET, "it is required for a new token address, which would receive the present one")
+    return completed, secrets
+
+
+def _complete_saml(context: Context, content: dict[str, Any], provided: dict[str, Any]) -> dict[str, Any]:
+    """Read the metadata, if its address is new, and check the certificate. Raises BadField."""
+    if provided.get("idp_metadata_url"):
+        context.work.release_connection()
+        try:
+            resolver = context.services.provider_metadata.resolver
+            read = saml_metadata.read(
+                outbound_http.get_content(
+                    resolver, provided["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
+                )
+            )
+        except (ProviderUnavailable, saml_metadata.WrongMetadata) as problem:
+            raise _wrong("idp_metadata_url", str(problem)) from None
+        content[_READ_FROM_METADATA] = read.sign_in_url
+        content["idp_entity_id"] = provided.get("idp_entity_id") or read.entity_id
+        content["idp_certificate"] = provided.get("idp_certificate") or read.certificate
+    for name in ("idp_entity_id", "idp_certificate"):
+        if not content.get(name):
+            raise _wrong(name, "it is required without IDPMetadataUrl")
+    if expected := saml_certificates.problem_of(content["idp_certificate"]):
+        raise _wrong("idp_certificate", f"{expected} is expected")
+    return {"idp_metadata_url": "", "is_idp_initiated": False, **content}
+
+
+def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
+    """Discover the addresses that are not given (OpenID Connect Discovery section 4). Raises BadField."""
+    for name in ("issuer", "client_id"):
+        if not content.get(name):
+            raise _wrong(name, "it is required")
+    if not (content.get("authorization_url") and content.get("token_url")):
+        context.work.release_connection()
+        try:
+            found = context.services.provider_metadata.metadata(content["issuer"])
+        except ProviderUnavailable as problem:
+            raise _wrong("issuer", f"its configuration cannot be read: {problem}") from None
+        discovered = {
+            "authorization_url": found.endpoints.authorization,
+            "token_url": found.endpoints.token,
+            "user_info_url": found.userinfo,
+            "token_auth_method": found.endpoints.auth_method,
+        }
+        content = {**discovered, **content}
+    scopes = content.get("scopes") or list(_DEFAULT_SCOPES)
+    return {"user_info_url": "", "token_auth_method": "client_secret_post", **content, "scopes": scopes}
+
+
+def _wrong(field: str, why: str) -> errors.BadField:
+    alias = organization_connection_operations.ConnectionFields.model_fields[field].alias or field
+    return errors.BadField(f"The {alias} is not formatted correctly: {why}.")
+
+
+def _record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:
+    context.audit.record(event, org_id=connection.org_id, connection_id=connection.connection_id, **facts)

@@ -1,0 +1,329 @@
+"""Sends emails and text messages: one outbox row each, in the transaction of the change that they announce."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Protocol
+from urllib.parse import urlsplit
+
+from app.contract import errors
+from app.contract.messages.models import Carries, MailKind, SmsKind
+from app.contract.shared_responses import PostedSms, SmsSent
+from app.identity.directory.accounts.account import Account, full_name, is_verified
+from app.identity.messaging import gsm7, rendering, send_limits, text_message
+from app.identity.messaging.message import (
+    MAX_NAME_LENGTH,
+    Branding,
+    MessageFacts,
+    RenderedMessage,
+    one_line,
+    safe_name,
+    unlinked,
+)
+from app.identity.messaging.send_limits import CountedAs, Recipient
+from app.identity.messaging.tenant_templates import placeholder_values, template_selection
+from app.identity.messaging.tenant_templates.placeholders import RenderError
+from app.identity.messaging.tenant_templates.template_rendering import TenantEmailTemplate, TenantSmsTemplate
+from app.identity.platform.context import Context
+from app.identity.platform.outbox.outbox import NullOutbox
+from app.kit import randomness
+from app.kit.operations.errors import ApiError
+from app.kit.text.languages import Language, negotiate
+from app.kit.web.user_agents import BROWSERS, parse_user_agent
+
+log = logging.getLogger("gatehouse.messaging")
+
+_BY_DEFAULT = CountedAs()
+FactsSource = Mapping[str, str] | Callable[[], Mapping[str, str]]
+"""The facts of a message, or a function that makes them, which is called only if no limit refuses the message."""
+
+
+class SmsOptions(Protocol):
+    """How a text message is sent."""
+
+    @property
+    def sms_template(self) -> str | None: ...
+
+    @property
+    def is_voice_otp(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class PlainSmsOptions:
+    """Send as text, by the named template."""
+
+    sms_template: str | None = None
+    is_voice_otp: bool = False
+
+
+DEFAULT_SMS_OPTIONS: Final = PlainSmsOptions()
+
+
+def mail(
+    context: Context,
+    kind: MailKind,
+    to: str,
+    *,
+    account: Account | None,
+    facts: FactsSource,
+    template: str | None = None,
+    language: str | None = None,
+    is_requested: bool = False,
+    counted_as: CountedAs | None = _BY_DEFAULT,
+) -> None:
+    """Queue an email. A notice over its limit is left out and raises nothing.
+
+    Args:
+        facts: what the email says beyond the account's own fields: `url`, its `token`, `otp`, `minutes` (lifetime of the link),
+            `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`, `change` (of an
+            address: added, removed, primary), `until` (ISO 8601: the deletion of the account), `organization`,
+            `organization_logo` and `inviter` (their names), `domain` (of the organization).
+        template: the tenant's template of that name; without one its default template, and then the built-in one.
+        language: by default the account's, then the page's, then the tenant's.
+        is_requested: the caller asked for this email, so that over the limit even a notice is refused.
+        counted_as: the kind, account and verification under which the limits count it, if they differ; None: `spend_limit` has counted it.
+
+    Raises:
+        MailLimitReached: the recipient reached the limit of this kind.
+    """
+    uid = account.uid if account else None
+    try:
+        if counted_as is not None:
+            send_limits.spend_mail(context, counted_as.kind or kind, _recipient(context, to, account, counted_as))
+    except ApiError:
+        if is_requested or not send_limits.is_notice(kind):
+            raise
+        context.audit.record("mail.left_out", uid=uid, kind=kind.value)
+        return
+    branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
+    locale = _language(context, account, language)
+    content = _with_origin(context, _facts(to, account, facts), account)
+    message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
+        kind, branding, content, locale
+    )
+    payload = {
+        "to": to,
+        "subject": message.subject,
+        "text": message.text,
+        "html": message.html,
+        "language": message.language,
+        **_sender_of(context, message, branding),
+    }
+    message_id = context.outbox.post("mail", payload)
+    context.audit.record("mail.posted", uid=uid, kind=kind.value, message_id=message_id)
+
+
+def _sender_of(context: Context, message: RenderedMessage, branding: Branding) -> dict[str, str]:
+    """Return the members of a payload that say whom an email comes from."""
+    sending = context.tenant.settings.sending
+    name = one_line(message.sender_name or sending.sender_name or branding.name, MAX_NAME_LENGTH)
+    address = message.from_email if sending.may_come_from(message.from_email) else ""
+    stated = {"sender_name": name, "from_email": address, "reply_to": sending.reply_to or ""}
+    return {member: value for member, value in stated.items() if value or member == "sender_name"}
+
+
+def spend_limit(context: Context, kind: MailKind, to: str, account: Account | None) -> None:
+    """Count an email that will be queued with `counted_as=None`, where its refusal must come before other changes.
+
+    Raises MailLimitReached.
+    """
+    send_limits.spend_mail(context, kind, _recipient(context, to, account, _BY_DEFAULT))
+
+
+def sms(
+    context: Context,
+    kind: SmsKind,
+    to: str,
+    *,
+    account: Account | None,
+    facts: FactsSource,
+    options: SmsOptions = DEFAULT_SMS_OPTIONS,
+    changes_for: str | None = None,
+    language: str | None = None,
+) -> str:
+    """Queue a text message and return its Sid. Responses carry it beside `account_sid`.
+
+    Args:
+        options: the tenant's template, and whether a call reads the code out.
+        changes_for: the uid of the account that changes to this number; its count does not reveal who has the number.
+        language: as in `mail`.
+
+    Raises:
+        NoSmsConfiguration: no SMS sender is configured. VoiceOtpOff: the sender makes no calls.
+        SmsLimitReached: the recipient reached the limit of this kind.
+        SharedSmsLimitReached: the tenant reached its daily limit.
+    """
+    uid = account.uid if account else None
+    if options.is_voice_otp and context.services.settings.sms_target and not context.services.settings.sms_speaks:
+        raise errors.VoiceOtpOff
+    send_limits.spend_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
+    content = _facts(to, account, facts)
+    host = urlsplit(context.pages_url).netloc
+    locale = _language(context, account, language)
+    text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
+        kind, context.tenant.display_name, content, locale
+    )
+    sid = f"SM{randomness.uid()}"
+    payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host), "sid": sid}
+    if options.is_voice_otp and content.otp:
+        payload |= {"spoken": text_message.voice_text(text, content.otp), "language": locale.tag}
+    message_id = context.outbox.post("sms", payload)
+    context.audit.record("sms.posted", uid=uid, kind=kind.value, message_id=message_id, sid=sid)
+    return sid
+
+
+def carries(
+    context: Context,
+    kind: MailKind,
+    *,
+    account: Account | None,
+    template: str | None = None,
+    language: str | None = None,
+) -> Carries | None:
+    """Return whether the email of `mail` would contain a link, a code or both; None for the built-in template, which has both.
+
+    The caller need not create the part that it does not contain.
+    """
+    if not template_selection.has_any(context, kind):
+        return None
+    selected = template_selection.select(context, kind, template, _language(context, account, language))
+    return selected.template.carries if selected and selected.template else None
+
+
+def account_sid(context: Context) -> str:
+    """Return the `AccountSid` of SMS responses. It names the tenant, not the operator's account at the SMS provider."""
+    return f"AC{context.tenant.tenant_id}"
+
+
+def posted_sms(context: Context, sid: str) -> PostedSms:
+    """Return the response to a requested text message: the same whether one was sent, or none and `sid` is empty."""
+    return PostedSms(data=SmsSent(account_sid=account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+
+
+def _recipient(context: Context, to: str, account: Account | None, counted_as: CountedAs) -> Recipient:
+    has_verified = counted_as.is_verified
+    if has_verified is None:
+        has_verified = account is not None and is_verified(account, to)
+    uid = counted_as.uid or (account.uid if account else None)
+    return Recipient(to, uid, has_verified, not isinstance(context.outbox, NullOutbox))
+
+
+def _tenant_email(
+    context: Context,
+    kind: MailKind,
+    account: Account | None,
+    facts: MessageFacts,
+    template: str | None,
+    language: Language,
+) -> RenderedMessage | None:
+    """Return the email by the tenant's template, or None if it has none that can be rendered."""
+    selected = template_selection.select(context, kind, template, language)
+    problem = selected.problem if selected else ""
+    if selected and isinstance(selected.template, TenantEmailTemplate):
+        branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
+        values = placeholder_values.values_for(context, kind, account, facts, selected.language)
+        try:
+            return selected.template.render(
+                branding, values, selected.language, placeholder_values.applicable_sections(account)
+            )
+        except RenderError as error:
+            problem = str(error)
+    if selected:
+        _record_render_failure(context, kind, selected.name, problem, account)
+    return None
+
+
+def _tenant_text_message(
+    context: Context,
+    kind: SmsKind,
+    account: Account | None,
+    facts: MessageFacts,
+    template: str | None,
+    language: Language,
+) -> str | None:
+    """Return the text by the tenant's template, or None if it has none that can be rendered."""
+    selected = template_selection.select(context, kind, template, language)
+    problem = selected.problem if selected else ""
+    if selected and isinstance(selected.template, TenantSmsTemplate):
+        try:
+            return selected.template.render(
+                placeholder_values.values_for(context, kind, account, facts, selected.language)
+            )
+        except RenderError as error:
+            problem = str(error)
+    if selected:
+        _record_render_failure(context, kind, selected.name, problem, account)
+    return None
+
+
+def _record_render_failure(
+    context: Context, kind: MailKind | SmsKind, name: str, problem: str, account: Account | None
+) -> None:
+    """Record why a template was not rendered. The built-in one is sent instead."""
+    facts = {"channel": "mail" if isinstance(kind, MailKind) else "sms", "kind": kind.value, "name": name}
+    context.audit.record("template.not_drawn", uid=account.uid if account else None, **facts, problem=problem)
+    log.warning("template %s of tenant %s was not drawn: %s", name, context.tenant.name, problem)
+
+
+def _facts(to: str, account: Account | None, facts: FactsSource) -> MessageFacts:
+    values = facts() if callable(facts) else facts
+    url = values.get("url", "")
+    return MessageFacts(
+        to=one_line(to, 320),
+        name=safe_name(account.profile.get("FirstName") or full_name(account)) if account else "",
+        url=url if url.startswith(("https://", "http://")) else "",
+        token=values.get("token", ""),
+        otp=one_line(values.get("otp", ""), 20),
+        minutes=_integer(values.get("minutes")),
+        otp_minutes=_integer(values.get("otp_minutes")),
+        email=one_line(values.get("email", ""), 320),
+        username=one_line(values.get("username") or (account.username if account else None) or "", 64),
+        added_by=one_line(values.get("added_by", ""), 64),
+        device=one_line(values.get("device", ""), 160),
+        factor=values.get("factor", ""),
+        provider=one_line(values.get("provider", ""), 60),
+        change=values.get("change", ""),
+        organization=unlinked(values.get("organization")),
+        organization_logo=logo if (logo := values.get("organization_logo", "")).startswith("https://") else "",
+        domain=one_line(values.get("domain", ""), 253),
+        organization_color=values.get("organization_color", ""),
+        inviter=safe_name(values.get("inviter")),
+        until=datetime.fromisoformat(until) if (until := values.get("until")) else None,
+    )
+
+
+def _with_origin(context: Context, facts: MessageFacts, account: Account | None) -> MessageFacts:
+    """Add application, browser, place and time of the request. Only names of browsers that we know: others are the requester's own words.
+
+    The place is only for a verified address: the holder of a mistyped one must not learn where the account's owner is.
+    """
+    application = one_line(context.visit.application, 60) if context.visit else ""
+    facts, agent = replace(facts, application=safe_name(application)), parse_user_agent(context.agent)
+    if agent.browser not in BROWSERS:
+        return facts
+    has_place = account is not None and is_verified(account, facts.to)
+    place = context.services.locations.place_of(context.ip_address).city if has_place else ""
+    return replace(
+        facts, browser=agent.browser, system=agent.system or "", place=one_line(place, 60), requested_at=context.now
+    )
+
+
+def _integer(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0
+
+
+def _language(context: Context, account: Account | None, requested: str | None) -> Language:
+    settings = context.tenant.settings
+    account_language = account.profile.get("LocalLanguage") if account else None
+    page_language = context.visit.language if context.visit else None
+    other_tags = (tag for tag in settings.locales if tag != settings.default_locale)
+    return negotiate(
+        ([str(tag)] for tag in (requested, account_language, page_language) if tag),
+        (settings.default_locale, *other_tags),
+    )
+
+
+__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "mail", "posted_sms", "sms"]

@@ -1,0 +1,86 @@
+"""HTTP to identity providers: bounded in time and size, without redirects, to public and allowed addresses only.
+
+Tenants configure providers and providers name their endpoints, so both are untrusted (SSRF). Each host name is resolved
+once, within the time, its addresses are checked, and the connection goes to a checked address, which defeats DNS rebinding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic_core import from_json
+
+from app.kit.outbound.host_resolver import Resolver
+
+
+class ProviderUnavailable(Exception):
+    """The provider does not respond, rejects our client, or its response is invalid. The text is logged.
+
+    Args:
+        status: the HTTP status of a refused request.
+        error: the `error` of a token endpoint (RFC 6749 section 5.2).
+    """
+
+    def __init__(self, text: str, *, status: int | None = None, error: str | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.error = error
+
+
+def get_json(resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False) -> Any:
+    """Get a JSON document, with `token` as bearer token. Raises ProviderUnavailable."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return request_json(resolver, "GET", url, headers, is_untrusted=is_untrusted)
+
+
+def get_content(resolver: Resolver, url: str, accept: str, *, is_untrusted: bool = False) -> bytes:
+    """Get a document of a media type. Raises ProviderUnavailable."""
+    return _request(resolver, "GET", url, {"Accept": accept}, None, is_untrusted=is_untrusted)
+
+
+def request_json(
+    resolver: Resolver,
+    method: str,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes | None = None,
+    *,
+    is_untrusted: bool = False,
+) -> Any:
+    """Send a request, with JSON as `content` if there is any, and return the JSON of the response. Raises ProviderUnavailable."""
+    headers = {"Accept": "application/json", **({"Content-Type": "application/json"} if content else {}), **headers}
+    try:
+        return from_json(_request(resolver, method, url, headers, content, is_untrusted=is_untrusted))
+    except ValueError:
+        raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON") from None
+
+
+def _request(
+    resolver: Resolver, method: str, url: str, headers: Mapping[str, str], content: bytes | None, *, is_untrusted: bool
+) -> bytes:
+    """Send a request and return the body of the response. Raises ProviderUnavailable."""
+    import httpx
+
+    from app.identity.platform.outbound.bounded_transport import BoundedTransport
+
+    host = urlsplit(url).netloc
+    try:
+        with httpx.Client(transport=BoundedTransport(resolver, is_untrusted=is_untrusted)) as client:
+            response = client.request(method, url, headers=headers, content=content)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:  # the exception's text may contain the whole URL
+        raise ProviderUnavailable(f"{host} did not answer: {type(problem).__name__}") from None
+    if response.status_code != httpx.codes.OK:
+        raise ProviderUnavailable(f"{host} answered {response.status_code}", status=response.status_code)
+    return response.content
+
+
+def get_json_object(
+    resolver: Resolver, url: str, token: str | None = None, *, is_untrusted: bool = False
+) -> dict[str, Any]:
+    """Get a JSON object. Raises ProviderUnavailable."""
+    members = get_json(resolver, url, token, is_untrusted=is_untrusted)
+    if not isinstance(members, dict):
+        raise ProviderUnavailable(f"{urlsplit(url).netloc} answered no JSON object")
+    return members

@@ -1,0 +1,138 @@
+"""The table that resources without a store of their own share, and the cache of their items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from pydantic_core import from_json, to_json
+from sqlalchemy import Column, LargeBinary, String, UniqueConstraint, delete, func, insert, select, update
+
+from app.identity.platform.context import Context
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.store.tables import Instant, Json, tenant_table
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.resources.resource import InTable, Resource
+
+resources = tenant_table(
+    "resources",
+    Column("kind", String(60), primary_key=True),  # app/contract: `kind` of the declaration
+    Column("id", String(400), primary_key=True),  # parts of a composite id are percent-encoded, with / between
+    Column("unique_key", String(64)),  # digest of the values that are unique within a kind
+    Column("content", Json, nullable=False),
+    Column("sealed", LargeBinary),  # the secrets, as encrypted JSON
+    Column("origin", Json, nullable=False),  # `by` api or file, and digests of the values in the file
+    Column("created_at", Instant, nullable=False),
+    Column("modified_at", Instant, nullable=False),
+    UniqueConstraint("tenant_id", "kind", "unique_key"),
+)
+
+
+T = resources.c
+
+
+@dataclass(frozen=True)
+class SharedTable:
+    """Stores items of any kind."""
+
+    raises_version: bool = False
+    keeps_origin: bool = True
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
+        """Return the items, the oldest first."""
+        prefix = f"{_joined(parents)}/" if parents else ""
+        within = [func.substr(T.id, 1, len(prefix)) == prefix] if prefix else []
+        rows = access.work.all(select(resources).where(*_kind(access, resource), *within).order_by(T.created_at, T.id))
+        return [_item(access, row) for row in rows]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return an item, or None."""
+        row = access.work.one(select(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
+        return _item(access, row) if row is not None else None
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Add an item. Raises IntegrityError if its id or its unique key is taken."""
+        row = {
+            "tenant_id": access.work.tenant_id,
+            "kind": resource.kind,
+            "id": _joined(item.id),
+            "created_at": item.created_at or access.now,
+        }
+        access.work.run(insert(resources).values(**row, **_values(access, resource, item, unique_key)))
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Replace an existing item. Raises IntegrityError if its unique key is taken."""
+        where = (*_kind(access, resource), T.id == _joined(item.id))
+        access.work.run(update(resources).where(*where).values(_values(access, resource, item, unique_key)))
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
+        """Remove an item."""
+        access.work.run(delete(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
+
+
+SHARED_TABLE = SharedTable()
+
+
+def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
+    """Encrypt secrets again that are encrypted under an older key. Return how many."""
+    count = 0
+    columns = (T.kind, T.id, T.sealed)
+    for row in work.all(select(*columns).where(T.tenant_id == work.tenant_id, T.sealed.is_not(None))):
+        if not encryption.is_current(row.sealed):
+            associated_data = _associated_data(work.tenant_id, row.kind, row.id)
+            where = (T.tenant_id == work.tenant_id, T.kind == row.kind, T.id == row.id)
+            work.run(
+                update(resources)
+                .where(*where)
+                .values(sealed=encryption.encrypt(encryption.decrypt(row.sealed, associated_data), associated_data))
+            )
+            count += 1
+    return count
+
+
+def _kind(access: StoreAccess, resource: Resource) -> tuple[Any, ...]:
+    return T.tenant_id == access.work.tenant_id, T.kind == resource.kind
+
+
+def _values(access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> dict[str, Any]:
+    associated_data = _associated_data(access.work.tenant_id, resource.kind, _joined(item.id))
+    sealed = access.encryption.encrypt(to_json(dict(item.secrets)), associated_data) if item.secrets else None
+    values = {"content": item.content, "sealed": sealed, "origin": dict(item.origin), "unique_key": unique_key}
+    return {**values, "modified_at": item.modified_at or access.now}
+
+
+def _item(access: StoreAccess, row: Any) -> Item:
+    associated_data = _associated_data(access.work.tenant_id, row.kind, row.id)
+    secrets = from_json(access.encryption.decrypt(row.sealed, associated_data)) if row.sealed is not None else {}
+    item_id = tuple(unquote(part) for part in row.id.split("/"))
+    return Item(item_id, dict(row.content), secrets, dict(row.origin), row.created_at, row.modified_at)
+
+
+def _joined(item_id: Iterable[str]) -> str:
+    return "/".join(quote(part, safe="") for part in item_id)
+
+
+def _associated_data(tenant_id: str, kind: str, item_id: str) -> str:
+    """Return the associated data of an item's encrypted secrets."""
+    return f"{tenant_id} resources {kind} {item_id}"
+
+
+def items_of(context: Context, resource: Resource) -> Mapping[tuple[str, ...], Item]:
+    """Return a resource's items by id, with their secrets, cached for each version of the tenant.
+
+    A change is visible at once in this process and within 5 seconds in others, as for the tenant itself. Raises TypeError for a
+    resource that the shared table does not have.
+    """
+    if not isinstance(resource.backing, InTable):
+        raise TypeError(f"{resource.kind} is stored elsewhere")
+    key = (context.tenant.tenant_id, context.tenant.version, resource.kind)
+    cached: Mapping[tuple[str, ...], Item] | None = context.services.resource_items.get(key)
+    if cached is not None:
+        return cached
+    access = StoreAccess(context.work, context.services.encryption, context.now)
+    items = {item.id: item for item in SHARED_TABLE.items(access, resource)}
+    context.services.resource_items.put(key, items, context.work)
+    return items

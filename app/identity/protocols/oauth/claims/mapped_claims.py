@@ -1,0 +1,47 @@
+"""Claims by the tenant's mapping, which each application has of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+from app.contract.applications.claims_mapping import CUSTOM, SOURCE_OF
+from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts.account import Account
+
+MAX_TOKEN_BYTES: Final = 2_000
+"""JSON bytes of these claims in one token, beside roles and organizations: servers accept 8 KiB of headers."""
+
+
+def read(account: Account | None, mapping: Mapping[str, str], withheld: Collection[str]) -> dict[str, Any]:
+    """Return the mapped claims that the profile has; nothing is read for an empty mapping.
+
+    Args:
+        withheld: claims of scopes that were not granted.
+    """
+    if account is None or not mapping:
+        return {}
+    profile = accounts.profile_of(account)
+    found = {claim: _value(profile, field) for claim, field in mapping.items() if claim not in withheld}
+    return {claim: value for claim, value in found.items() if value not in (None, "", [])}
+
+
+def of_token(account: Account | None, mapping: Mapping[str, str], withheld: Collection[str]) -> dict[str, Any]:
+    """Return the mapped claims of a token: as many as fit, in their order, each complete or absent."""
+    found: dict[str, Any] = {}
+    size = 0
+    for claim, value in read(account, mapping, withheld).items():
+        size += len(json.dumps({claim: value}, separators=(",", ":")))
+        if size <= MAX_TOKEN_BYTES:
+            found[claim] = value
+    return found
+
+
+def _value(profile: Mapping[str, Any], field: str) -> Any:
+    if field == SOURCE_OF["email"]:
+        emails = profile.get(field) or []
+        return emails[0].get("Value") if emails else None
+    if field.startswith(CUSTOM):
+        return (profile.get("CustomFields") or {}).get(field.removeprefix(CUSTOM))
+    return profile.get(field)

@@ -1,0 +1,203 @@
+"""An account's owner adds, removes and reorders its email addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.contract import errors
+from app.contract.messages.models import MailKind
+from app.identity.authentication.registration import requirements
+from app.identity.authentication.verification import email_verification
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import one_time_tokens
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeTokenFacts, Purpose
+from app.identity.directory.accounts import accounts, confusables, identifiers
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.changes import email_list
+from app.identity.directory.tenants.urls import allowed_urls
+from app.identity.messaging import messaging
+from app.identity.messaging.send_limits import CountedAs
+from app.identity.platform import events
+from app.identity.platform.context import Context
+
+
+@dataclass(frozen=True)
+class NewEmail:
+    """An address to add, and how its verification email looks."""
+
+    email: str
+    type: str
+    url: str | None = None  # the relying party's page; None: the hosted page
+    template: str | None = None
+
+
+def request_addition(context: Context, account: Account, new: NewEmail, *, hides_taken: bool) -> None:
+    """Email a link and a code to a new address, which is added once it is verified.
+
+    With `hides_taken` another account's address is answered like a free one; its owner gets an email.
+
+    Raises:
+        MalformedEmail, EmailTypeMissing.
+        EmailActionRefused: there is a primary address already.
+        EmailNotAddable: the account has an address that is not verified yet.
+        EmailUpdateRefused: the account has the maximum number of addresses.
+        EmailTaken: the account has it already. EmailRegistered: another account has it.
+        EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant's settings refuse it.
+        MailLimitReached.
+    """
+    account = email_list.lock(context, account)
+    form, owner = _free(context, account, new)
+    if owner is not None and not hides_taken:
+        raise errors.EmailRegistered
+    shown = identifiers.display_email(new.email)
+    email_list.add_pending(context, account, new.type, new.email, form)
+    facts = _new_link_and_code(context, account, new, form)
+    language = notifications.page_language(context)
+    if owner is not None:
+        facts = {"url": f"{context.pages_url}/login"}
+        as_if_free = CountedAs(MailKind.ADD_EMAIL, account.uid)
+        messaging.mail(
+            context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted_as=as_if_free
+        )
+    else:
+        facts["added_by"] = email_verification.masked_owner(account, form)
+        messaging.mail(
+            context, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
+        )
+    context.audit.record("email.asked", uid=account.uid)
+
+
+def token_only(context: Context, account: Account, new: NewEmail) -> str:
+    """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
+    account = email_list.lock(context, account)
+    form, owner = _free(context, account, new)
+    if owner is not None:
+        raise errors.EmailRegistered
+    email_list.add_pending(context, account, new.type, new.email, form)
+    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
+
+
+def confirm_code(context: Context, account: Account, email: str, code: str) -> Account:
+    """Verify the address that the code was sent to: a new one, or an unverified one of the account.
+
+    Raises the four refusals of a mailed code, MalformedEmail, EmailRegistered, EmailVerifiedBefore.
+    """
+    form = identifiers.normalize_email(email)
+    if form is None:
+        raise errors.MalformedEmail
+    kind = one_time_tokens.purpose_of_newest_code(context, (Purpose.ADD_EMAIL, Purpose.EMAIL), account.uid, form)
+    token = one_time_tokens.spend_code(context, kind, account.uid, code, subject=form, errors=MAIL_CODE)
+    return email_verification.confirm(context, token, knows_password=kind is Purpose.EMAIL)
+
+
+def remove(
+    context: Context, account: Account, email: str | None, *, suppress_webhook: bool = False, is_own: bool = True
+) -> Account:
+    """Remove an address; the next one becomes primary if it was the primary one. Both get an email; the former primary
+    address gets a link that reverts the change, unless the tenant's server made it (`is_own` is false).
+
+    Raises MalformedEmail, EmailNotOnProfile, LastEmail.
+    """
+    form = identifiers.normalize_email(email or "")
+    if form is None:
+        raise errors.MalformedEmail
+    fresh = email_list.lock(context, account)
+    gone = email_list.entry_of(fresh, form)
+    if gone is None:
+        raise errors.EmailNotOnProfile
+    if not email_list.is_removable(fresh, gone):
+        raise errors.LastEmail
+    after = email_list.store_in_order(context, fresh, email_list.others_of(fresh, form))
+    one_time_tokens.close(context, account.uid, subject=form)
+    end_links(context, account.uid)
+    context.audit.record("email.removed", uid=account.uid)
+    recipients = [None if gone.get("pending") else gone["Value"], after.email]
+    for to in recipients:
+        mail = notifications.notify_with_alert_link if is_own and to == fresh.email else notifications.notify
+        mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
+    return after
+
+
+def make_primary(context: Context, account: Account, email: str) -> Account:
+    """Make another verified address the primary one; the former primary address gets an email.
+
+    Raises MalformedEmail, EmailNotOnProfile, EmailNotAddable.
+    """
+    form = identifiers.normalize_email(email)
+    if form is None:
+        raise errors.MalformedEmail
+    fresh = email_list.lock(context, account)
+    chosen = email_list.entry_of(fresh, form)
+    if chosen is None:
+        raise errors.EmailNotOnProfile
+    if not email_verification.is_verified(fresh, form):
+        raise errors.EmailNotAddable
+    if chosen is fresh.emails[0]:
+        return fresh
+    others = (entry for entry in fresh.emails if entry is not chosen)
+    after = email_list.store_in_order(context, fresh, [chosen, *others])
+    end_links(context, account.uid)
+    context.audit.record("email.primary_changed", uid=account.uid)
+    shown = after.email or ""
+    notifications.notify_with_alert_link(
+        context, MailKind.EMAIL_CHANGED, fresh.email, after, email=shown, change="primary"
+    )
+    events.emit(context, "UpdateProfile", after, False)
+    return after
+
+
+def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Account | None]:
+    """Return the normalized address and another account that has it; raises as `ask` does.
+
+    The account is locked until the address is added, against a concurrent confirmation or another new address.
+    """
+    form = identifiers.normalize_email(new.email)
+    if form is None or confusables.has_invisible_character(form):
+        raise errors.MalformedEmail
+    _refuse(context, account, new, form)
+    owner = accounts.by_email(context, form)
+    if owner is not None and owner.uid == account.uid:
+        raise errors.EmailTaken
+    return form, owner
+
+
+def _facts(new: NewEmail) -> OneTimeTokenFacts:
+    """Return what the token of a new address stores."""
+    return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
+
+
+def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: str) -> dict[str, str]:
+    """Issue the link and the code that the email template contains; return the template's values."""
+    carries = messaging.carries(
+        context,
+        MailKind.ADD_EMAIL,
+        account=account,
+        template=new.template,
+        language=notifications.page_language(context),
+    )
+    link_minutes = one_time_tokens.LINK_MINUTES if carries != "otp" else None
+    code_minutes = one_time_tokens.CODE_MINUTES if carries != "link" else None
+    token, code = one_time_tokens.issue(
+        context, Purpose.ADD_EMAIL, account.uid, subject=form, link_minutes=link_minutes, code_minutes=code_minutes,
+        facts=_facts(new),
+    )  # fmt: skip
+    facts: dict[str, str] = {}
+    if link_minutes is not None:
+        page = allowed_urls.mailed_link(context, "/verify", token, new.url, vtype=email_verification.VTYPE)
+        facts |= {"url": page, "token": token, "minutes": str(link_minutes)}
+    if code_minutes is not None:
+        facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
+    return facts
+
+
+def _refuse(context: Context, account: Account, new: NewEmail, form: str) -> None:
+    email_list.refuse_addition(context, account, new.type, form)
+    requirements.refuse_email(context.tenant.settings.email_access, form)
+    email_verification.refuse_url(context, new.url)
+
+
+def end_links(context: Context, uid: str) -> None:
+    """Revoke reset and deletion links sent to the previous addresses. Alert links stay valid: a thief could otherwise void them."""
+    one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
+    one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
