@@ -351,7 +351,7 @@ def test_thread_asks_from_the_first_tenant_until_the_hub_is_gone(
 
 FORKED = """
 import os
-from app.contract.tenants import pages as tenant_pages
+from app.contract.tenants import tenant_pages
 from app.hub.tenants.tenant_cache import TenantCache
 def answer(operation, request):
     return tenant_pages.TenantResponse(tenant=tenant_pages.TenantView(name="acme", display_name="Acme", version="1"))
