@@ -31,9 +31,9 @@ NO_REQUEST = f"join_request_{'0' * 16}"
 def test_person_of_the_domain_asks_and_is_approved(open_org: OpenOrganization) -> None:
     assert names_of(open_org) == [], "no account joins without approval"
     (offer,) = open_org.joinable()
-    assert (offer["Id"], offer["Name"], offer["IsAsked"], offer["Until"]) == (open_org.team.org, "Globex", False, None)
+    assert (offer["Id"], offer["Name"], offer["IsRequested"], offer["Until"]) == (open_org.team.org, "Globex", False, None)
     request = open_org.open_request()
-    assert open_org.joinable()[0]["IsAsked"]
+    assert open_org.joinable()[0]["IsRequested"]
     (listed,) = open_org.team.read("manager", f"/{open_org.team.org}/requests")["Requests"]
     assert (listed["Id"], listed["Label"], listed["Domain"]) == (request, open_org.ada.email, DOMAIN)
     assert open_org.decide("manager", request) == (200, None)
@@ -138,7 +138,7 @@ def test_member_has_nothing_to_ask_for(open_org: OpenOrganization) -> None:
 def test_declined_person_asks_again_after_a_pause(open_org: OpenOrganization, services: IdentityServices) -> None:
     assert open_org.decide("owner", open_org.open_request(), is_approved=False) == (200, None)
     (offer,) = open_org.joinable()
-    assert (offer["IsAsked"], offer["Until"] is not None) == (False, True)
+    assert (offer["IsRequested"], offer["Until"] is not None) == (False, True)
     assert open_org.ask() == refused(errors.JoinRequestRefused)
     with moved(services, days=PAUSE.days, minutes=1):
         assert open_org.joinable()[0]["Until"] is None
@@ -170,7 +170,7 @@ def test_request_before_the_membership_ends_with_it(open_org: OpenOrganization, 
     else:
         answered(business.send("DELETE", of_account))
     assert open_org.requests() == []
-    assert not open_org.joinable()[0]["IsAsked"]
+    assert not open_org.joinable()[0]["IsRequested"]
 
 
 def test_role_taken_from_a_member_keeps_other_requests(open_org: OpenOrganization) -> None:
