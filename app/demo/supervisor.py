@@ -16,9 +16,9 @@ from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import TenantFile
 from app.identity.administration.configuration.apply_configuration import apply
 from app.identity.administration.configuration.file.read_configuration import read
-from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.assembly.services import assemble
 from app.identity.directory.accounts import accounts
+from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import migrate
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -102,7 +102,7 @@ def _uid(services: IdentityServices, tenant_name: str, email: str) -> str:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         work.begin()
-        account = accounts.by_email(context_of(services, work, tenant.name, tenant.settings), email)
+        account = accounts.by_email(Context.outside_requests(services, tenant, work), email)
     finally:
         work.rollback()
     return account.uid if account else ""

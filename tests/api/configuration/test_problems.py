@@ -10,6 +10,7 @@ from app.identity.administration.configuration import planner
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.sections.section import Run
+from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -49,6 +50,15 @@ def test_three_mistakes_are_listed_in_one_run(own_services: IdentityServices) ->
         "tenants[0].accounts[0].roles[1]",
     ]
     assert planned(own_services, STORED).is_empty
+
+
+def test_brand_must_fit_values_that_operations_set(own_services: IdentityServices) -> None:
+    applied(own_services, STORED)
+    tenant = own_services.directory.by_name("acme")
+    assert tenant
+    with UnitOfWork(own_services.database, tenant.tenant_id).separate_transaction() as work:
+        tenant_writes.change(work, brand={"scene": "picture", "picture": "https://a.example/gate.webp"})
+    assert problems(own_services, STORED + "    brand: {scene: dusk}\n") == ["tenants[0].brand"]
 
 
 def test_each_item_of_a_section_has_its_problem(own_services: IdentityServices) -> None:

@@ -15,7 +15,6 @@ from app.identity.administration.account_import import batch_import, formats
 from app.identity.administration.account_import.batch_import import ImportedRecord
 from app.identity.administration.account_import.formats import Format
 from app.identity.administration.account_import.import_record import MappedRecord
-from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -118,9 +117,7 @@ def results_of(reported: Reported) -> list[str]:
 def context(tenant: World) -> Context:
     found = tenant.services.directory.by_name(tenant.name)
     assert found
-    return context_of(
-        tenant.services, UnitOfWork(tenant.services.database, tenant.tenant_id), tenant.name, found.settings
-    )
+    return Context.outside_requests(tenant.services, found, UnitOfWork(tenant.services.database, tenant.tenant_id))
 
 
 def account(tenant: World, email: str = "ada@example.com") -> Account:

@@ -13,12 +13,18 @@ from app.contract.second_factors.service_settings import SECRETS_IN_FILE
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import BESIDE_SETTINGS
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.sections import initial_access_tokens, organizations, resource_items
+from app.identity.administration.configuration.sections import (
+    initial_access_tokens,
+    organization_values,
+    resource_items,
+)
 from app.identity.administration.configuration.sections.accounts import FREE
 from app.identity.directory.accounts import account_store
 from app.identity.directory.roles import tenant_role_store
-from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants import tenant_store, tenant_writes
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
+from app.identity.directory.tenants.urls import custom_hosts
+from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import StoreAccess
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -45,8 +51,9 @@ def export(
         tenant = _tenant(work, stored)
         access = StoreAccess(work, services.encryption, services.clock.now())
         tenant |= resource_items.exported(access, file_resources() if of is None else of)
-        settings = TenantSettings.model_validate(stored.settings)
-        tenant |= organizations.exported(services, work, name, settings, has_all_members=has_all_members)
+        found = tenant_store.of_row(stored, custom_hosts.of_tenant(work))
+        context = Context.outside_requests(services, found, work)
+        tenant |= organization_values.exported(context, has_all_members=has_all_members)
     finally:
         work.rollback()
     return yaml.dump({"tenants": [tenant]}, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract.tenants.file import TenantFile
-from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import TenantPlan
 from app.identity.administration.configuration.sections.accounts import AccountSection
@@ -16,15 +13,14 @@ from app.identity.administration.configuration.sections.resource_items import Re
 from app.identity.administration.configuration.sections.roles import RoleSection
 from app.identity.administration.configuration.sections.section import Run
 from app.identity.administration.configuration.sections.tenant import TenantSection
-from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.administration.configuration.value_origins import Marks, of_files
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.directory.tenants.tenant_writes import TenantRow
-from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.platform.tenant import Tenant
 from app.kit import randomness
 
 
@@ -41,10 +37,10 @@ def _plan_tenant(run: Run, declared: TenantFile, path: Path) -> TenantPlan:
     stored = _switch_to(run.work, tenant_writes.by_name(run.work, declared.name))
     planned = TenantPlan(run.work.tenant_id, _named_before(stored), stored.named_by_file if stored else None)
     of_tenant = (run, declared, path, stored, planned)
-    settings = TenantSection(*of_tenant, key_owner).plan()
-    if settings is None:  # everything else depends on them
+    tenant = TenantSection(*of_tenant, key_owner).plan()
+    if tenant is None:  # everything else depends on its settings
         return planned
-    program, people = _contexts(run, declared.name, settings)
+    program, people = _contexts(run, tenant)
     planned.audits += [program.audit, people.audit]
     ApplicationSection(*of_tenant, program).plan()
     ResourceSection(*of_tenant, program).plan()
@@ -71,9 +67,8 @@ def _named_before(stored: TenantRow | None) -> Marks:
     return dict(stored.named_by_file or of_files(stored.settings, stored.brand))
 
 
-def _contexts(run: Run, name: str, settings: TenantSettings) -> tuple[Context, Context]:
+def _contexts(run: Run, tenant: Tenant) -> tuple[Context, Context]:
     """Return the context of a program with every power, which changes resources, and that of changes to accounts."""
-    program, people = (context_of(run.services, run.work, name, settings) for _ in range(2))
-    program.tenant = replace(program.tenant, custom_hosts=custom_hosts.of_tenant(run.work))
+    program, people = (Context.outside_requests(run.services, tenant, run.work) for _ in range(2))
     program.program_scopes = frozenset({powers.ALL})
     return program, people

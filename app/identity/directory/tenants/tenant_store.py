@@ -15,7 +15,7 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants.tables import applications, custom_hosts, tenants
-from app.identity.directory.tenants.tenant_writes import secret_digest
+from app.identity.directory.tenants.tenant_writes import TenantRow, secret_digest
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant, version_tag
@@ -127,10 +127,11 @@ def _only(work: UnitOfWork, condition: ColumnElement[bool]) -> Tenant | None:
     )
     if len({row.tenant_id for row in rows}) != 1:
         return None
-    return _tenant(rows[0], tuple(row.host for row in rows if row.host))
+    return of_row(rows[0], tuple(row.host for row in rows if row.host))
 
 
-def _tenant(row: Row[Any], hosts: tuple[str, ...]) -> Tenant:
+def of_row(row: TenantRow | Row[Any], hosts: tuple[str, ...]) -> Tenant:
+    """Return the tenant of a row, with its verified custom domains."""
     return Tenant(
         tenant_id=row.tenant_id,
         name=row.name,

@@ -19,21 +19,17 @@ from app.contract.organizations.file import (
     OrganizationRoleFile,
     TenantRoleFile,
 )
-from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.yaml_document import Path
 from app.identity.administration.configuration.plan import ChangeAction, differences
 from app.identity.administration.configuration.sections import organization_values
 from app.identity.administration.configuration.sections.organization_members import MemberAccounts
 from app.identity.administration.configuration.sections.section import ItemSection
-from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.directory.organizations import organization_names, organization_store, organizations, policies
 from app.identity.directory.organizations.domains import domains, membership_domains
 from app.identity.directory.organizations.domains.domains import OrganizationDomain
 from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
 from app.identity.directory.organizations.roles import organization_role_store
-from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.errors import ApiError
 
 _Write = Callable[[OrganizationRecord], object]
@@ -317,10 +313,3 @@ def _role_id(roles: Mapping[str, RoleRecord], name: str) -> str | None:
     """Return the id of a role; None if the file adds it."""
     found = roles.get(organization_names.key_of(name))
     return found.role_id if found is not None else None
-
-
-def exported(
-    services: IdentityServices, work: UnitOfWork, name: str, settings: TenantSettings, *, has_all_members: bool
-) -> dict[str, Any]:
-    """Return the organizations and roles of a tenant as a file has them; the members as `values.exported` selects them."""
-    return organization_values.exported(context_of(services, work, name, settings), has_all_members=has_all_members)

@@ -109,7 +109,7 @@ class ItemSection(FileSection):
     """A section whose items are checked and written as by operations.
 
     Args:
-        context: of the tenant, with its settings after this run.
+        context: of the tenant as it is after this run.
     """
 
     context: Context

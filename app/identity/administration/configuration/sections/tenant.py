@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import declared_secrets, declared_settings
@@ -16,9 +17,11 @@ from app.identity.administration.configuration.sections.section import FileSecti
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.tenant_settings import second_factor_settings
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants import tenant_store, tenant_writes
 from app.identity.directory.tenants.tenant_writes import TenantRow
+from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.tenant import Tenant
 from app.kit import randomness
 
 _NO_COLUMNS: dict[str, Any] = {"settings": {}, "brand": {}, "captcha_secret": None, "service_secrets": None}
@@ -31,22 +34,23 @@ class TenantSection(FileSection):
 
     key_owner: str | None
 
-    def plan(self) -> TenantSettings | None:
-        """Plan the row, and return the settings after the run; None if these are refused."""
+    def plan(self) -> Tenant | None:
+        """Plan the row, and return the tenant after the run, at its version before; None if it cannot be read."""
         self._check_name_and_key()
         before = dict(self.planned.named)
         stored = _NO_COLUMNS if self.stored is None else {name: getattr(self.stored, name) for name in _NO_COLUMNS}
-        after = {**stored, "settings": self._settings(stored["settings"], before.get("settings", {}))}
-        settings = self._checked(stored, after["settings"])
-        if settings is None:
+        settings = self._settings(stored["settings"], before.get("settings", {}))
+        brand = self._brand(stored["brand"], before.get("brand", {}))
+        if not (self._fits(TenantSettings, "settings", settings) and self._fits(Brand, "brand", brand)):
             return None
-        after["brand"] = self._brand(stored["brand"], before.get("brand", {}))
-        after |= self._secrets(stored, after["settings"])
+        self._check_settings(stored, settings)
+        after: dict[str, Any] = {"settings": settings, "brand": brand, **self._secrets(stored, settings)}
         if self.stored is None:
-            self._create(after)
+            row = self._create(after)
         else:
+            row = replace(self.stored, **after)
             self._change(self.stored, stored, after, before)
-        return settings
+        return tenant_store.of_row(row, custom_hosts.of_tenant(self.work))
 
     def _check_name_and_key(self) -> None:
         ours = self.run.services.settings
@@ -61,21 +65,25 @@ class TenantSection(FileSection):
         self.planned.named["settings"] = declared_settings.marks_after(self.declared, before)
         return declared_settings.after_file(self.declared, stored, before)
 
-    def _checked(self, stored: dict[str, Any], after: dict[str, Any]) -> TenantSettings | None:
-        path = (*self.path, "settings")
+    def _fits(self, model: type[BaseModel], key: str, after: dict[str, Any]) -> bool:
+        """Return whether the values of the file fit the stored ones that stay; else the plan gets the problems."""
         try:
-            settings = TenantSettings.model_validate(after)
+            model.model_validate(after)
         except ValidationError as problem:
             for error in problem.errors():
                 where = ".".join(map(str, error["loc"]))
-                self.add_problem(path, f"expected settings that fit the stored ones: {where} {error['msg']}")
-            return None
+                self.add_problem((*self.path, key), f"expected {key} that fit the stored ones: {where} {error['msg']}")
+            return False
+        return True
+
+    def _check_settings(self, stored: dict[str, Any], after: dict[str, Any]) -> None:
         if second_factor_settings.is_unsafe_change(stored["settings"], after):
-            self.add_problem((*path, "two_factor"), f"expected disabled: {second_factor_settings.NEEDED}")
-        needs_secret = settings.captcha.provider != "own"
+            self.add_problem(
+                (*self.path, "settings", "two_factor"), f"expected disabled: {second_factor_settings.NEEDED}"
+            )
+        needs_secret = after.get("captcha", {}).get("provider", "own") != "own"
         if needs_secret and self.declared.captcha_secret is None and stored["captcha_secret"] is None:
             self.add_problem((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
-        return settings
 
     def _brand(self, stored: dict[str, Any], before: Marks) -> dict[str, Any]:
         brand = self.run.configuration.brands.get(self.declared.name)
@@ -96,16 +104,14 @@ class TenantSection(FileSection):
             ),
         }
 
-    def _create(self, columns: dict[str, Any]) -> None:
+    def _create(self, columns: dict[str, Any]) -> TenantRow:
         key, secret = (self._declared_or_made(name) for name in ("api_key", "api_secret"))
-        columns |= {
-            "api_key": key,
-            "api_secret": declared_secrets.api_secret(self._encryption, self.planned.tenant_id, secret),
-            "api_secret_hash": tenant_writes.secret_digest(secret),
-            "now": self.run.now,
-        }
-        write = partial(tenant_writes.add, self.work, self.declared.name, **columns)
+        sealed = declared_secrets.api_secret(self._encryption, self.planned.tenant_id, secret)
+        columns |= {"api_key": key, "api_secret": sealed}
+        digest, now = tenant_writes.secret_digest(secret), self.run.now
+        write = partial(tenant_writes.add, self.work, self.declared.name, **columns, api_secret_hash=digest, now=now)
         self.note(ChangeAction.CREATE, "tenant", self.declared.name, write=write)
+        return TenantRow(self.planned.tenant_id, self.declared.name, version=0, is_active=True, **columns)
 
     def _declared_or_made(self, name: str) -> str:
         declared: str | None = getattr(self.declared, name)
