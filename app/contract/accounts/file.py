@@ -7,12 +7,15 @@ from pydantic import Field, model_validator
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.roles.role_operations import MAX_ACCOUNT_ROLES
 
+MAX_USERNAME_LENGTH = 32
+"""Of the normal form."""
+
 
 class AccountFile(ConfigurationModel):
     """An account. Created if no account has its email, username or phone; an existing password is never overwritten."""
 
     email: Annotated[str, Field(max_length=320)] | None = None
-    username: Annotated[str, Field(pattern=r"^[^\s@]{2,64}$")] | None = None
+    username: Annotated[str, Field(pattern=rf"^[^\s@]{{1,{MAX_USERNAME_LENGTH}}}$")] | None = None
     phone: Annotated[str, Field(pattern=r"^\+[1-9][0-9]{5,14}$", description="E.164, such as +4930123456.")] | None = (
         None
     )

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import Final
 
+from app.contract.accounts.file import MAX_USERNAME_LENGTH
 from app.identity.platform.context import NO_ACCOUNT
 from app.kit import randomness
 from app.kit.caching.bounded_cache import bounded_cache
@@ -16,7 +17,6 @@ from app.kit.text.code_normalization import typed_code
 
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
 PREVIOUS_UID, PROFILE = "previous_uid", "profile"
-MAX_USERNAME_LENGTH = 32
 _MAX_EMAIL_LENGTH = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
 _DIALLED = re.compile(r"\+?[0-9()./]+\Z")
@@ -70,7 +70,7 @@ def normalize_username(text: str) -> str | None:
 
 
 def is_username_length(text: str) -> bool:
-    """Return whether a username has 1 to 32 characters and no space (else MalformedUsername)."""
+    """Return whether a username has 1 to `MAX_USERNAME_LENGTH` characters and no space (else MalformedUsername)."""
     return 0 < len(text) <= MAX_USERNAME_LENGTH and not any(character.isspace() for character in text)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, get_args
 
+from app.contract.accounts.file import MAX_USERNAME_LENGTH
 from app.contract.profile import FIELDS
 from app.contract.registration.form import CUSTOM, MAX_LETTERS, TERMS, FormField, Rule
 from app.contract.tenants.settings import TenantSettings
@@ -15,7 +16,6 @@ Json = dict[str, Any]
 _OWN_RULES: Final = {"email": "valid_email", "phone": "valid_phoneno", "birth_date": "callback_valid_date"}
 """Rules that a field always has."""
 _DISPLAY: Final = {"email": "Email", "phone": "Phone number", TERMS: "Terms of use", "birth_date": "Date of birth"}
-_MAX_USERNAME: Final = 32
 _RULES: Final = frozenset(get_args(Rule)) - {""}
 _NAMES: Final = {"emailid": "email", "phoneid": "phone"} | {
     name.lower(): re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower() for name in FIELDS
@@ -76,7 +76,7 @@ def _lengths(settings: TenantSettings, name: str) -> tuple[int, int]:
     """Return the lengths to which other settings hold a field."""
     if name == "password":
         return settings.password_policy.min_length, min(settings.password_policy.max_length, MAX_LETTERS)
-    return 0, _MAX_USERNAME if name == "username" else MAX_LETTERS
+    return 0, MAX_USERNAME_LENGTH if name == "username" else MAX_LETTERS
 
 
 def _rules(settings: TenantSettings, field: FormField) -> list[str]:

@@ -213,6 +213,17 @@ def test_identifier_that_accounts_lack_is_not_verified(kind: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("username", ["a", "a" * 32])
+def test_file_may_have_usernames_that_people_may_choose(username: str) -> None:
+    assert problems(f"accounts: [{{username: {username}}}]") == []
+
+
+@pytest.mark.parametrize("username", ["a" * 33, "a b", "a@b", "a\u200bb"])
+def test_file_has_one_rule_for_usernames(username: str) -> None:
+    expected = f"expected 1 to 32 visible characters without @; found {username!r}"
+    assert problems(f'accounts: [{{username: "{username}"}}]') == [f"accounts[0].username: {expected}"]
+
+
 TERMS_FORM = (
     "registration_form: [{name: email, required: true}, {name: password, type: password, required: true},"
     " {name: terms, type: multi, required: true}]"

@@ -21,7 +21,7 @@ from app.contract.tenants.file import (
     configuration_file,
 )
 from app.identity.administration.configuration.file import declared_resources, theme, yaml_document
-from app.identity.administration.configuration.file.validation_messages import sentence_of
+from app.identity.administration.configuration.file.validation_messages import USERNAME, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
     ConfigurationProblem,
@@ -33,7 +33,7 @@ from app.kit.resources.resource import Resource
 
 _IDENTIFIERS = {
     identifiers.EMAIL: (identifiers.normalize_email, "an email address"),
-    identifiers.USERNAME: (identifiers.normalize_username, "a name of 1 to 32 visible characters without @"),
+    identifiers.USERNAME: (identifiers.normalize_username, USERNAME),
     identifiers.PHONE: (identifiers.normalize_phone, "an E.164 number such as +4930123456"),
 }
 

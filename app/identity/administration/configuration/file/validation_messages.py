@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from app.contract.accounts.file import MAX_USERNAME_LENGTH
 from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
 from app.identity.administration.configuration.file.yaml_document import Path
@@ -25,6 +26,7 @@ _SECRET = frozenset(
     }
     | {"service_json", "apns_certificate", "apple_certificate", "secrets", "token_sha256"}
 )
+USERNAME = f"1 to {MAX_USERNAME_LENGTH} visible characters without @"
 _PATTERNS = {
     "name": "letters, digits and hyphens (in lower case for a tenant; an application starts with a letter)",
     "color": "a color such as #3b49d9",
@@ -34,7 +36,7 @@ _PATTERNS = {
     "api_secret": "a GUID",
     "client_id": "1 to 128 printable ASCII characters without spaces",
     "token_sha256": "the SHA-256 of a token in hexadecimal, which 'sha256sum' prints",
-    "username": "2 to 64 characters without spaces or @",
+    "username": USERNAME,
     "phone": "an E.164 number such as +4930123456, in quotes",
 }
 COLORS = ("color", "background", "background_dark")
