@@ -1,7 +1,5 @@
 """Operations behind the pages of an account's email addresses and phone number."""
 
-from typing import Annotated
-
 from pydantic import Field
 
 from app.contract import errors
@@ -31,28 +29,16 @@ class EmailView(Wire):
     carries: Carries = "both"  # if it can be resent: what the mail contains
 
 
-Address = Annotated[str, Field(max_length=320)]
-
-
-class EmailEdit(Wire):
-    email: Address
-
-
 class EmailRequest(Wire):
-    email: Address
+    email: str = Field(max_length=320)
 
 
-class EmailCodeRequest(Wire):
-    email: Address
+class EmailCodeRequest(EmailRequest):
     code: str = Field(max_length=64)
 
 
-class PhoneEdit(Wire):
-    phone: Address
-
-
 class PhoneRequest(Wire):
-    phone: Address
+    phone: str = Field(max_length=320)
 
 
 class PhoneCodeRequest(Wire):
@@ -60,7 +46,7 @@ class PhoneCodeRequest(Wire):
 
 
 add_email = hub_operation(
-    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, Posted, recent_authentication=True,
+    "hub.add_email", "POST /hub/own/emails/add", EmailRequest, Posted, recent_authentication=True,
     errors=(*ADDED_EMAIL, *EMAIL_SENDING),
     summary="Email a link and a code to a new address; the response is the same for an address of another account.",
 )  # fmt: skip
@@ -87,13 +73,13 @@ confirm_email = hub_operation(
 
 
 make_primary = hub_operation(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, Posted, recent_authentication=True,
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailRequest, Posted, recent_authentication=True,
     errors=(errors.MalformedEmail, errors.EmailNotOnProfile, errors.EmailNotAddable), summary="Make another address the primary one.",
 )  # fmt: skip
 
 
 request_phone_change = hub_operation(
-    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneEdit, Posted, recent_authentication=True,
+    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneRequest, Posted, recent_authentication=True,
     errors=(*SMS_SENDING, errors.PhoneLoginOff, errors.MalformedPhone, errors.PhoneRegistered),
     summary="Text a code to a new number; the response is the same for a number of another account.",
 )  # fmt: skip

@@ -58,8 +58,8 @@ class AddEmailForm(ReauthenticationForm):
         errors.EmailDomainRefused: ("email", _l("Emails from this domain can’t be used here. Use another one.")),
     }
 
-    def to_request(self) -> email_and_phone_pages.EmailEdit:
-        return email_and_phone_pages.EmailEdit(email=self.email.data or "")
+    def to_request(self) -> email_and_phone_pages.EmailRequest:
+        return email_and_phone_pages.EmailRequest(email=self.email.data or "")
 
 
 class ChangeEmailForm(ReauthenticationForm):
@@ -68,8 +68,8 @@ class ChangeEmailForm(ReauthenticationForm):
     address = HiddenField()
     action = HiddenField()
 
-    def to_request(self) -> email_and_phone_pages.EmailEdit:
-        return email_and_phone_pages.EmailEdit(email=self.address.data or "")
+    def to_request(self) -> email_and_phone_pages.EmailRequest:
+        return email_and_phone_pages.EmailRequest(email=self.address.data or "")
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ class PhoneNumberForm(ReauthenticationForm):
         errors.PhoneRegistered: ("phone", _l("You’ve already added this number.")),
     }
 
-    def to_request(self) -> email_and_phone_pages.PhoneEdit:
-        return email_and_phone_pages.PhoneEdit(phone=self.phone.data or "")
+    def to_request(self) -> email_and_phone_pages.PhoneRequest:
+        return email_and_phone_pages.PhoneRequest(phone=self.phone.data or "")
 
 
 class PhoneCodeForm(code.CodeForm):

@@ -46,7 +46,7 @@ def wait_for_number(context: Context, account: Account, phone: str) -> int:
 
 
 @email_and_phone_pages.add_email.implements
-def add_email(context: Context, req: email_and_phone_pages.EmailEdit) -> Posted:
+def add_email(context: Context, req: email_and_phone_pages.EmailRequest) -> Posted:
     """Add an address, and mail to it unless that was just done; a second click gets the same response."""
     account = accounts.current(context)
     if not _wait_for_email(context, account, identifiers.normalize_email(req.email)):
@@ -93,14 +93,14 @@ def confirm_email(context: Context, req: email_and_phone_pages.EmailCodeRequest)
 
 
 @email_and_phone_pages.make_primary.implements
-def make_primary(context: Context, req: email_and_phone_pages.EmailEdit) -> Posted:
+def make_primary(context: Context, req: email_and_phone_pages.EmailRequest) -> Posted:
     account = accounts.current(context)
     change_emails.make_primary(context, account, req.email)
     return Posted()
 
 
 @email_and_phone_pages.request_phone_change.implements
-def request_phone_change(context: Context, req: email_and_phone_pages.PhoneEdit) -> Posted:
+def request_phone_change(context: Context, req: email_and_phone_pages.PhoneRequest) -> Posted:
     """Request a new number, as `add_email` does an address."""
     account = accounts.current(context)
     phone_verification.require_enabled(context)
