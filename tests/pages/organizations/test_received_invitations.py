@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.support.accounts.mailbox import links_to, mails_to, path_of
 from tests.support.journeys.account_security import signed_in
 from tests.support.organizations.invitations import PATH, InvitingBusiness
+from tests.support.organizations.management import ROLES
 from tests.support.organizations.members import Company, organization_in
 from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import NewVisitor, VisitedPage, Visitor
@@ -159,10 +161,10 @@ def test_person_without_invitation_is_refused(invited: Invited) -> None:
     assert invited.visitor.authorize(app).query["error"] == "access_denied"
 
 
-def test_invitation_of_a_demoted_manager_is_withdrawn(invited: Invited) -> None:
-    """Bob invites as a manager, and then loses the role: his invitation would still make managers."""
-    company, business = invited.company, invited.business
-    org = business.create("Globex")
+def by_manager(invited: Invited) -> Callable[[], None]:
+    """Let Bob invite Ada to Globex as a manager; return how he loses the role, so that his invitation counts as withdrawn."""
+    company = invited.company
+    org = invited.business.create("Globex")
     bob = company.world.person("bob@example.test")
     managing = company.join(bob, org, "Manager", "org:manage")
     company.join(bob, org, "Editor")
@@ -170,14 +172,42 @@ def test_invitation_of_a_demoted_manager_is_withdrawn(invited: Invited) -> None:
     signed_in(browser, bob, "/profile")
     form = browser.open(f"/organizations/invitations/new?id={org}")
     assert "1 invitation sent" in form.press("Send invitations", emails=company.ada.email, role=managing).text
-    page = invited.open()
-    assert "Globex" in page.text
-    company.leave(bob, org, managing)
+    return lambda: company.leave(bob, org, managing)
+
+
+def emailed_link(invited: Invited) -> str:
+    """Return the path of the newest link that Ada got."""
+    world, email = invited.company.world, invited.company.ada.email
+    found = [links_to(item, "/invitation") for item in mails_to(world.services, world.tenant_id, email)]
+    return path_of([link for links in found for link in links][-1])
+
+
+def test_invitation_of_a_demoted_manager_is_withdrawn(invited: Invited) -> None:
+    """Bob's invitation would still make managers."""
+    demote = by_manager(invited)
+    assert "Globex" in invited.open().text
+    demote()
     assert "Globex" not in invited.open().text
-    (*_, mail) = [
-        item
-        for item in mails_to(company.world.services, company.world.tenant_id, company.ada.email)
-        if links_to(item, "/invitation")
-    ]
-    assert invited.visitor.open(path_of(links_to(mail, "/invitation")[-1])).heading == "Invitation revoked"
-    assert company.ada.uid not in {member["Uid"] for member in business.members(org)}
+    assert invited.visitor.open(emailed_link(invited)).heading == "Invitation revoked"
+    assert "Globex" not in invited.visitor.open("/organizations").text
+
+
+def test_withdrawn_invitation_begins_no_sign_in(invited: Invited, new_visitor: NewVisitor) -> None:
+    demote = by_manager(invited)
+    page = new_visitor().open(emailed_link(invited))
+    demote()
+    assert page.press("Sign in to join").heading == "Invitation revoked"
+
+
+def test_full_organization_is_not_offered(invited: Invited) -> None:
+    invited.business.set_policy(MemberPolicy={"Seats": 1})
+    assert "You have no pending invitations." in invited.open().text
+    assert "1 invitation" not in invited.visitor.open("/organizations").text
+    invited.business.set_policy(MemberPolicy={"Seats": 2})
+    assert "1 invitation From Acme" in invited.visitor.open("/organizations").text
+
+
+def test_invitation_of_deleted_roles_is_not_offered(invited: Invited) -> None:
+    answered(invited.business.send("DELETE", f"{ROLES}/{invited.business.member_role}"))
+    assert "You have no pending invitations." in invited.open().text
+    assert invited.visitor.open(emailed_link(invited)).heading == "Invitation revoked"

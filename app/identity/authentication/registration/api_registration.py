@@ -20,7 +20,7 @@ from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import active_policies
-from app.identity.directory.organizations.invitations import invitations
+from app.identity.directory.organizations.invitations import invitations, join_by_invitation
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
@@ -73,7 +73,7 @@ def respond(
     if result.account is None or not result.may_sign_in:
         return registration_operations.Registered()
     if (invited := _invitation(context, req)) is not None:
-        invitations.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
+        join_by_invitation.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
     if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
         raise errors.TwoFactorOn(commit_on_raise=True)
     authentication = {"methods": [*methods], "is_silent": req.suppress_webhook}

@@ -8,13 +8,13 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import organizations
-from app.identity.directory.organizations.invitations import invitation_links, invitation_store, invitations
-from app.identity.directory.organizations.invitations.invitation import InvitationLinkRecord, InvitationRecord
+from app.identity.directory.organizations.invitations import invitation_store, join_by_invitation
+from app.identity.directory.organizations.invitations.invitation import AnyInvitation
 from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
-Found = tuple[InvitationRecord | InvitationLinkRecord, OrganizationRecord]
+Found = tuple[AnyInvitation, OrganizationRecord]
 """An invitation by email or by link, in any state, and its organization."""
 _REFUSED = (
     errors.ClosedInvitation,
@@ -76,10 +76,7 @@ def accept(context: Context, interaction: Interaction, session: BrowserSession) 
     if is_member and not invitation.is_open:
         return None
     try:
-        if isinstance(invitation, InvitationLinkRecord):
-            invitation_links.accept(context, invitation, account)
-        else:
-            invitations.accept(context, invitation, account, token_hash_of(interaction))
+        join_by_invitation.accept(context, invitation, account, token_hash_of(interaction))
     except _REFUSED:
         return page
     return None

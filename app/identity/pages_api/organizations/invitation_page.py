@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import branding
 from app.identity.directory.organizations.invitations import invitations
-from app.identity.directory.organizations.memberships import memberships
+from app.identity.directory.organizations.invitations.join_by_invitation import join_state
 from app.identity.pages_api.interactions import accept_invitation, next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.pages_api.organizations import invitation_view
@@ -45,7 +45,7 @@ def continue_invitation(context: Context, req: invitation_pages.ContinueInvitati
     """
     token_hash, session = _token_hash(context, req), sessions.current(context)
     found = accept_invitation.by_token_hash(context, token_hash)
-    if found is None or not found[0].is_open or not found[1].is_active or memberships.is_full(context, found[1]):
+    if found is None or join_state(context, *found, account=None).refusal is not None:
         raise errors.ClosedInvitation
     invitation, organization = found
     if session is not None and req.action in _BY_SESSION and session.uid != req.account:

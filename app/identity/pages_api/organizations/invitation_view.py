@@ -5,22 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.organizations.pages.invitation_pages import InvitationRole, InvitationState, InvitationView
-from app.identity.directory.accounts.account import Account, full_name, is_verified
-from app.identity.directory.organizations.invitations import (
-    invitation_link_store,
-    invitation_links,
-    invitation_rules,
-    invitations,
-)
-from app.identity.directory.organizations.invitations.invitation import (
-    ACCEPTED,
-    EXPIRED,
-    USED_UP,
-    AnyInvitation,
-    InvitationRecord,
-)
+from app.identity.directory.accounts.account import Account, full_name
+from app.identity.directory.organizations.invitations import invitation_rules, invitations
+from app.identity.directory.organizations.invitations.invitation import AnyInvitation, InvitationRecord
+from app.identity.directory.organizations.invitations.join_by_invitation import JoinState, join_state
 from app.identity.directory.organizations.memberships import memberships
-from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.messaging.message import safe_name
@@ -37,7 +26,7 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
     if found is None:
         return InvitationView(state=InvitationState.UNKNOWN)
     invitation, organization = found
-    state = state_for(context, invitation, organization, account)
+    state = _state(join_state(context, invitation, organization, account), account)
     label, uid = (oauth_views.person(account).label, account.uid) if account is not None else ("", "")
     shown = InvitationView(state=state, is_link=invitation.is_link)
     if state is InvitationState.DOMAIN:
@@ -56,28 +45,10 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
     return shown.model_copy(update={**known, **more})
 
 
-def state_for(
-    context: Context,
-    invitation: AnyInvitation,
-    organization: OrganizationRecord,
-    account: Account | None,
-) -> InvitationState:
-    """Return the state of an invitation for the signed-in account, or for a visitor without one."""
-    if not organization.is_active:
-        return InvitationState.INACTIVE
-    if account is not None and memberships.in_organization(context, account, organization.org_id) is not None:
+def _state(joining: JoinState, account: Account | None) -> InvitationState:
+    if joining.is_member and joining.refusal is not InvitationState.INACTIVE:
         return InvitationState.MEMBER
-    if not invitation.is_open:
-        return _ended(invitation)
-    if not invitation_rules.inviter_can_grant(context, organization, invitation):
-        return InvitationState.REVOKED
-    if memberships.is_full(context, organization):
-        return InvitationState.FULL
-    if account is None:
-        return InvitationState.OPEN
-    if isinstance(invitation, InvitationRecord):
-        return InvitationState.READY if is_verified(account, invitation.email_key) else InvitationState.OTHER
-    return _of_link(context, invitation, account)
+    return joining.refusal or (InvitationState.READY if account is not None else InvitationState.OPEN)
 
 
 def role_views(context: Context, invitation: AnyInvitation, organization: OrganizationRecord) -> list[InvitationRole]:
@@ -91,14 +62,6 @@ def inviter_name(context: Context, invitation: AnyInvitation) -> str:
     """Return the name of the member who invites; empty if there is none."""
     inviter = invitation_rules.inviter(context, invitation.inviter_uid)
     return safe_name(full_name(inviter)) if inviter is not None else ""
-
-
-def _of_link(context: Context, link: AnyInvitation, account: Account) -> InvitationState:
-    if not invitation_link_store.may_use(context, link, account.uid):
-        return InvitationState.REVOKED
-    if invitation_links.admits(link, account):
-        return InvitationState.READY
-    return InvitationState.DOMAIN if verified_domains(account) else InvitationState.UNVERIFIED
 
 
 def _details(
@@ -116,13 +79,3 @@ def _details(
         is_existing = invitations.holder(context, invitation) is not None
         return {**details, "email": invitation.email, "is_existing": is_existing}
     return {**details, "domains": list(invitation.domains), "email": (account.email or "") if account else ""}
-
-
-def _ended(invitation: AnyInvitation) -> InvitationState:
-    if invitation.status == EXPIRED:
-        return InvitationState.EXPIRED
-    if invitation.status == USED_UP:
-        return InvitationState.USED_UP
-    if invitation.status == ACCEPTED:
-        return InvitationState.ACCEPTED
-    return InvitationState.DECLINED if invitation.is_declined else InvitationState.REVOKED

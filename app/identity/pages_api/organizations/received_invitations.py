@@ -6,7 +6,11 @@ from app.contract.organizations.pages import received_invitation_pages
 from app.contract.page_models import NoParameters
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.organizations import organizations
-from app.identity.directory.organizations.invitations import invitations, received_invitations
+from app.identity.directory.organizations.invitations import (
+    invitations,
+    join_by_invitation,
+    received_invitations,
+)
 from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import invitation_view, organization_page_views
@@ -30,7 +34,7 @@ def accept(
 ) -> received_invitation_pages.AnsweredInvitation:
     _, account = signed_in_account.require_account(context)
     invitation = invitations.require_to_account(context, account, req.invitation)
-    accepted = invitations.accept(context, invitation, account)
+    accepted = join_by_invitation.accept(context, invitation, account)
     return _answered(context, accepted.org_id)
 
 

@@ -12,7 +12,7 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
-from app.identity.directory.organizations.invitations import invitations
+from app.identity.directory.organizations.invitations import invitations, join_by_invitation
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
@@ -33,7 +33,7 @@ def sign_in(context: Context, req: native_sign_in_operations.NativeSignIn) -> Na
     authentication = Authentication((FEDERATED,), verified.identity.provider)
     login, signed_in = account.sign_in(context, verified, authentication)
     if found is not None and login.second_factor_authentication is None:
-        invitations.accept(context, found[0], signed_in, randomness.digest(str(req.invitation_token)))
+        join_by_invitation.accept(context, found[0], signed_in, randomness.digest(str(req.invitation_token)))
     return _token(context, login)
 
 

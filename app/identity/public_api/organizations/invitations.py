@@ -8,20 +8,19 @@ from app.contract.organizations.models import Display
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import organization_powers, organizations
 from app.identity.directory.organizations.invitations import (
-    invitation_links,
     invitation_rules,
     invitation_store,
     invitations,
+    join_by_invitation,
 )
 from app.identity.directory.organizations.invitations.invitation import (
+    ACCEPTED,
     INVITED,
     AnyInvitation,
-    InvitationLinkRecord,
     InvitationRecord,
 )
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.memberships import membership_store
-from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.public_api.organizations import organization_views
@@ -113,51 +112,33 @@ def resend(context: Context, req: invitation_operations.InvitationPath) -> invit
 @invitation_operations.look_up.implements
 @requires_organizations
 def look_up(context: Context, req: invitation_operations.InvitationToken) -> invitation_operations.OpenInvitation:
-    found = invitation_links.find_open(context, req.invitation_token)
-    if found is not None:
-        return _open(found[0], found[1], email="", is_existing=False)
-    invitation, organization = invitations.require_open(context, req.invitation_token)
-    is_existing = invitations.holder(context, invitation) is not None
-    return _open(invitation, organization, email=invitation.email, is_existing=is_existing)
+    invitation, organization = join_by_invitation.require_open(context, req.invitation_token)
+    display = Display.model_validate(organization.display)
+    return invitation_operations.OpenInvitation(
+        id=invitation.invitation_id,
+        email_id=invitation.addressee or "",
+        status=INVITED,
+        expiration_date=iso(invitation.ends_at) or "",
+        org_id=organization.org_id,
+        organization=invitation_operations.InvitingOrganization(name=organization.name, display=display),
+        is_existing_user=invitations.holder(context, invitation) is not None,
+    )
 
 
 @invitation_operations.accept.implements
 @requires_organizations
 def accept(context: Context, req: invitation_operations.AcceptInvitation) -> invitation_operations.AcceptedInvitation:
     account = accounts.current(context)
-    if (found := invitation_links.find_open(context, req.invitation_token)) is not None:
-        link = invitation_links.accept(context, found[0], account)
-        accepted = _of_link(link)
-    else:
-        invitation, _ = invitations.require_open(context, req.invitation_token)
-        token_hash = randomness.digest(req.invitation_token)
-        accepted = view(invitations.accept(context, invitation, account, token_hash))
+    invitation, _ = join_by_invitation.require_open(context, req.invitation_token)
+    token_hash = randomness.digest(req.invitation_token)
+    accepted = join_by_invitation.accept(context, invitation, account, token_hash)
     roles = organization_views.member_roles(membership_store.of_account(context, account.uid, accepted.org_id))
-    return invitation_operations.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
+    return invitation_operations.AcceptedInvitation(**view(accepted).model_dump(), data=roles.data)
 
 
 def _require_powers(context: Context, invitation: InvitationRecord) -> None:
     """Refuse a program that lacks a power of an invitation."""
     require_powers(context, organization_powers.of_invitation(context, invitation.org_id, invitation.role_ids))
-
-
-def _open(
-    invitation: AnyInvitation,
-    organization: OrganizationRecord,
-    *,
-    email: str,
-    is_existing: bool,
-) -> invitation_operations.OpenInvitation:
-    display = Display.model_validate(organization.display)
-    return invitation_operations.OpenInvitation(
-        id=invitation.invitation_id,
-        email_id=email,
-        status=INVITED,
-        expiration_date=iso(invitation.ends_at) or "",
-        org_id=organization.org_id,
-        organization=invitation_operations.InvitingOrganization(name=organization.name, display=display),
-        is_existing_user=is_existing,
-    )
 
 
 def _result(item: send_invitation.Result) -> invitation_operations.InvitationResult:
@@ -172,27 +153,12 @@ def _result(item: send_invitation.Result) -> invitation_operations.InvitationRes
     return invitation_operations.InvitationResult(email=item.email, error=error)
 
 
-def _of_link(link: InvitationLinkRecord) -> invitation_operations.Invitation:
-    """Return what an acceptance answers about a link, which stays open for others and has no address."""
-    return invitation_operations.Invitation(
-        id=link.invitation_id,
-        email_id="",
-        status="accepted",
-        role_ids=list(link.role_ids),
-        org_id=link.org_id,
-        inviter_uid=link.inviter_uid,
-        created_date=iso(link.created_at) or "",
-        expiration_date=iso(link.ends_at) or "",
-        modified_date=iso(link.modified_at) or "",
-    )
-
-
-def view(invitation: InvitationRecord) -> invitation_operations.Invitation:
-    """Return an invitation as the interface shows it."""
+def view(invitation: AnyInvitation) -> invitation_operations.Invitation:
+    """Return an invitation as the interface shows it; a link, which stays open for others, as the one who joined by it sees it."""
     return invitation_operations.Invitation(
         id=invitation.invitation_id,
-        email_id=invitation.email,
-        status=invitation.status,  # type: ignore[arg-type] # only these are stored
+        email_id=invitation.addressee or "",
+        status=invitation.status if not invitation.is_link else ACCEPTED,  # type: ignore[arg-type] # only these are stored
         role_ids=list(invitation.role_ids),
         org_id=invitation.org_id,
         inviter_uid=invitation.inviter_uid,

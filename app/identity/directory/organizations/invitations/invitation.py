@@ -16,7 +16,7 @@ a member invited on the account pages, and the domains of the addresses that a l
 
 
 @dataclass(frozen=True)
-class AnyInvitation:
+class _Invitation:
     """What an invitation by email and a link for several people have in common."""
 
     invitation_id: str
@@ -65,7 +65,7 @@ class AnyInvitation:
 
 
 @dataclass(frozen=True)
-class InvitationRecord(AnyInvitation):
+class InvitationRecord(_Invitation):
     """An invitation of one email address to an organization."""
 
     email: str  # as entered
@@ -78,8 +78,11 @@ class InvitationRecord(AnyInvitation):
 
 
 @dataclass(frozen=True)
-class InvitationLinkRecord(AnyInvitation):
+class InvitationLinkRecord(_Invitation):
     """An invitation of everyone who has the link, up to a number of people; its status is ACTIVE, USED_UP, EXPIRED or REVOKED."""
 
     uses: int
     max_uses: int | None
+
+
+AnyInvitation = InvitationRecord | InvitationLinkRecord

@@ -32,10 +32,6 @@ def by_id(context: Context, invitation_id: str) -> InvitationLinkRecord | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> InvitationLinkRecord | None:
-    return _one(context, T.token_hash == token_hash)
-
-
 def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLinkRecord]:
     """Return the links of an organization, the oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id)).order_by(T.created_at, T.invitation_id)

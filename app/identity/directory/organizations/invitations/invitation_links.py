@@ -1,4 +1,4 @@
-"""The rules of invitation links: their creation, and joining by them (decision 0197)."""
+"""The rules of invitation links: their creation and revocation (decision 0197)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors
-from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_names, organizations
 from app.identity.directory.organizations.domains import domains
 from app.identity.directory.organizations.invitations import invitation_link_store, invitation_rules
@@ -18,14 +16,10 @@ from app.identity.directory.organizations.invitations.invitation import (
     LIFETIME,
     MANAGED,
     URL,
-    AnyInvitation,
     InvitationLinkRecord,
 )
-from app.identity.directory.organizations.memberships import membership_store, memberships
-from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
-from app.kit import randomness
 
 MAX_ACTIVE: Final = 20
 """Links of an organization that can be used at the same time."""
@@ -94,15 +88,6 @@ def require(context: Context, link_id: str) -> tuple[InvitationLinkRecord, Organ
     return link, organizations.active(organization)
 
 
-def find_open(context: Context, token: str) -> tuple[InvitationLinkRecord, OrganizationRecord] | None:
-    """Return the open link with this token; None if there is none. Raises OrganizationInactive."""
-    link = invitation_link_store.by_token_hash(context, randomness.digest(token))
-    organization = organizations.by_id(context, link.org_id) if link is not None else None
-    if link is None or organization is None or not link.is_open:
-        return None
-    return link, organizations.active(organization)
-
-
 def revoke(context: Context, link: InvitationLinkRecord, *, by: str | None = None) -> InvitationLinkRecord:
     """Turn a link off; `by`: the member who does. Raises ClosedInvitation."""
     revoked = invitation_link_store.revoke(context, link)
@@ -110,47 +95,6 @@ def revoke(context: Context, link: InvitationLinkRecord, *, by: str | None = Non
         raise errors.ClosedInvitation
     record(context, "organization.link_revoked", revoked, by=by or link.inviter_uid)
     return revoked
-
-
-def accept(context: Context, link: InvitationLinkRecord, account: Account) -> InvitationLinkRecord:
-    """Make the account a member; a member stays one, and costs no use.
-
-    The link decides as it is now, not as the caller read it.
-
-    Raises:
-        ClosedInvitation: it is no longer open, its inviter may no longer give its roles, no role of it is left, or the account used it
-            before and left.
-        OrganizationInactive: of the link.
-        WrongInvitationEmail: the account has no verified address, or none of an allowed domain.
-        NoSeatLeft: the organization is full.
-    """
-    organization = organizations.lock_active(context, link.org_id, is_alone=True)
-    current = account_store.by_uid(context, account.uid) if account_store.lock_unread(context, account.uid) else None
-    if current is None:
-        raise errors.WrongInvitationEmail
-    if membership_store.of_account(context, current.uid, organization.org_id):
-        return link
-    if not admits(link, current):
-        raise errors.WrongInvitationEmail
-    if not link.is_open or not invitation_link_store.may_use(context, link, current.uid):
-        raise errors.ClosedInvitation
-    invitation_rules.require_inviter_rights(context, organization, link)
-    role_ids = invitation_rules.lock_remaining_roles(context, organization, link.role_ids)
-    if memberships.is_full(context, organization):
-        raise errors.NoSeatLeft
-    used = invitation_link_store.use(context, link)
-    if used is None:
-        raise errors.ClosedInvitation
-    invitation_link_store.record_use(context, link, current.uid)
-    invitation_rules.join(context, current, organization, role_ids)
-    record(context, "organization.joined_by_link", used, by=current.uid)
-    return used
-
-
-def admits(link: AnyInvitation, account: Account) -> bool:
-    """Return whether the account has a verified address that the link admits."""
-    own = verified_domains(account)
-    return bool(own & set(link.domains) if link.domains else own)
 
 
 def record(context: Context, event: str, link: InvitationLinkRecord, *, by: str) -> None:

@@ -60,12 +60,6 @@ def inviter_can_grant(context: Context, organization: OrganizationRecord, invita
     return managed_organization.can_give_roles(context, scope, role_ids)
 
 
-def require_inviter_rights(context: Context, organization: OrganizationRecord, invitation: AnyInvitation) -> None:
-    """Raise ClosedInvitation if the member who invited may no longer give these roles."""
-    if not inviter_can_grant(context, organization, invitation):
-        raise errors.ClosedInvitation
-
-
 def validated_roles(context: Context, organization: OrganizationRecord, role_ids: Collection[str]) -> list[str]:
     """Return the roles without repetitions. Raises MalformedRoleId, UnknownOrganizationRole, BadParameter."""
     requested = list(dict.fromkeys(role_ids))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, func, insert, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
@@ -20,7 +20,7 @@ from app.identity.directory.organizations.invitations.invitation import (
     INVITED,
     LIFETIME,
     REVOKED,
-    InvitationLinkRecord,
+    AnyInvitation,
     InvitationRecord,
 )
 from app.identity.directory.organizations.tables import organization_invitations as table
@@ -40,20 +40,19 @@ def by_token_hash(context: Context, token_hash: str) -> InvitationRecord | None:
     return _one(context, T.token_hash == token_hash)
 
 
-def any_by_token_hash(context: Context, token_hash: str) -> InvitationRecord | InvitationLinkRecord | None:
+def any_by_token_hash(context: Context, token_hash: str) -> AnyInvitation | None:
     """Return the invitation or the link for several people with this token, whatever its status."""
-    row = context.work.one(select(table).where(T.tenant_id == context.tenant.tenant_id, T.token_hash == token_hash))
-    if row is None:
-        return None
-    return _invitation(context, row) if row.email is not None else invitation_link_store.link_of(context, row)
+    return _any(context, context.work.one(_whole(context, T.token_hash == token_hash)))
 
 
-def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> InvitationRecord | None:
-    """Return the invitation as committed last, locked; None if it is gone, or if `token_hash` is no longer that of its link."""
+def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> AnyInvitation | None:
+    """Return the invitation or the link for several people as committed last, locked.
+
+    None if it is gone, or if `token_hash` is no longer that of its token.
+    """
     where = [T.invitation_id == invitation_id]
     where += [T.token_hash == token_hash] if token_hash is not None else []
-    row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)).with_for_update())
-    return _invitation(context, row) if row is not None else None
+    return _any(context, context.work.one(_whole(context, *where).with_for_update()))
 
 
 def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationRecord]:
@@ -183,6 +182,17 @@ def _invitation(context: Context, row: Row[Any]) -> InvitationRecord:
     if values["status"] == INVITED and values["ends_at"] <= context.now:
         values["status"] = EXPIRED
     return InvitationRecord(**{**values, "role_ids": tuple(values["role_ids"]), "facts": dict(values["facts"])})
+
+
+def _any(context: Context, row: Row[Any] | None) -> AnyInvitation | None:
+    if row is None:
+        return None
+    return _invitation(context, row) if row.email is not None else invitation_link_store.link_of(context, row)
+
+
+def _whole(context: Context, *where: ColumnElement[bool]) -> Select[Any]:
+    """Select every column: invitations and links have different ones."""
+    return select(table).where(T.tenant_id == context.tenant.tenant_id, *where)
 
 
 def _one(context: Context, *where: ColumnElement[bool]) -> InvitationRecord | None:

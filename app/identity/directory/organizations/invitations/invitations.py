@@ -1,4 +1,4 @@
-"""The rules of invitations by email: creation, renewal, acceptance (decision 0190).
+"""The rules of invitations by email: creation, renewal, revocation (decision 0190).
 
 `use_cases/organizations/send_invitation.py` sends the emails.
 """
@@ -8,21 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from app.contract import errors
-from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import organization_names, organizations
 from app.identity.directory.organizations.invitations import invitation_rules, invitation_store
 from app.identity.directory.organizations.invitations.invitation import (
-    ACCEPTED,
-    ACCEPTED_BY,
     DECLINED,
     REVOKED,
     URL,
+    AnyInvitation,
     InvitationRecord,
 )
 from app.identity.directory.organizations.invitations.invitation_rules import ValidInvitation
-from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -105,40 +103,10 @@ def decline(context: Context, invitation: InvitationRecord) -> InvitationRecord:
     return declined
 
 
-def accept(
-    context: Context, invitation: InvitationRecord, account: Account, token_hash: str | None = None
-) -> InvitationRecord:
-    """Make the account a member, once: of simultaneous requests one succeeds.
-
-    The invitation decides as it is now, not as the caller read it; `token_hash` must still be that of its link's token.
-
-    Raises:
-        ClosedInvitation: it is no longer open, has a newer link, no role of it is left, or its inviter may no longer give its roles.
-        OrganizationInactive: of the invitation.
-        WrongInvitationEmail: the account has not verified the invited address.
-        NoSeatLeft: the organization is full.
-    """
-    _require_open(invitation)
-    organization = organizations.lock_active(context, invitation.org_id, is_alone=True)
-    # As it is now: the address may have been changed since the caller read the account.
-    current = account_store.by_uid(context, account.uid) if account_store.lock_unread(context, account.uid) else None
-    if current is None or not is_verified(current, invitation.email_key):
-        raise errors.WrongInvitationEmail
-    invitation = _found(invitation_store.locked(context, invitation.invitation_id, token_hash))
-    _require_open(invitation)
-    invitation_rules.require_inviter_rights(context, organization, invitation)
-    role_ids = invitation_rules.lock_remaining_roles(context, organization, invitation.role_ids)
-    is_member = bool(membership_store.of_account(context, account.uid, organization.org_id))
-    if not is_member and memberships.is_full(context, organization):
-        raise errors.NoSeatLeft
-    accepted = _found(invitation_store.close(context, invitation, ACCEPTED, **{ACCEPTED_BY: account.uid}))
-    invitation_rules.join(context, current, organization, role_ids)
-    _record(context, "organization.invitation_accepted", accepted, uid=account.uid)
-    return accepted
-
-
-def holder(context: Context, invitation: InvitationRecord) -> Account | None:
-    """Return the account that has verified the invited address."""
+def holder(context: Context, invitation: AnyInvitation) -> Account | None:
+    """Return the account that has verified the invited address; None for a link."""
+    if not isinstance(invitation, InvitationRecord):
+        return None
     account = accounts.by_email(context, invitation.email_key)
     return account if account is not None and is_verified(account, invitation.email_key) else None
 
