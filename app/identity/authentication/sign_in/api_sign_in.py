@@ -21,7 +21,8 @@ from app.contract.second_factors.challenge import (
 from app.contract.shared_responses import SmsSent
 from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.sign_in import allowed_methods, password_sign_in, pending_sign_in, tenant_requirements
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.pins import pin_tokens
 from app.identity.credentials.second_factors import factor_views, second_factors

@@ -14,6 +14,7 @@ from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import eligibility, locks, password_sign_in, risks
+from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.interactions import WaitingSignIn
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
@@ -39,9 +40,7 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
-MFA: Final = "mfa"  # RFC 8176
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
-SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
 _DEMANDED: Final = "demanded"
 SEND_ERRORS: Final = (
     errors.NoSmsConfiguration,
@@ -50,40 +49,6 @@ SEND_ERRORS: Final = (
     errors.SharedSmsLimitReached,
     errors.MailLimitReached,
 )
-
-
-@dataclass(frozen=True)
-class Authentication:
-    """The factors that a sign-in has passed so far."""
-
-    methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
-    kind: str = "email"  # of the identifier that named the account
-    channel: FactorKind | None = None  # where a code was sent: a second code there is no second factor
-    opens_lock: bool = False  # the first factor came with the solution of a lock
-    remember: bool = False
-    suppress_webhook: bool = False
-    authenticated_at: int | None = None  # on another device, whose sign-in this browser takes over; None: now and here
-    ends_at: int | None = None  # of that device's session
-
-    @property
-    def is_taken_over(self) -> bool:
-        """Whether the factors were passed on another device."""
-        return self.authenticated_at is not None
-
-    @classmethod
-    def from_stored(cls, stored: Mapping[str, Any]) -> Authentication:
-        """Return the authentication that a token stores."""
-        fields = {name: value for name, value in stored.items() if name != SUPPRESS_WEBHOOK_FACT}
-        fields["suppress_webhook"] = bool(stored.get(SUPPRESS_WEBHOOK_FACT))
-        fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
-        return cls(**{**fields, "methods": tuple(stored["methods"])})
-
-    def to_stored(self) -> dict[str, Any]:
-        stored = {**vars(self), "methods": list(self.methods)}
-        if not self.is_taken_over:  # the previous version knows neither
-            del stored["authenticated_at"], stored["ends_at"]
-        stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
-        return stored
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in.sign_in_operations import Login, PasswordLogin
 from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn, StoredSignIn
+from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn, StoredSignIn
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators import email

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.contract import errors
 from app.identity.authentication.sign_in import password_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts.account import Account

@@ -14,7 +14,8 @@ from app.contract.shared_responses import Posted
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.recent_authentication import MAX_AGE_FOR_VISITS
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.second_factors import factor_changes, second_factors

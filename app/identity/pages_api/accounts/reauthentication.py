@@ -13,9 +13,9 @@ from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.contract.steps import SecondFactorStep, StepResponse, StepUpStep
 from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor

@@ -27,9 +27,9 @@ from app.identity.authentication.sign_in import (
     password_sign_in,
     pending_sign_in,
 )
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages

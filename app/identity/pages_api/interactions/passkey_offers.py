@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.identity.authentication.sign_in import allowed_methods
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.password_sign_in import PASSWORD
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account

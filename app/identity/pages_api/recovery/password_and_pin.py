@@ -25,9 +25,9 @@ from app.contract.steps import (
 )
 from app.identity.authentication.recovery import password_reset, recipient, recovery_requests
 from app.identity.authentication.sign_in import interactions, sign_in_identifiers
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingRecovery
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages

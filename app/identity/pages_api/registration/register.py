@@ -16,10 +16,10 @@ from app.contract.registration.form import CUSTOM, TERMS, FormField
 from app.contract.steps import LoginStep, RedirectStep, StepResponse
 from app.identity.authentication.registration import account_registration
 from app.identity.authentication.registration.account_registration import RegistrationOptions, RegistrationResult
-from app.identity.authentication.sign_in import interactions, password_sign_in, pending_sign_in, risks
+from app.identity.authentication.sign_in import interactions, password_sign_in, risks
+from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.passkeys import ceremonies
@@ -229,11 +229,7 @@ def _continue(
         ids, binding = interactions.begin(context, InteractionKind.RETURN, ids=started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
     authentication = Authentication(replacement.methods if replacement else (password_sign_in.PASSWORD,))
-    required = (
-        None
-        if pending_sign_in.MFA in authentication.methods
-        else second_factors.required_factor(context, result.account)
-    )
+    required = None if MFA in authentication.methods else second_factors.required_factor(context, result.account)
     if required is None:
         risks.remember_origin(context, result.account)
     return page_sign_in.after_first_factor(context, interaction, result.account, authentication, required)

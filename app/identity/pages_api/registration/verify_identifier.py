@@ -11,9 +11,9 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import EmailConfirmedStep, LoginStep, StepResponse
 from app.contract.verification import verification_pages
 from app.identity.authentication.sign_in import interactions, password_sign_in
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession

@@ -17,9 +17,9 @@ from app.contract.steps import ApproveSignInStep, LoginStep, ProfileStep, QrCode
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, DENIED, Approver
 from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in, risks
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState, ShownQrCode
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import account_locks

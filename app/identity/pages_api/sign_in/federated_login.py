@@ -14,9 +14,9 @@ from app.identity.authentication.federation.offered_connections import OfferedCo
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import account_locks
 from app.identity.directory.accounts import account_store, linked_identities

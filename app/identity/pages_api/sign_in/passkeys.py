@@ -12,13 +12,12 @@ from app.identity.authentication.sign_in import (
     eligibility,
     interactions,
     password_sign_in,
-    pending_sign_in,
     recent_authentication,
 )
+from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import passkey_management, passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials import account_locks
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
@@ -61,7 +60,7 @@ def sign_in(context: Context, req: passkey_pages.PasskeySignIn) -> StepResponse:
         )  # fmt: skip
     if refusal is not None:
         raise refusal
-    is_complete = pending_sign_in.MFA in authentication.methods
+    is_complete = MFA in authentication.methods
     if is_complete and assertion.is_elsewhere and passkey_offers.is_due_here(context, account):
         return _offer_local(context, interaction, account, authentication)
     step = page_sign_in.try_after_first_factor(context, interaction, account, authentication)

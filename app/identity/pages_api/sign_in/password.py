@@ -8,8 +8,8 @@ from app.contract.page_models import NoParameters
 from app.contract.sign_in import sign_in_pages
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities

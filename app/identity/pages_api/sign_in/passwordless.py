@@ -20,9 +20,9 @@ from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.passwordless.passwordless_sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import eligibility, interactions
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingPasswordless
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import account_locks

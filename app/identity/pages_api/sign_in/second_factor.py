@@ -15,6 +15,7 @@ from app.contract.sessions.models import Session
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import sessions
@@ -35,7 +36,7 @@ from app.identity.protocols.oauth import oauth_views
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
-_PASSKEY_METHODS: Final = {"hwk", "swk", pending_sign_in.MFA}
+_PASSKEY_METHODS: Final = {"hwk", "swk", MFA}
 """The `amr` values of a session that a passkey began."""
 FACTOR_EXPIRED: Final = (errors.UnknownFactorToken, errors.ExpiredFactorToken)
 

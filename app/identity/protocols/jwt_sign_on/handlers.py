@@ -6,8 +6,8 @@ from app.contract import errors
 from app.contract.jwt import jwt_sign_on_operations
 from app.contract.sign_in.sign_in_operations import PasswordLogin
 from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers, tenant_requirements
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.directory.accounts import accounts

@@ -12,7 +12,7 @@ from app.identity.authentication.passwordless import federated_account, redempti
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.registration import account_registration, requirements
 from app.identity.authentication.sign_in import api_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken

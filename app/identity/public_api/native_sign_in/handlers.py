@@ -10,7 +10,7 @@ from app.contract.federation import native_sign_in_operations
 from app.contract.federation.native_sign_in_operations import NativeToken
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
 from app.identity.directory.organizations.invitations import invitations, join_by_invitation
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord

@@ -11,7 +11,7 @@ from app.identity.authentication.passwordless import passwordless_sending, redem
 from app.identity.authentication.passwordless.passwordless_sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import api_sign_in, locks, sign_in_identifiers
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.one_time_tokens import one_time_tokens

@@ -13,7 +13,7 @@ from app.identity.authentication.passwordless.passwordless_sending import MAIL, 
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import sign_in_identifiers
-from app.identity.authentication.sign_in.pending_sign_in import SUPPRESS_WEBHOOK_FACT, Authentication
+from app.identity.authentication.sign_in.authentication import SUPPRESS_WEBHOOK_FACT, Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.one_time_tokens import one_time_tokens

@@ -9,7 +9,7 @@ from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import new_password, password_change, password_reset, recipient
 from app.identity.authentication.sign_in import api_sign_in, locks
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import captcha_verification

@@ -10,7 +10,7 @@ from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
 from app.identity.authentication.sign_in import tenant_requirements
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.tokens import tokens

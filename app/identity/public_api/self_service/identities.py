@@ -12,7 +12,7 @@ from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.federation import federated_sign_in, profile_refresh, token_handoff, unlinking
 from app.identity.authentication.sign_in import allowed_methods, api_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import accounts, linked_identities
 from app.identity.directory.accounts.account import Account

@@ -9,9 +9,9 @@ from app.contract.passkeys import passkey_sign_in_operations
 from app.contract.passkeys.models import LoginBegin, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.sign_in import api_sign_in, sign_in_identifiers
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_autofill, require_enabled
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions

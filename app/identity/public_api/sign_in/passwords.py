@@ -17,9 +17,9 @@ from app.identity.authentication.sign_in import (
     sign_in_identifiers,
     tenant_requirements,
 )
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.password_sign_in import PasswordSignIn
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import account_locks
 from app.identity.credentials.captcha import captcha_verification

@@ -8,7 +8,7 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.sign_in import allowed_methods, api_sign_in, eligibility, tenant_requirements
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions

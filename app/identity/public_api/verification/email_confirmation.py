@@ -6,7 +6,7 @@ from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.verification import verification_operations
 from app.identity.authentication.sign_in import api_sign_in, locks
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification

@@ -7,8 +7,9 @@ from dataclasses import replace
 from app.contract import errors
 from app.contract.accounts import phone_operations
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import api_sign_in, locks, pending_sign_in, risk_challenges
-from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.sign_in import api_sign_in, locks, risk_challenges
+from app.identity.authentication.sign_in.authentication import MFA, Authentication
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.verification import phone_verification
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.one_time_tokens import one_time_tokens
@@ -80,7 +81,7 @@ def _complete_risk_challenge(
         context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_lock_solved,
         identifier=lookup.identifier if is_hidden else None,
     )  # fmt: skip
-    methods = (*pending.authentication.methods, "sms", pending_sign_in.MFA)
+    methods = (*pending.authentication.methods, "sms", MFA)
     authentication = replace(
         pending.authentication, methods=methods, opens_lock=is_lock_solved, suppress_webhook=req.suppress_webhook
     )

@@ -8,7 +8,8 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.passkeys import passkey_sign_in_operations
 from app.contract.passkeys.models import PresentedCredential
-from app.identity.authentication.sign_in import eligibility, pending_sign_in, risks
+from app.identity.authentication.sign_in import eligibility, risks
+from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.passkeys import ceremonies, options, passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
@@ -42,7 +43,7 @@ def verify(
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise errors.PasskeyRefused
     if passkey.counts_as_two_factors:
-        return account, passkey, (passkey.method, pending_sign_in.MFA)
+        return account, passkey, (passkey.method, MFA)
     required = None if passkey.is_user_verified else risks.required_factor(context, account)
     if required is not None and not required.factors.fallback_kinds:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")

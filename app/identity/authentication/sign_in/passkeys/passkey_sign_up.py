@@ -8,7 +8,7 @@ from app.contract import errors
 from app.identity.authentication.registration import account_registration
 from app.identity.authentication.registration.account_registration import RegistrationOptions, RegistrationResult
 from app.identity.authentication.registration.drafts import AccountDraft
-from app.identity.authentication.sign_in import pending_sign_in
+from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import NewPasskey
 from app.identity.directory.accounts import identifiers
@@ -43,4 +43,4 @@ def register(
 
 def methods_for(new_passkey: NewPasskey) -> tuple[str, ...]:
     """Return the `amr` of a new passkey: it counts as two factors where it verified its user."""
-    return (new_passkey.method, pending_sign_in.MFA) if new_passkey.is_user_verified else (new_passkey.method,)
+    return (new_passkey.method, MFA) if new_passkey.is_user_verified else (new_passkey.method,)

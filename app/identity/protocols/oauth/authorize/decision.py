@@ -21,8 +21,9 @@ from app.contract.steps import (
     StepUpStep,
 )
 from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.pending_sign_in import MFA, channel_for
+from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.second_factors import second_factors

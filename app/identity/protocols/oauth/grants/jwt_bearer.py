@@ -9,7 +9,7 @@ from app.contract.applications.file import JWT_BEARER
 from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, UnauthorizedClient
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import api_sign_in
-from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
 from app.identity.directory.accounts.account import Account

@@ -8,7 +8,7 @@ essential claim it is mandatory: the response has one of the values, or is an er
 import re
 from collections.abc import Collection, Sequence
 
-from app.identity.authentication.sign_in.pending_sign_in import MFA as MFA
+from app.identity.authentication.sign_in.authentication import MFA as MFA
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 
 ONE, TWO = "1", "2"
