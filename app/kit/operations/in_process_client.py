@@ -73,6 +73,7 @@ def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[R
         headers={name.lower(): value for name, value in placed[From.HEADER].items()},
         body=b"",
         parameters=placed[From.PATH],
+        route=operation.path,
         request_id=bound("request_id") or new_request_id(),
         is_inside=True,
         caller=caller,

@@ -40,6 +40,7 @@ class RawRequest:
     host: str = ""
     scheme: str = "http"
     parameters: Mapping[str, str] = field(default_factory=dict)
+    route: str = ""  # the declared path that was requested, such as `/books/{id}`
     too_large: bool = False
     request_id: str = ""  # in logs, audit rows and answers
     is_inside: bool = False  # a call within this process, not over the network

@@ -18,14 +18,16 @@ class _Node:
     fixed: dict[str, _Node] = field(default_factory=dict)
     open: list[tuple[str, _Node]] = field(default_factory=list)
     methods: dict[str, list[AnyOperation]] = field(default_factory=dict)
+    route: str = ""
 
 
 @dataclass(frozen=True)
 class Match:
-    """The operations at a path, by method, and the path's parameters."""
+    """The operations at a path, by method, the path's parameters, and the declared path, such as `/books/{id}`."""
 
     methods: Mapping[str, list[AnyOperation]]
     parameters: Mapping[str, str]
+    route: str
 
 
 class Router:
@@ -55,13 +57,14 @@ class Router:
 
     def _add(self, method: str, path: str, operation: AnyOperation) -> None:
         node = self._node(path)
+        node.route = node.route or path
         stored = node.methods.setdefault(method, [])
         if any(other.when == operation.when for other in stored):
             raise ValueError(f"{method} {path} belongs to {stored[0].name} already; {operation.name} needs a `when`")
         stored.append(operation)
         stored.sort(key=lambda item: not item.when)  # the one without a condition comes last
         if "{" not in path:
-            self._fixed[f"/{path.strip('/').lower()}"] = Match(node.methods, {})
+            self._fixed[f"/{path.strip('/').lower()}"] = Match(node.methods, {}, node.route)
 
     def find(self, path: str) -> Match | None:
         """Return the operations at the path; fixed segments win over parameters, which may have several names."""
@@ -76,7 +79,7 @@ _Pairs = list[tuple[str, str]]
 
 def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Match | None:
     if at == len(segments):
-        return Match(node.methods, dict(parameters)) if node.methods else None
+        return Match(node.methods, dict(parameters), node.route) if node.methods else None
     child = node.fixed.get(segments[at].lower())
     if child is not None:
         return _walk(child, segments, at + 1, parameters)
@@ -93,7 +96,7 @@ def _for_blank_segments(found: Match) -> Match | None:
         method: [element for element in item if element.takes_blank_segments] for method, item in found.methods.items()
     }
     methods = {method: item for method, item in taking.items() if item}
-    return Match(methods, found.parameters) if methods else None
+    return Match(methods, found.parameters, found.route) if methods else None
 
 
 def _merged(found: list[Match]) -> Match:
@@ -103,7 +106,7 @@ def _merged(found: list[Match]) -> Match:
     for hit in reversed(found):  # the first declaration wins
         methods.update(hit.methods)
         parameters.update(hit.parameters)
-    return Match(methods, parameters)
+    return Match(methods, parameters, found[0].route)
 
 
 def choose(operations: list[AnyOperation], query_names: Iterable[str]) -> AnyOperation | None:

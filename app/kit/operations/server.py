@@ -153,7 +153,7 @@ class OperationServer:
         operation = choose(found.methods.get(method, []), raw.query)
         if operation is None:
             return self._wrong_method(found, raw)
-        raw.parameters = found.parameters
+        raw.parameters, raw.route = found.parameters, found.route
         result = self.run(operation, raw, lambda: read_body(operation, raw))
         if result.error is not None:
             return self._error_response(result.error, raw, result.context, operation, result.status)

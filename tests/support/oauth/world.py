@@ -165,10 +165,10 @@ NewWorld = Callable[..., World]
 
 @pytest.fixture
 def new_world(services: IdentityServices, identity_app: WSGIApplication) -> NewWorld:
-    """Make a fresh tenant, with settings of its own where given."""
+    """Make a fresh tenant, with a name and settings of its own where given."""
 
-    def make(**settings: Any) -> World:
-        tenant_id, name, key = randomness.uid(), f"t{secrets.token_hex(5)}", randomness.guid()
+    def make(name: str = "", **settings: Any) -> World:
+        tenant_id, name, key = randomness.uid(), name or f"t{secrets.token_hex(5)}", randomness.guid()
         row = {
             "tenant_id": tenant_id, "name": name, "api_key": key, "version": 1, "is_active": True, "created_at": services.clock.now(),
             "api_secret": services.encryption.encrypt(randomness.guid().encode(), f"{tenant_id} api_secret"),

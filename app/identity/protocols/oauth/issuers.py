@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from app.contract.errors import UnknownAccount
+from app.contract.oauth.oauth_errors import UnknownApplication
 from app.contract.oauth.pages.authorization_pages import HubClient
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.kit.operations.request_parsing import RawRequest
 
 OIDC, OAUTH = "oidc", "oauth"
 _PROTOCOLS = {"openid": OIDC, "oauth": OAUTH}
@@ -58,6 +60,36 @@ def tenant_wide(context: Context) -> Issuer:
 def of_application(context: Context, client: Application) -> Issuer:
     """Return the application's own issuer."""
     return Issuer(context.issuer, _PROTOCOLS[client.settings.protocol], client.issuer_name, context.tenant.api_key)
+
+
+def protocol_at(raw: RawRequest) -> str:
+    """Return the protocol of the requested address. Its declared path says it, because an application or a tenant may be named `oauth`."""
+    return OAUTH if OAUTH in raw.route.split("/") else OIDC
+
+
+def is_addressed_by(client: Application, raw: RawRequest) -> bool:
+    """Return whether the address belongs to the client: its issuer and its protocol, or the tenant-wide address."""
+    app = raw.parameters.get("app")
+    if app is None:
+        return True
+    return client.issuer_name.lower() == app.lower() and _PROTOCOLS[client.settings.protocol] == protocol_at(raw)
+
+
+def is_standard_endpoint(raw: RawRequest) -> bool:
+    """Return whether the address is the standard endpoint, without an application and not for machine tokens."""
+    return "app" not in raw.parameters and not raw.route.startswith("/service/oauth/")
+
+
+def require_application(context: Context, app: str) -> Application:
+    """Return the active application of that name; raises UnknownApplication for one of the other protocol."""
+    client = context.application(name=app)
+    if (
+        client is None
+        or not client.settings.is_active
+        or _PROTOCOLS[client.settings.protocol] != protocol_at(context.raw)
+    ):
+        raise UnknownApplication
+    return client
 
 
 def at(context: Context, client: Application) -> Issuer:

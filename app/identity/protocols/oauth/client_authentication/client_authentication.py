@@ -16,8 +16,8 @@ from app.contract.oauth.oauth_errors import (
 )
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import rate_limits, refusal_log
-from app.identity.protocols.oauth.client_authentication import credentials, endpoint_urls, none, shared_secrets
+from app.identity.protocols.oauth import issuers, rate_limits, refusal_log
+from app.identity.protocols.oauth.client_authentication import credentials, none, shared_secrets
 from app.identity.protocols.oauth.client_authentication.authentication_methods import METHODS
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
@@ -53,7 +53,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     rate_limits.check_refusals(context, presented.client_id)
     _read_document(context, presented)
     client = context.application(client_id=presented.client_id)
-    if client is None or not client.settings.is_active or not endpoint_urls.is_addressed_by(client, raw):
+    if client is None or not client.settings.is_active or not issuers.is_addressed_by(client, raw):
         shared_secrets.is_right(context, None, presented.secrets)  # takes the time of a known client
         raise _refused(context, presented, InvalidClient())
     if presented.carrier is Carrier.NOTHING and _registered(client).carrier is not Carrier.NOTHING:
@@ -92,7 +92,7 @@ def _method(client: Application, presented: ClientCredentials, raw: RawRequest) 
         raise InvalidClient("A public client has no client_secret.")
     sent = next(method for method in METHODS.values() if method.carrier is presented.carrier)
     is_named = "token_endpoint_auth_method" in client.settings.model_fields_set
-    if registered.is_secret_sent and sent.is_secret_sent and not (is_named and endpoint_urls.is_tenant_wide(raw)):
+    if registered.is_secret_sent and sent.is_secret_sent and not (is_named and issuers.is_standard_endpoint(raw)):
         return sent
     raise InvalidClient(f"This client authenticates with {registered.name}.")
 
@@ -124,7 +124,7 @@ def _names(raw: RawRequest) -> list[str]:
 
 
 def _missing(raw: RawRequest, name: str) -> OAuthError:
-    is_standard = endpoint_urls.is_tenant_wide(raw)
+    is_standard = issuers.is_standard_endpoint(raw)
     return InvalidClient("The client must authenticate.") if is_standard else InvalidRequest.names(name)
 
 

@@ -7,7 +7,7 @@ import hmac
 from app.contract.oauth.oauth_errors import InvalidClient, UnauthorizedClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.client_authentication import endpoint_urls
+from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.client_authentication.credentials import ClientCredentials
 from app.kit import randomness
 
@@ -22,7 +22,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
         InvalidClient: it is wrong, at another address.
     """
     if not is_right(context, client, presented.secrets):
-        is_standard = endpoint_urls.is_tenant_wide(context.raw)
+        is_standard = issuers.is_standard_endpoint(context.raw)
         raise InvalidClient("The client_secret is not valid.") if is_standard else UnauthorizedClient()
 
 

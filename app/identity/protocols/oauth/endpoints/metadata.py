@@ -10,7 +10,6 @@ from typing import Any, get_args
 from app.contract.applications.file import GrantType
 from app.contract.applications.subject_types import SubjectType
 from app.contract.oauth import response_types
-from app.contract.oauth.oauth_errors import UnknownApplication
 from app.contract.sessions.pages.sign_out_pages import CHECK_SESSION_PATH
 from app.identity.directory.tenants.keys.signing_algorithms import ALGORITHMS
 from app.identity.platform.context import Context
@@ -33,14 +32,7 @@ def issuer_at(context: Context, app: str | None) -> Issuer:
     """Return the issuer that the address names; raises UnknownApplication for an unknown or inactive application."""
     if app is None:
         return issuers.tenant_wide(context)
-    client = context.application(name=app)
-    if client is None or not client.settings.is_active:
-        raise UnknownApplication
-    issuer = issuers.of_application(context, client)
-    segments = context.raw.path.lower().split("/")
-    if issuer.protocol not in segments:
-        raise UnknownApplication
-    return issuer
+    return issuers.of_application(context, issuers.require_application(context, app))
 
 
 @dataclass(frozen=True)

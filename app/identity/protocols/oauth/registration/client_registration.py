@@ -175,13 +175,10 @@ def _issuer_of(context: Context, app: str | None) -> tuple[str, str | None]:
     """Return the protocol of the address, and the name of the application that it names. Raises UnknownApplication."""
     if app is None:
         return "openid", None
-    client = context.application(name=app)
-    protocol = "oauth" if "/oauth/" in context.raw.path.lower() else "openid"
-    if client is None or not client.settings.is_active or client.settings.protocol != protocol:
-        raise UnknownApplication
+    client = issuers.require_application(context, app)
     if client.is_self_registered:
         raise UnknownApplication
-    return protocol, client.name
+    return client.settings.protocol, client.name
 
 
 def _authenticate(context: Context, client_id: str, *, locks: bool = False) -> RegisteredApplication:
