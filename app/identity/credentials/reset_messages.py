@@ -64,7 +64,7 @@ def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = erro
 def is_still_recipient(account: Account, token: OneTimeToken) -> bool:
     """Return whether the account still has the address or number of a token; a removed mailbox must not reset anything."""
     email, phone = token.facts.get("email"), token.facts.get("phone")
-    addresses = [account.email or "", *(str(entry["Value"]) for entry in account.emails if not entry.get("pending"))]
+    addresses = [account.email or "", *(item.value for item in account.email_list.present)]
     forms = {identifiers.normalize_email(entry) for entry in addresses}
     return (not email or identifiers.normalize_email(str(email)) in forms) and (not phone or phone == account.phone)
 
@@ -193,9 +193,8 @@ def unknown_subject(name: str) -> str:
 
 def recipient_email(account: Account, email: str | None) -> str:
     """Return the typed address as the account spells it; else the account's primary one."""
-    form = identifiers.normalize_email(email) if email else None
-    entries = (entry["Value"] for entry in account.emails if identifiers.normalize_email(entry["Value"]) == form)
-    return next(entries, None) or account.email or ""
+    found = account.email_list.find(identifiers.normalize_email(email)) if email else None
+    return found.value if found is not None else account.email or ""
 
 
 def unknown_recipient(name: str) -> str:

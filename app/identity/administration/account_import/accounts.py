@@ -18,6 +18,7 @@ from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts import account_store, assigned_roles, identifiers, linked_identities
 from app.identity.directory.accounts.account import IDENTITIES, Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
+from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.directory.organizations import organization_names, organization_store
@@ -191,7 +192,7 @@ class AccountWriter:
             "emails": [],
             "email_verified": False,
             "phone_verified": False,
-            **self._columns(imported, forms, emails=()),
+            **self._columns(imported, forms, EmailList()),
         }
         account = account_store.add(
             context, row, [(kind, form, _is_verified_kind(imported, kind)) for kind, form in forms.items()]
@@ -203,14 +204,14 @@ class AccountWriter:
         context.audit.record("account.created", uid=uid, source="import")
         return account
 
-    def _columns(self, imported: ImportedAccount, forms: dict[str, str], emails: Any) -> dict[str, Any]:
+    def _columns(self, imported: ImportedAccount, forms: dict[str, str], stored: EmailList) -> dict[str, Any]:
         """Return the columns that the record names."""
         columns: dict[str, Any] = {}
         if imported.email:
             shown = identifiers.display_email(imported.email)
-            entry = {"Type": "Primary", "Value": shown, **({"verified": True} if imported.email_verified else {})}
-            columns |= {"email": shown, "email_verified": imported.email_verified}
-            columns["emails"] = [entry, *(email for email in emails if email.get("Type") != "Primary")]
+            primary = EmailList.single(shown, is_verified=imported.email_verified)
+            others = (item for item in stored if not item.is_of_primary_type)
+            columns |= EmailList((*primary, *others), shown).columns()
         if imported.phone:
             columns |= {"phone": forms[identifiers.PHONE], "phone_verified": imported.phone_verified}
         if imported.username:
@@ -225,7 +226,7 @@ class AccountWriter:
     ) -> tuple[Account, bool]:
         """Update an untouched account by the record; keys that it does not name stay."""
         context = self.context
-        values = self._columns(imported, forms, stored.emails)
+        values = self._columns(imported, forms, stored.email_list)
         if imported.password_hash == stored.password_hash and imported.password_changed_at is None:
             values.pop("password_changed_at", None)
         if "is_active" in imported.model_fields_set:

@@ -13,6 +13,7 @@ from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToke
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform.context import Context
@@ -86,10 +87,10 @@ def _restore_email(context: Context, locked: Account, email: str) -> dict[str, A
     form = identifiers.normalize(EMAIL, email)
     holder = account_store.by_identifier(context, EMAIL, form)
     if holder is not None and holder.uid != locked.uid and not _displace_unverified(context, holder, form, locked.uid):
-        account_store.remove_identifiers(context, locked.uid, EMAIL)
-        pending = [{"Type": "Primary", "Value": email, "pending": True}]
-        return {"emails": pending, "email": None, "email_verified": False}
-    return first_verification.claim(context, locked, {"Type": "Primary", "Value": email})
+        after = EmailList.single(email).all_pending()
+        account_store.change_email_identifiers(context, locked.uid, locked.email_list, after)
+        return after.columns()
+    return first_verification.claim(context, locked, email)
 
 
 def _displace_unverified(context: Context, holder: Account, form: str, new_uid: str) -> bool:

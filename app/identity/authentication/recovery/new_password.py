@@ -112,14 +112,14 @@ def _claim_mailbox(context: Context, locked: Account, email: str | None, private
     one_time_tokens.close(context, locked.uid, Purpose.ADD_EMAIL)
     if private.pop("security_answers", None):
         context.audit.record("security_answers.dropped", uid=locked.uid)
-    entry = next((known for known in locked.emails if identifiers.normalize_email(known["Value"]) == form), None)
-    if entry is not None and first_verification.claims_account(locked, form):
+    found = locked.email_list.find(form)
+    if found is not None and first_verification.claims_account(locked, form):
         passkey_store.restrict_after_claim(
             context, locked.uid, is_first=first_verification.is_first_verification(locked)
         )
-        return first_verification.claim(context, locked, entry) | first_verification.remove_unverified_credentials(
-            context, locked, private
-        )
+        return first_verification.claim(
+            context, locked, found.value
+        ) | first_verification.remove_unverified_credentials(context, locked, private)
     if locked.email_verified or form != identifiers.normalize_email(locked.email or ""):
         return {}
     account_store.set_verified(context, locked.uid, EMAIL, form, True)

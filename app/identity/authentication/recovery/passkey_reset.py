@@ -83,14 +83,12 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
 def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
     """Claim an account that two people may have used for the owner of the mailbox, without its older credentials (decision 0064)."""
     form = accounts.normalize("email", link_token.facts.get("email") or "")
-    entry = next(
-        (address for address in locked.emails if accounts.normalize("email", str(address["Value"])) == form), None
-    )
-    if entry is None or not first_verification.claims_account(locked, form):
+    found = locked.email_list.find(form)
+    if found is None or not first_verification.claims_account(locked, form):
         return
     private, is_first = dict(locked.private), first_verification.is_first_verification(locked)
     values = {
-        **first_verification.claim(context, locked, entry),
+        **first_verification.claim(context, locked, found.value),
         **first_verification.remove_unverified_credentials(context, locked, private),
     }
     account_store.change(
@@ -157,9 +155,8 @@ def find_recipient(context: Context, lookup: AccountLookup) -> Account | None:
 
 
 def _spelling(account: Account, email: str) -> str:
-    form = accounts.normalize("email", email)
-    addresses = (str(address["Value"]) for address in account.emails)
-    return next((address for address in addresses if accounts.normalize("email", address) == form), account.email or "")
+    found = account.email_list.find(accounts.normalize("email", email))
+    return found.value if found is not None else account.email or ""
 
 
 def _link(context: Context, token: str, options: RecoveryOptions) -> str:

@@ -13,7 +13,7 @@ from app.identity.authentication.registration.drafts import AccountDraft, Regist
 from app.identity.authentication.verification import email_verification, phone_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.pins import pins
-from app.identity.directory.accounts import accounts, identifiers, input_checks, linked_identities, privacy_policy
+from app.identity.directory.accounts import accounts, email_list, linked_identities, privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -90,8 +90,8 @@ def validate(context: Context, request: RegistrationInput, options: Registration
     if context.visit is None:  # our pages have a step for it
         pins.refuse_missing(settings, request.pin_info)
     draft = drafts.read(context, request, options.source, needs_password=options.has_password)
-    if len(draft.addresses.forms) > input_checks.MAX_EMAILS:
-        raise errors.BadParameter(f"An account has at most {input_checks.MAX_EMAILS} addresses.")
+    if len(draft.addresses.forms) > email_list.MAX_EMAILS:
+        raise errors.BadParameter(f"An account has at most {email_list.MAX_EMAILS} addresses.")
     requirements.refuse_registrant(context, draft)
     registration_data.refuse_invalid_links(context, request.free)
     return draft
@@ -126,7 +126,7 @@ def register(context: Context, draft: AccountDraft, options: RegistrationOptions
     first_login = {} if waits_for else {"logins": 1, "last_login_at": context.now}
     columns = drafts.to_columns(
         context, draft, private=private, **first_login,
-        **({"email_verified": True} if is_verified else {"emails": draft.addresses.at_registration}),
+        **({"email_verified": True} if is_verified else draft.addresses.at_registration().columns()),
     )  # fmt: skip
     try:
         account = _add(context, draft, columns)
@@ -252,8 +252,8 @@ def _register_beside_number(
 
 def _original_spelling(holder: Account, form: str) -> str:
     """Return the address as its holder wrote it."""
-    spellings = (str(entry["Value"]) for entry in holder.emails)
-    return next((spelling for spelling in spellings if identifiers.normalize_email(spelling) == form), form)
+    found = holder.email_list.find(form)
+    return found.value if found is not None else form
 
 
 def _send(context: Context, account: Account, options: RegistrationOptions) -> None:

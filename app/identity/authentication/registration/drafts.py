@@ -17,8 +17,9 @@ from app.identity.credentials.passwords.new_password_hash import PROFILE_FIELDS
 from app.identity.credentials.pins import pins
 from app.identity.directory.accounts import account_store, input_checks, pin_hash
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
-from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
+from app.identity.directory.accounts.input_checks import refuse_questions, taken
 from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
@@ -53,7 +54,7 @@ class AccountDraft:
     """A validated account, which may still conflict with other accounts."""
 
     uid: str
-    addresses: Emails
+    addresses: EmailList
     username: str | None
     phone: str | None
     profile: dict[str, Any]
@@ -130,17 +131,13 @@ def to_columns(context: Context, draft: AccountDraft, **overrides: Any) -> dict[
     private |= pin_hash.private_entry(
         context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info)
     )
-    emails: list[dict[str, Any]] = draft.addresses.entries
-    if overrides.get("email_verified"):
-        emails = [{**entry, "verified": True} for entry in emails]
+    emails = draft.addresses.all_verified() if overrides.get("email_verified") else draft.addresses
     return {
         "uid": draft.uid,
         "profile_id": randomness.uid(),
-        "email": draft.addresses.primary,
-        "emails": emails,
+        **emails.columns(),
         "username": draft.username,
         "phone": draft.phone,
-        "email_verified": False,
         "phone_verified": False,
         "password_hash": password_hash,
         "profile": draft.profile,
@@ -153,17 +150,15 @@ def to_columns(context: Context, draft: AccountDraft, **overrides: Any) -> dict[
 
 def add(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> Account:
     """Add the account; raises EmailRegistered, UsernameTaken, PhoneTaken or UidTaken for a conflict with another account."""
-    addresses = list(zip(draft.addresses.forms, columns["emails"], strict=True))
-    identifiers = [
-        (EMAIL, form, bool(columns["email_verified"])) for form, entry in addresses if not entry.get("pending")
-    ]
+    emails = EmailList.read(columns["emails"], columns["email"], email_verified=columns["email_verified"])
+    identifiers = emails.identifiers()
     identifiers += [(USERNAME, draft.username, True)] if draft.username else []
     identifiers += (
         [(PHONE, draft.phone, bool(columns["phone_verified"]))]
         if draft.phone and _holds_phone(context, draft, columns)
         else []
     )
-    if any(entry.get("pending") and account_store.by_identifier(context, EMAIL, form) for form, entry in addresses):
+    if any(account_store.by_identifier(context, EMAIL, item.form) for item in emails.pending):
         raise errors.EmailRegistered
     try:
         return account_store.add(context, columns, identifiers)

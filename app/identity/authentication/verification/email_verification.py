@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
@@ -14,8 +13,8 @@ from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.email_list import EmailAddress, EmailList
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.accounts.input_checks import PRIMARY
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
@@ -69,16 +68,15 @@ def send_to_pending_emails(
 
     An address that another account verified gets a notice about that account instead.
     """
-    for entry in account.emails:
-        form = identifiers.normalize(EMAIL, entry["Value"])
-        if not entry.get("pending") or (only is not None and form not in only):
+    for item in account.email_list.pending:
+        if only is not None and item.form not in only:
             continue
-        owner = account_store.by_identifier(context, EMAIL, form)
+        owner = account_store.by_identifier(context, EMAIL, item.form)
         try:
             if owner is None:
-                send(context, account, options, email=entry["Value"])
+                send(context, account, options, email=item.value)
             else:
-                send_account_exists(context, entry["Value"], options)
+                send_account_exists(context, item.value, options)
         except errors.MailLimitReached:
             context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
@@ -141,9 +139,8 @@ def find_account(context: Context, email: str) -> Account | None:
     if holder is not None and not context.tenant.settings.hide_unknown_accounts:
         return holder
     account = account_store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or NO_ACCOUNT)
-    pending = [known for known in account.emails if known.get("pending")] if account is not None else []
-    requester = account if any(identifiers.normalize_email(known["Value"]) == form for known in pending) else None
-    return holder or requester
+    found = account.email_list.find(form) if account is not None else None
+    return holder or (account if found is not None and found.is_pending else None)
 
 
 def masked_owner(account: Account, email: str) -> str:
@@ -192,21 +189,18 @@ def confirm(
         raise errors.ClosedLink
     if is_verified(locked, token.subject):
         raise errors.EmailVerifiedBefore
-    entries = [dict(known) for known in locked.emails]
-    entry = _entry(context, locked, entries, token)
-    pending_accounts.remove_pending(context, token.subject)
-    if locked.email is None:
-        entries = [entry, *(known for known in entries if known is not entry)]
-    values: dict[str, Any] = {"emails": entries}
-    if locked.email is None:
-        values["email"] = entry["Value"]
-    if identifiers.normalize_email(locked.email or entry["Value"]) == token.subject:
-        values["email_verified"] = True
     is_first = first_verification.is_first_verification(locked)
-    if is_first:  # its other data may be from another person
-        values = first_verification.claim(context, locked, entry)
-        if not knows_password:
-            values["private"] = {**locked.private, first_verification.UNCLAIMED: token.subject}
+    address, before = _verified_address(locked, token), locked.email_list
+    # at the first verification, its other addresses may be from another person
+    after = EmailList.single(address.value, is_verified=True) if is_first else before.with_verified(address)
+    try:
+        account_store.change_email_identifiers(context, locked.uid, before, after)
+    except account_store.IdentifierTaken:
+        raise errors.EmailRegistered from None
+    pending_accounts.remove_pending(context, token.subject)
+    values = after.columns() if is_first else after.changes_since(before)
+    if is_first and not knows_password:
+        values["private"] = {**locked.private, first_verification.UNCLAIMED: token.subject}
     changed = account_store.change(context, locked.uid, values) or locked
     for kind in KINDS:
         one_time_tokens.close(context, locked.uid, kind, subject=None if is_first else token.subject)
@@ -258,42 +252,13 @@ def _kind_of(context: Context, token: str) -> Purpose:
     return next((kind for kind in KINDS if one_time_tokens.find_link(context, kind, token)), Purpose.EMAIL)
 
 
-def _entry(context: Context, locked: Account, entries: list[dict[str, Any]], token: OneTimeToken) -> dict[str, Any]:
-    """Return the entry of the verified address, added to the account and marked verified."""
-    entry = next((known for known in entries if identifiers.normalize_email(known["Value"]) == token.subject), None)
-    if entry is None:
-        entry = _add_entry(context, locked, entries, token)
-    elif entry.pop("pending", None):
-        _add_identifier(context, locked, token.subject)
-        entry["Type"] = "Primary" if locked.email is None else _not_primary(entry["Type"])
-    else:
-        account_store.set_verified(context, locked.uid, EMAIL, token.subject, True)
-    entry["verified"] = True
-    return entry
-
-
-def _add_entry(
-    context: Context, account: Account, entries: list[dict[str, Any]], token: OneTimeToken
-) -> dict[str, Any]:
-    """Add the requested address to the account; raises ClosedLink if the request was withdrawn."""
-    if token.purpose is not Purpose.ADD_EMAIL:
+def _verified_address(locked: Account, token: OneTimeToken) -> EmailAddress:
+    """Return the address of a link: the account's, or the one that it asked to add. Raises ClosedLink if that was withdrawn."""
+    found = locked.email_list.find(token.subject)
+    if found is None and token.purpose is not Purpose.ADD_EMAIL:
         raise errors.ClosedLink
-    _add_identifier(context, account, token.subject)
-    kind = "Primary" if account.email is None else token.facts.get("type") or "Secondary"
-    added = {"Type": kind, "Value": token.facts.get("email") or token.subject}
-    entries.append(added)
-    return added
-
-
-def _add_identifier(context: Context, account: Account, form: str) -> None:
-    try:
-        account_store.add_identifiers(context, account.uid, [(EMAIL, form, True)])
-    except account_store.IdentifierTaken:
-        raise errors.EmailRegistered from None
-
-
-def _not_primary(kind: str) -> str:
-    return "Secondary" if kind.lower() == PRIMARY else kind
+    added = EmailAddress(token.facts.get("email") or token.subject, token.facts.get("type") or "Secondary")
+    return found or added
 
 
 def _mail(context: Context, uid: str, email: str, options: VerificationOptions, account: Account | None) -> str:

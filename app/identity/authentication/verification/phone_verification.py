@@ -240,7 +240,7 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
     locked = account_store.lock(context, account.uid)
     if locked is None or locked.phone is None:
         raise errors.NoPhoneRegistered if requested_number(context, account) else errors.NoPhoneOnProfile
-    if not (locked.username or any(not entry.get("pending") for entry in locked.emails)):
+    if not (locked.username or locked.email_list.present):
         raise errors.NotProcessable
     account_store.remove_identifiers(context, locked.uid, PHONE)
     changed = account_store.change(context, locked.uid, {"phone": None, "phone_verified": False}) or locked

@@ -16,7 +16,7 @@ PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileNam
 
 def profile_words(account: Account) -> list[str | None]:
     """Return the account's words that its password must not contain."""
-    addresses = [entry["Value"] for entry in account.emails]
+    addresses = [item.value for item in account.email_list]
     return [*addresses, account.username, account.phone, *map(account.profile.get, PROFILE_FIELDS)]
 
 

@@ -18,9 +18,7 @@ def challenge_members(context: Context, required: RequiredFactor, options: Chall
     """Return the members of a challenge. Those for an enrolment are included only if the account has no factor."""
     factors = required.factors
     members = enrolled_flags(context, factors) | _enrolled_details(context, factors)
-    members["email"] = [
-        mask_email(email["Value"]) for email in factors.account.emails if not email.get("pending")
-    ] or None
+    members["email"] = [mask_email(item.value) for item in factors.account.email_list.present] or None
     if FactorKind.DUO in required.kinds:
         members |= _duo_redirect(context, factors, options)
     if required.must_enrol:
@@ -37,7 +35,7 @@ def settings_members(context: Context, factors: AccountFactors, options: Challen
 def management_members(context: Context, factors: AccountFactors) -> dict[str, Any]:
     """Return the members for the tenant's servers, without those for an enrolment."""
     members = enrolled_flags(context, factors) | _enrolled_details(context, factors)
-    members["email"] = [str(email["Value"]) for email in factors.account.emails if not email.get("pending")] or None
+    members["email"] = [item.value for item in factors.account.email_list.present] or None
     members["is_security_question_enabled"] = members.get("is_security_question_authenticator_verified", False)
     return members
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.email_list import EmailList
 
 IDENTITIES = "identities"
 """The key in `private` of linked identities (linked_identities.py)."""
@@ -50,7 +52,7 @@ class Account:
     logins: int
     session_limit: int  # the column of the account
     roles: list[str] | None  # names, sorted, without those of its role contexts
-    emails: list[dict[str, Any]]
+    emails: list[dict[str, Any]]  # the column, which `email_list` decodes
     profile: dict[str, Any]
     private: dict[str, Any]
     created_at: datetime
@@ -65,6 +67,15 @@ class Account:
     has_organizations: bool | None = None
     organizations: Callable[[], ProfileOrganizations] = field(default=no_organizations, compare=False)
     """Reads the organizations of a profile; makes a query only for an account that joined one."""
+
+    @cached_property
+    def email_list(self) -> EmailList:
+        """The addresses, pending ones included."""
+        return EmailList.read(self.emails, self.email, email_verified=self.email_verified)
+
+    @property
+    def has_verified_email(self) -> bool:
+        return self.email_verified or bool(self.email_list.verified)
 
     @property
     def security_answers(self) -> dict[str, str]:
@@ -118,10 +129,4 @@ def can_sign_in(account: Account) -> bool:
 
 def is_verified(account: Account, email: str) -> bool:
     """Return whether this address of the account, in any spelling, is verified."""
-    form = identifiers.normalize_email(email)
-    entry = next((entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) == form), None)
-    if entry is None or entry.get("pending"):
-        return False
-    if form == identifiers.normalize_email(account.email or ""):
-        return account.email_verified
-    return entry.get("verified") is True
+    return account.email_list.is_verified(identifiers.normalize_email(email))

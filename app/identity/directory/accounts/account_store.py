@@ -21,7 +21,8 @@ from app.identity.directory.accounts.account import (
     ProfileOrganizations,
     no_organizations,
 )
-from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE, identity_value
+from app.identity.directory.accounts.email_list import EmailList
+from app.identity.directory.accounts.identifiers import EMAIL, IDENTITY, PREVIOUS_UID, PROFILE, identity_value
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
 from app.identity.platform.extension_points import ExtensionPoint
@@ -170,6 +171,18 @@ def set_verified(context: Context, uid: str, kind: str, value: str | None, is_ve
     if value is not None:
         where = (I.tenant_id == context.tenant.tenant_id, I.uid == uid, I.kind == kind, I.value == value)
         context.work.run(update(identifiers).where(*where).values(is_verified=is_verified))
+
+
+def change_email_identifiers(context: Context, uid: str, before: EmailList, after: EmailList) -> None:
+    """Write the identifiers of an account whose addresses change. Raises IdentifierTaken."""
+    stored = {form: is_verified for _, form, is_verified in before.identifiers()}
+    requested = {form: is_verified for _, form, is_verified in after.identifiers()}
+    for form in sorted(stored.keys() - requested.keys()):
+        remove_identifiers(context, uid, EMAIL, form)
+    for form in sorted(stored.keys() & requested.keys()):
+        if stored[form] != requested[form]:
+            set_verified(context, uid, EMAIL, form, requested[form])
+    add_identifiers(context, uid, [item for item in after.identifiers() if item[1] not in stored])
 
 
 def current_uid(context: Context, former: str) -> str | None:

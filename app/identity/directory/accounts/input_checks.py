@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 from app.contract import errors
 from app.contract.accounts.account_operations import EmailEntry, PolicyVersion
@@ -13,34 +11,9 @@ from app.contract.federation.errors import IdentityTaken
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import confusables, identifiers
 from app.identity.directory.accounts.account_store import IdentifierTaken
+from app.identity.directory.accounts.email_list import PRIMARY, EmailAddress, EmailList
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
-
-PRIMARY = "primary"
-MAX_EMAILS = 10
-"""The number of addresses an account may have, unverified ones included."""
-
-
-@dataclass(frozen=True)
-class Emails:
-    """An account's addresses: `entries` in profile order, `forms` normalized."""
-
-    entries: list[dict[str, str]] = field(default_factory=list)
-    forms: tuple[str, ...] = ()
-
-    @property
-    def at_registration(self) -> list[dict[str, Any]]:
-        """The addresses of a self-registered account: all but the primary one are pending."""
-        return [*self.entries[:1], *self.pending[1:]]
-
-    @property
-    def pending(self) -> list[dict[str, Any]]:
-        """The addresses, all pending verification."""
-        return [{**entry, "pending": True} for entry in self.entries]
-
-    @property
-    def primary(self) -> str | None:
-        return self.entries[0]["Value"] if self.entries else None
 
 
 def require_parameter(name: str, value: str | None) -> str:
@@ -50,7 +23,7 @@ def require_parameter(name: str, value: str | None) -> str:
     return value
 
 
-def emails(provided: Sequence[EmailEntry]) -> Emails:
+def emails(provided: Sequence[EmailEntry]) -> EmailList:
     """Validate the addresses and return them, the primary one first.
 
     Raises EmailTypeMissing, MalformedEmail, EmailTwice for a duplicate address, PrimaryEmailTwice for more than one Primary.
@@ -58,17 +31,17 @@ def emails(provided: Sequence[EmailEntry]) -> Emails:
     if any(not (entry.type or "").strip() for entry in provided):
         raise errors.EmailTypeMissing
     ordered = sorted(provided, key=lambda entry: not _is_primary(entry))
-    forms = tuple(identifiers.normalize_email(entry.value or "") or "" for entry in ordered)
+    forms = [identifiers.normalize_email(entry.value or "") or "" for entry in ordered]
     if "" in forms or any(confusables.has_invisible_character(form) for form in forms):
         raise errors.MalformedEmail
     if len(set(forms)) < len(forms):
         raise errors.EmailTwice
     if sum(_is_primary(entry) for entry in ordered) > 1:
         raise errors.PrimaryEmailTwice
-    entries = [
-        {"Type": (entry.type or "").strip(), "Value": identifiers.display_email(entry.value or "")} for entry in ordered
-    ]
-    return Emails(entries, forms)
+    addresses = tuple(
+        EmailAddress(identifiers.display_email(entry.value or ""), (entry.type or "").strip()) for entry in ordered
+    )
+    return EmailList(addresses, addresses[0].value if addresses else None)
 
 
 def username(settings: TenantSettings, text: str, current: str | None = None) -> str:

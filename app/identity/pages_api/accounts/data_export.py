@@ -17,7 +17,8 @@ from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import accounts, privacy_policy
-from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.email_list import EmailAddress
 from app.identity.directory.consents import consent_forms
 from app.identity.directory.custom_objects import custom_object_store
 from app.identity.directory.roles import tenant_role_store
@@ -56,7 +57,7 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         "made_at": iso(context.now),
         "tenant": context.tenant.display_name,
         "profile": accounts.profile_of(account),
-        "addresses": [_address(account, entry) for entry in account.emails],
+        "addresses": [_address(item) for item in account.email_list],
         "security_questions": [_question(context, item) for item in account.security_answers],
         "second_factors": [_factor(item) for item in credential_store.by_account(context, uid)],
         "sessions": [views.session(context, item, session).model_dump(mode="json") for item in live_sessions],
@@ -81,14 +82,9 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
     }  # fmt: skip
 
 
-def _address(account: Account, entry: Mapping[str, Any]) -> dict[str, Any]:
-    is_pending = bool(entry.get("pending"))
-    return {
-        "type": entry["Type"],
-        "value": entry["Value"],
-        "is_confirmed": is_verified(account, str(entry["Value"])),
-        "is_asked_for": is_pending,
-    }
+def _address(item: EmailAddress) -> dict[str, Any]:
+    is_confirmed = item.is_verified and not item.is_pending
+    return {"type": item.type, "value": item.value, "is_confirmed": is_confirmed, "is_asked_for": item.is_pending}
 
 
 def _question(context: Context, question: str) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.contract import errors
 from app.contract.accounts.pages import email_and_phone_pages
 from app.contract.accounts.pages.email_and_phone_pages import EmailView
@@ -20,6 +18,7 @@ from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
 from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.email_list import EmailAddress
 from app.identity.messaging import messaging, send_limits
 from app.identity.messaging.messaging import MailKind
 from app.identity.pages_api.interactions import pending_verification
@@ -36,7 +35,7 @@ def email_views(context: Context, account: Account) -> list[EmailView]:
     can_verify = context.tenant.settings.email_verification != "disabled"
     return [
         view.model_copy(update={"carries": _carried(context, is_pending=view.is_pending)}) if view.can_resend else view
-        for view in (_view(account, entry, delays, can_verify) for entry in account.emails)
+        for view in (_view(account, item, delays, can_verify) for item in account.email_list)
     ]
 
 
@@ -62,20 +61,20 @@ def resend_email(context: Context, req: email_and_phone_pages.EmailRequest) -> P
     """
     account = require_account(context)[1]
     form = identifiers.normalize_email(req.email)
-    entry = _entry(account, form)
-    if form is None or entry is None:
+    found = account.email_list.find(form)
+    if form is None or found is None:
         raise errors.EmailNotOnProfile
-    if email_verification.is_verified(account, form):
+    if account.email_list.is_verified(form):
         raise errors.EmailVerifiedBefore
-    address, seconds = str(entry["Value"]), _wait_for_email(context, account, form)
+    seconds = _wait_for_email(context, account, form)
     try:
         _refuse_too_soon(seconds)
-        if entry.get("pending"):
-            change_emails.request_addition(context, account, NewEmail(address, str(entry["Type"])), hides_taken=True)
+        if found.is_pending:
+            change_emails.request_addition(context, account, NewEmail(found.value, found.type), hides_taken=True)
         else:
-            _verify_again(context, account, address)
+            _verify_again(context, account, found.value)
     except (errors.TooManyRequests, errors.MailLimitReached) as refusal:
-        raise pending_verification.with_page_data(refusal, _sent_to(context, entry, address, seconds)) from None
+        raise pending_verification.with_page_data(refusal, _sent_to(context, found, found.value, seconds)) from None
     return Posted()
 
 
@@ -86,8 +85,8 @@ def confirm_email(context: Context, req: email_and_phone_pages.EmailCodeRequest)
         end_after_email_verification(context, change_emails.confirm_code(context, account, req.email, req.code))
     except ApiError as refusal:
         form = identifiers.normalize_email(req.email)
-        entry, seconds = _entry(account, form), _wait_for_email(context, account, form)
-        shown = _sent_to(context, entry or {}, req.email, seconds)
+        seconds = _wait_for_email(context, account, form)
+        shown = _sent_to(context, account.email_list.find(form), req.email, seconds)
         raise pending_verification.with_page_data(refusal, shown) from None
     return Posted()
 
@@ -150,26 +149,21 @@ def confirm_phone(context: Context, req: email_and_phone_pages.PhoneCodeRequest)
     return Posted()
 
 
-def _view(account: Account, entry: dict[str, Any], delays: dict[str, int], can_verify: bool) -> EmailView:
-    form = identifiers.normalize_email(entry["Value"])
-    is_pending, is_confirmed = bool(entry.get("pending")), email_verification.is_verified(account, entry["Value"])
+def _view(account: Account, item: EmailAddress, delays: dict[str, int], can_verify: bool) -> EmailView:
+    is_confirmed = account.email_list.is_verified(item.form)
     return EmailView(
-        email=entry["Value"],
-        is_first=not is_pending and form == identifiers.normalize_email(account.email or ""),
+        email=item.value,
+        is_first=not item.is_pending and account.email_list.is_primary(item),
         is_confirmed=is_confirmed,
-        is_pending=is_pending,
-        can_resend=not is_confirmed and (is_pending or can_verify),
-        resend_in_seconds=delays.get(form or "", 0),
+        is_pending=item.is_pending,
+        can_resend=not is_confirmed and (item.is_pending or can_verify),
+        resend_in_seconds=delays.get(item.form, 0),
     )
 
 
-def _entry(account: Account, form: str | None) -> dict[str, Any] | None:
-    return next((email for email in account.emails if identifiers.normalize_email(email["Value"]) == form), None)
-
-
-def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int) -> SentTo:
-    """Return the data of the code page for a mail to a current or former address of the account."""
-    carried = _carried(context, is_pending=bool(entry.get("pending", True)))
+def _sent_to(context: Context, item: EmailAddress | None, address: str, seconds: int) -> SentTo:
+    """Return the data of the code page for a mail to `item`, or to an address that the account has no longer."""
+    carried = _carried(context, is_pending=item.is_pending if item is not None else True)
     return SentTo(sent_to=address, resend_in_seconds=seconds, carries=carried)
 
 

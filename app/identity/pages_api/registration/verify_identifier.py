@@ -21,7 +21,7 @@ from app.identity.authentication.verification import email_verification, phone_v
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeToken, Purpose
 from app.identity.credentials.passkeys import passkey_store
-from app.identity.directory.accounts import account_store, identifiers
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -97,12 +97,10 @@ def renew_link(context: Context, req: verification_pages.VerifyLinkRequest) -> S
         raise errors.ClosedLink
     if email_verification.is_verified(account, stored.subject):
         return _continue(context, interaction, account, stored, is_new=False)
-    spellings = [
-        str(entry["Value"]) for entry in account.emails if identifiers.normalize_email(entry["Value"]) == stored.subject
-    ]
-    if not spellings:
+    found = account.email_list.find(stored.subject)
+    if found is None:
         raise errors.ClosedLink
-    return begin(context, interaction, spellings[0], account, is_sent=False)
+    return begin(context, interaction, found.value, account, is_sent=False)
 
 
 @verification_pages.enter_code.implements

@@ -19,7 +19,7 @@ from app.identity.use_cases.accounts import change_emails
 def set_emails(context: Context, req: identifier_operations.SetEmails) -> Profile:
     accounts.require(context, req.uid)
     provided = input_checks.emails(req.email)
-    if not provided.entries:
+    if not provided.addresses:
         raise errors.MalformedEmail
     after = identifier_changes.set_emails(context, req.uid, provided, suppress_webhook=req.suppress_webhook)
     return accounts.profile_for_server(context, after, req.fields_)

@@ -10,31 +10,30 @@ from app.identity.authentication.verification import email_verification, phone_v
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.directory.accounts import account_store, identifiers
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes import email_list
-from app.identity.directory.accounts.identifiers import EMAIL, PHONE
-from app.identity.directory.accounts.input_checks import MAX_EMAILS, PRIMARY, Emails, taken
+from app.identity.directory.accounts.changes import email_changes
+from app.identity.directory.accounts.email_list import MAX_EMAILS, EmailAddress, EmailList
+from app.identity.directory.accounts.identifiers import PHONE
+from app.identity.directory.accounts.input_checks import taken
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.messaging.messaging import SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.use_cases.accounts import change_emails
 
-Entry = dict[str, Any]
 
-
-def set_emails(context: Context, uid: str, provided: Emails, *, suppress_webhook: bool) -> Account:
+def set_emails(context: Context, uid: str, provided: EmailList, *, suppress_webhook: bool) -> Account:
     """Set addresses by their type, all verified; an address that goes gets a notice, and so does the primary one.
 
     Raises UnknownUid, EmailUpdateRefused, and the error of an address that another account has.
     """
     before = lock(context, uid)
-    entries = _merged(before.emails, provided)
-    if len(entries) > MAX_EMAILS:
+    merged = _merged(before.email_list, provided)
+    if len(merged) > MAX_EMAILS:
         raise errors.EmailUpdateRefused
     try:
-        after = email_list.store_in_order(context, before, entries, verified=provided.forms)
+        after = email_changes.store_in_order(context, before, merged, verified=provided.forms)
     except account_store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     for form in provided.forms:
@@ -52,10 +51,9 @@ def invalidate_email(context: Context, uid: str, options: VerificationOptions, *
         raise errors.NoEmailToInvalidate
     if not before.email_verified:
         raise errors.EmailUnverifiedBefore
-    form = identifiers.normalize(EMAIL, before.email)
-    account_store.set_verified(context, before.uid, EMAIL, form, False)
-    entries = [{**entry, "verified": False} if _form(entry) == form else entry for entry in before.emails]
-    after = _changed(context, before, {"emails": entries, "email_verified": False})
+    emails = before.email_list.with_primary_verified(is_verified=False)
+    account_store.change_email_identifiers(context, before.uid, before.email_list, emails)
+    after = _changed(context, before, emails.changes_since(before.email_list))
     email_verification.send(context, after, options)
     context.audit.record("email.invalidated", uid=after.uid)
     events.emit(context, "UpdateProfile", after, suppress_webhook)
@@ -87,29 +85,24 @@ def _changed(context: Context, account: Account, values: dict[str, Any]) -> Acco
     return account_store.change(context, account.uid, values) or account
 
 
-def _form(entry: Entry) -> str | None:
-    return identifiers.normalize_email(entry["Value"])
-
-
-def _merged(stored: list[Entry], provided: Emails) -> list[Entry]:
+def _merged(stored: EmailList, provided: EmailList) -> list[EmailAddress]:
     """Return the addresses of the account after the change: a given one takes the place of the first of its type."""
-    new = dict(zip(provided.forms, provided.entries, strict=True))
-    types = {entry["Type"].lower() for entry in provided.entries}
-    merged: list[Entry] = []
-    for entry in stored:
-        if str(entry["Type"]).lower() in types:
-            of_type = [form for form, item in new.items() if item["Type"].lower() == str(entry["Type"]).lower()]
-            merged += [new.pop(form) for form in of_type]
-        elif _form(entry) not in provided.forms:
-            merged.append(entry)
+    new = {item.form: item for item in provided}
+    types = {item.type.lower() for item in provided}
+    merged: list[EmailAddress] = []
+    for item in stored:
+        if item.type.lower() in types:
+            merged += [new.pop(form) for form, given in list(new.items()) if given.type.lower() == item.type.lower()]
+        elif item.form not in provided.forms:
+            merged.append(item)
     merged += new.values()
-    return sorted(merged, key=lambda entry: str(entry["Type"]).lower() != PRIMARY)
+    return sorted(merged, key=lambda item: not item.is_of_primary_type)
 
 
 def _end_tokens(context: Context, before: Account, after: Account) -> None:
     """Close links and codes of the addresses that the account had: they are gone, or verified without them."""
-    still_pending = {_form(entry) for entry in after.emails if entry.get("pending")}
-    for form in {_form(entry) for entry in (*before.emails, *after.emails)} - still_pending:
+    still_pending = {item.form for item in after.email_list.pending}
+    for form in {*before.email_list.forms, *after.email_list.forms} - still_pending:
         one_time_tokens.close(context, after.uid, subject=form)
     change_emails.end_links(context, after.uid)
 
@@ -119,8 +112,8 @@ def _notify(context: Context, before: Account, after: Account) -> None:
 
     The notices carry no alert link: the tenant's server may take an account away from a stolen mailbox.
     """
-    stored = {_form(entry): entry["Value"] for entry in before.emails if not entry.get("pending")}
-    now = {_form(entry): entry["Value"] for entry in after.emails if not entry.get("pending")}
+    stored = {item.form: item.value for item in before.email_list.present}
+    now = {item.form: item.value for item in after.email_list.present}
     changes = [(stored[form], "removed") for form in stored.keys() - now.keys()]
     changes += [(now[form], "added") for form in now.keys() - stored.keys()]
     for email, change in sorted(changes):

@@ -13,7 +13,7 @@ from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import accounts, confusables, identifiers
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes import email_list
+from app.identity.directory.accounts.changes import email_changes
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
 from app.identity.messaging.send_limits import CountedAs
@@ -45,12 +45,12 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
         EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant's settings refuse it.
         MailLimitReached.
     """
-    account = email_list.lock(context, account)
+    account = email_changes.lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise errors.EmailRegistered
     shown = identifiers.display_email(new.email)
-    email_list.add_pending(context, account, new.type, new.email, form)
+    email_changes.add_pending(context, account, new.type, new.email)
     facts = _new_link_and_code(context, account, new, form)
     language = notifications.page_language(context)
     if owner is not None:
@@ -69,11 +69,11 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
 
 def token_only(context: Context, account: Account, new: NewEmail) -> str:
     """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
-    account = email_list.lock(context, account)
+    account = email_changes.lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None:
         raise errors.EmailRegistered
-    email_list.add_pending(context, account, new.type, new.email, form)
+    email_changes.add_pending(context, account, new.type, new.email)
     return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
 
 
@@ -101,20 +101,20 @@ def remove(
     form = identifiers.normalize_email(email or "")
     if form is None:
         raise errors.MalformedEmail
-    fresh = email_list.lock(context, account)
-    gone = email_list.entry_of(fresh, form)
+    fresh = email_changes.lock(context, account)
+    gone = fresh.email_list.find(form)
     if gone is None:
         raise errors.EmailNotOnProfile
-    if not email_list.is_removable(fresh, gone):
+    if not fresh.email_list.is_removable(gone):
         raise errors.LastEmail
-    after = email_list.store_in_order(context, fresh, email_list.others_of(fresh, form))
+    after = email_changes.store_in_order(context, fresh, fresh.email_list.others(form))
     one_time_tokens.close(context, account.uid, subject=form)
     end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
-    recipients = [None if gone.get("pending") else gone["Value"], after.email]
+    recipients = [None if gone.is_pending else gone.value, after.email]
     for to in recipients:
         mail = notifications.notify_with_alert_link if is_own and to == fresh.email else notifications.notify
-        mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone["Value"], change="removed")
+        mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone.value, change="removed")
     events.emit(context, "UpdateProfile", after, suppress_webhook)
     return after
 
@@ -127,16 +127,15 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     form = identifiers.normalize_email(email)
     if form is None:
         raise errors.MalformedEmail
-    fresh = email_list.lock(context, account)
-    chosen = email_list.entry_of(fresh, form)
+    fresh = email_changes.lock(context, account)
+    chosen = fresh.email_list.find(form)
     if chosen is None:
         raise errors.EmailNotOnProfile
-    if not email_verification.is_verified(fresh, form):
+    if not fresh.email_list.is_verified(form):
         raise errors.EmailNotAddable
-    if chosen is fresh.emails[0]:
+    if chosen is fresh.email_list.addresses[0]:
         return fresh
-    others = (entry for entry in fresh.emails if entry is not chosen)
-    after = email_list.store_in_order(context, fresh, [chosen, *others])
+    after = email_changes.store_in_order(context, fresh, [chosen, *fresh.email_list.others(form)])
     end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     shown = after.email or ""
@@ -192,7 +191,7 @@ def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: 
 
 
 def _refuse(context: Context, account: Account, new: NewEmail, form: str) -> None:
-    email_list.refuse_addition(context, account, new.type, form)
+    email_changes.refuse_addition(context, account, new.type, form)
     requirements.refuse_email(context.tenant.settings.email_access, form)
     email_verification.refuse_url(context, new.url)
 

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account, can_sign_in, is_verified, verified_email
-from app.identity.directory.accounts.identifiers import normalize_email
+from app.identity.directory.accounts.account import Account, can_sign_in, verified_email
 from app.identity.directory.organizations.join_requests import join_requests
 from app.identity.directory.organizations.join_requests.join_request import JoinRequestRecord
 from app.identity.directory.organizations.memberships import membership_store
@@ -95,5 +94,5 @@ def _address(account: Account, domain: str | None) -> str | None:
     """Return the account's primary address if it is verified, else a verified one of the domain."""
     if (primary := verified_email(account)) is not None:
         return primary
-    verified = (entry["Value"] for entry in account.emails if is_verified(account, entry["Value"]))
-    return next((item for item in verified if (normalize_email(item) or "").rpartition("@")[2] == domain), None)
+    verified = account.email_list.verified
+    return next((item.value for item in verified if item.form.rpartition("@")[2] == domain), None)

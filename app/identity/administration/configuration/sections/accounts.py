@@ -18,6 +18,7 @@ from app.identity.credentials import notifications
 from app.identity.directory.accounts import account_store, assigned_roles, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
+from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.accounts.profile.profile_edits import Edits
 from app.identity.platform.context import Context
@@ -133,15 +134,13 @@ class AccountSection(ItemSection):
 
     def _row(self, uid: str, declared: AccountFile) -> dict[str, Any]:
         now = self.context.now
-        email = identifiers.display_email(declared.email) if declared.email else None
         return {
             "uid": uid,
             "profile_id": randomness.uid(),
-            "email": email,
             "username": identifiers.normalize_username(declared.username) if declared.username else None,
             "phone": identifiers.normalize_phone(declared.phone) if declared.phone else None,
-            "emails": [{"Type": "Primary", "Value": email}] if email else [],
             **{name: getattr(declared, name) for name in _SWITCHES},
+            **_emails(declared).columns(),
             "private": {account_store.FROM_FILE: True},
             "created_at": now,
             "modified_at": now,
@@ -170,10 +169,12 @@ class AccountSection(ItemSection):
         values |= {kind: row[kind] for kind in fresh}
         if path in self.planned.passwords:
             values |= self._password_columns(path)
-        if identifiers.EMAIL in fresh:
-            values["emails"] = [*row["emails"], *stored.emails]
-        account_store.add_identifiers(context, stored.uid, [item for item in _held(declared) if item[0] in fresh])
-        self._write_verified(stored, row, values)
+        values |= self._write_emails(stored, declared)
+        held = [item for item in _held(declared) if item[0] in fresh and item[0] != identifiers.EMAIL]
+        account_store.add_identifiers(context, stored.uid, held)
+        phone = stored.phone or row["phone"]
+        if "phone_verified" in values and phone:
+            account_store.set_verified(context, stored.uid, identifiers.PHONE, phone, values["phone_verified"])
         after = account_store.change(context, stored.uid, values) or stored
         if "roles" in declared.model_fields_set:
             assigned_roles.clear(context.work, stored.uid, [EVERYWHERE])
@@ -184,12 +185,18 @@ class AccountSection(ItemSection):
             end_sessions_and_tokens(context, after)
             new_password.after_change(context, after, "file")
 
-    def _write_verified(self, stored: Account, row: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-        for kind in (identifiers.EMAIL, identifiers.PHONE):
-            value = getattr(stored, kind) or row[kind]
-            if f"{kind}_verified" in values and value:
-                form = identifiers.normalize(kind, value)
-                account_store.set_verified(self.context, stored.uid, kind, form, values[f"{kind}_verified"])
+    def _write_emails(self, stored: Account, declared: AccountFile) -> dict[str, Any]:
+        """Write the identifiers of the addresses that the file adds or verifies; return the changed columns."""
+        before = after = stored.email_list
+        if stored.email is None:
+            added = _emails(declared)
+            after = EmailList((*added, *(item for item in before if item.form not in added.forms)), added.primary)
+        if "email_verified" in declared.model_fields_set:
+            after = after.with_primary_verified(is_verified=declared.email_verified)
+        if after == before:
+            return {}
+        account_store.change_email_identifiers(self.context, stored.uid, before, after)
+        return after.changes_since(before)
 
     def _remove(self, seen: set[str], named: set[str]) -> None:
         """Plan the removal of the accounts that an earlier file created and this one does not list."""
@@ -215,6 +222,13 @@ def stored_accounts(context: Context, requested: Iterable[Identifier]) -> dict[I
             accounts = account_store.by_identifiers(context, kind, ordered[first : first + _AT_ONCE])
             found |= {(kind, form): account for form, account in accounts.items()}
     return found
+
+
+def _emails(declared: AccountFile) -> EmailList:
+    """Return the addresses of a new account."""
+    if not declared.email:
+        return EmailList()
+    return EmailList.single(identifiers.display_email(declared.email), is_verified=declared.email_verified)
 
 
 def _named(declared: AccountFile) -> list[tuple[str, str]]:

@@ -87,7 +87,7 @@ AUTHENTICATOR: Final = EmailCodeAuthenticator()
 
 def verified_emails(account: Account) -> list[str]:
     """Return the account's verified addresses, to which codes may be sent."""
-    return [str(email["Value"]) for email in account.emails if is_verified(account, str(email["Value"]))]
+    return [item.value for item in account.email_list.verified]
 
 
 def select_email(account: Account, typed: str) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.accounts.account_operations import PinInfo
-from app.identity.directory.accounts import account_store, identifiers, input_checks, pin_hash
+from app.identity.directory.accounts import account_store, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import former_language
+from app.identity.directory.accounts.email_list import MAX_EMAILS, EmailList
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
-from app.identity.directory.accounts.input_checks import Emails, taken
+from app.identity.directory.accounts.input_checks import taken
 from app.identity.directory.accounts.profile import profile_edits
 from app.identity.platform.context import Context
 
@@ -26,7 +27,7 @@ class CheckedUpdate:
     """A checked update that needs no further look-up."""
 
     edits: profile_edits.Edits
-    addresses: Emails | None = None
+    addresses: EmailList | None = None
     username: str | None = None
     drops_username: bool = False
     phone: str | None = None
@@ -120,14 +121,14 @@ def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Col
     values: Columns = {}
     added = []
     if change.addresses is not None:
-        present = {identifiers.normalize_email(entry["Value"]) for entry in fresh.emails if not entry.get("pending")}
+        present = {item.form for item in fresh.email_list.present}
         if present and present != set(change.addresses.forms):
             raise errors.EmailUpdateRefused
         if not present and change.is_own:
             values.update(_own_emails(context, fresh, change.addresses))
         elif not present:
-            values.update(email=change.addresses.primary, emails=change.addresses.entries)
-            added += [(EMAIL, form, False) for form in change.addresses.forms]
+            values.update(change.addresses.changes_since(fresh.email_list))
+            added += change.addresses.identifiers()
     if change.phone is not None and fresh.phone is None and not change.is_own:
         values["phone"] = change.phone
         added.append((PHONE, change.phone, False))
@@ -139,16 +140,16 @@ def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Col
     return values
 
 
-def _own_emails(context: Context, fresh: Account, addresses: Emails) -> Columns:
+def _own_emails(context: Context, fresh: Account, addresses: EmailList) -> Columns:
     """Return the columns of claimed addresses, pending verification, beside those that are pending already.
 
     Raises EmailUpdateRefused for too many, and store.IdentifierTaken unless the tenant hides accounts.
     """
-    others = [email for email in fresh.emails if identifiers.normalize_email(email["Value"]) not in addresses.forms]
-    if len(others) + len(addresses.forms) > input_checks.MAX_EMAILS:
+    after = fresh.email_list.with_pending(*addresses)
+    if len(after) > MAX_EMAILS:
         raise errors.EmailUpdateRefused
     if not context.tenant.settings.hide_unknown_accounts:
         for form in addresses.forms:
             if account_store.by_identifier(context, EMAIL, form) is not None:
                 raise account_store.IdentifierTaken(EMAIL)
-    return {"emails": [*others, *addresses.pending]}
+    return after.changes_since(fresh.email_list)

@@ -9,6 +9,7 @@ from typing import Any
 from app.contract.profile import FIELDS
 from app.identity.directory.accounts import account_consents, linked_identities
 from app.identity.directory.accounts.account import Account, full_name
+from app.identity.directory.accounts.email_list import EmailAddress
 from app.kit.clock import iso
 
 MASK = "********"
@@ -92,19 +93,19 @@ def _pin(entry: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _identifiers(account: Account) -> dict[str, Any]:
-    pending = [_address(entry) for entry in account.emails if entry.get("pending")]
+    pending = [_address(item) for item in account.email_list.pending]
     return {
         "UserName": account.username,
         "PhoneId": account.phone,
         "PhoneIdVerified": account.phone_verified,
-        "Email": [_address(entry) for entry in account.emails if not entry.get("pending")],
+        "Email": [_address(item) for item in account.email_list.present],
         "UnverifiedEmail": pending or None,
         "EmailVerified": account.email_verified,
     }
 
 
-def _address(entry: dict[str, Any]) -> dict[str, Any]:
-    return {"Type": entry["Type"], "Value": entry["Value"]}
+def _address(item: EmailAddress) -> dict[str, Any]:
+    return {"Type": item.type, "Value": item.value}
 
 
 def _computed(account: Account) -> dict[str, Any]:

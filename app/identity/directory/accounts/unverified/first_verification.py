@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.directory.accounts import account_consents, account_store, identifiers, linked_identities
+from app.identity.directory.accounts import account_consents, account_store, linked_identities
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.directory.accounts.unverified.pending_accounts import SELF_REGISTERED
@@ -17,8 +18,7 @@ UNCLAIMED = "unclaimed"
 
 def is_first_verification(account: Account) -> bool:
     """Return whether verifying an address would be the first verification of a self-registered account."""
-    is_verified = account.email_verified or any(email.get("verified") for email in account.emails)
-    return bool(account.private.get(SELF_REGISTERED)) and not is_verified
+    return bool(account.private.get(SELF_REGISTERED)) and not account.has_verified_email
 
 
 def is_unverified(context: Context, account: Account, kind: str) -> bool:
@@ -46,17 +46,11 @@ def claims_account(account: Account, form: str) -> bool:
     return is_first_verification(account) or account.private.get(UNCLAIMED) == form
 
 
-def claim(context: Context, fresh: Account, entry: dict[str, Any]) -> dict[str, Any]:
-    """Remove every address except the verified one. Return the changed columns. Raises store.IdentifierTaken."""
-    form = identifiers.normalize(EMAIL, entry["Value"])
-    account_store.remove_identifiers(context, fresh.uid, EMAIL)
-    account_store.add_identifiers(context, fresh.uid, [(EMAIL, form, True)])
-    verified = {name: value for name, value in entry.items() if name != "pending"}
-    return {
-        "emails": [{**verified, "Type": "Primary", "verified": True}],
-        "email": entry["Value"],
-        "email_verified": True,
-    }
+def claim(context: Context, fresh: Account, email: str) -> dict[str, Any]:
+    """Remove every address except this one, which is verified. Return the changed columns. Raises store.IdentifierTaken."""
+    after = EmailList.single(email, is_verified=True)
+    account_store.change_email_identifiers(context, fresh.uid, fresh.email_list, after)
+    return after.columns()
 
 
 def displace_unverified(context: Context, holder: Account, form: str, to: str) -> None:
@@ -67,18 +61,11 @@ def displace_unverified(context: Context, holder: Account, form: str, to: str) -
     if pending_accounts.is_replaceable(holder):
         pending_accounts.remove_replaceable(context, holder, to)
         return
-    entries = [{**email, **_pending(email, form)} for email in holder.emails]
-    values: dict[str, Any] = {"emails": entries}
-    if identifiers.normalize_email(holder.email or "") == form:
-        first = next((entry for entry in entries if entry.get("verified") and not entry.get("pending")), None)
-        values |= {"email": first["Value"] if first else None, "email_verified": first is not None}
-    account_store.remove_identifiers(context, holder.uid, EMAIL, form)
-    account_store.change(context, holder.uid, values)
+    before = holder.email_list
+    after = before.without_right_to(form)
+    account_store.change_email_identifiers(context, holder.uid, before, after)
+    account_store.change(context, holder.uid, after.changes_since(before))
     context.audit.record("email.displaced", uid=holder.uid, to=to)
-
-
-def _pending(entry: dict[str, Any], form: str) -> dict[str, Any]:
-    return {"pending": True} if identifiers.normalize_email(entry["Value"]) == form else {}
 
 
 def remove_unverified_credentials(context: Context, fresh: Account, private: dict[str, Any]) -> dict[str, Any]:

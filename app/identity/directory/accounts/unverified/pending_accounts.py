@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from app.contract import errors
 from app.identity.directory.accounts import account_store, linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account, no_organizations
+from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME, normalize_email
 from app.identity.directory.accounts.tables import identifiers, waiting_accounts
 from app.identity.platform import events
@@ -58,7 +59,7 @@ class AccountInUse(Exception):
 def is_replaceable(account: Account) -> bool:
     """Return whether another registration may replace the account: self-registered, unverified and never signed in to."""
     is_self_registered = bool(account.private.get(SELF_REGISTERED))
-    is_verified = account.phone_verified or _has_verified_email(account)
+    is_verified = account.phone_verified or account.has_verified_email
     return (
         is_self_registered
         and not _is_used(account)
@@ -74,7 +75,7 @@ def has_unverified_phone(account: Account) -> bool:
     A number set by the tenant's server counts as verified.
     """
     is_self_registered = bool(account.private.get(SELF_REGISTERED))
-    return not account.phone_verified and (_is_used(account) or (is_self_registered and _has_verified_email(account)))
+    return not account.phone_verified and (_is_used(account) or (is_self_registered and account.has_verified_email))
 
 
 def is_claimable(holder: Account, kind: str) -> bool:
@@ -87,10 +88,6 @@ def is_claimable(holder: Account, kind: str) -> bool:
 
 def _is_used(account: Account) -> bool:
     return account.logins > 0 or account.last_login_at is not None
-
-
-def _has_verified_email(account: Account) -> bool:
-    return account.email_verified or any(email.get("verified") for email in account.emails)
 
 
 def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
@@ -153,8 +150,9 @@ def with_identifier(columns: dict[str, Any], kind: str, entered: str) -> dict[st
         return {**columns, "phone": entered}
     former = normalize_email(columns["email"] or "")
     replaced = (former, normalize_email(entered))
-    others = [entry for entry in columns["emails"] if normalize_email(entry["Value"]) not in replaced]
-    return {**columns, "email": entered, "emails": [{"Type": "Primary", "Value": entered}, *others]}
+    stored = EmailList.read(columns["emails"], columns["email"], email_verified=False)
+    others = (item for item in stored if item.form not in replaced)
+    return {**columns, **EmailList((*EmailList.single(entered), *others), entered).changes_since(stored)}
 
 
 def extend(context: Context, uid: str) -> Account | None:

@@ -10,7 +10,6 @@ from collections.abc import Collection
 from app.contract import errors
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import organization_names, organizations
 from app.identity.directory.organizations.invitations import invitation_rules, invitation_store
 from app.identity.directory.organizations.invitations.invitation import (
@@ -115,8 +114,7 @@ def to_account(context: Context, account: Account, limit: int) -> list[Invitatio
     """Return the open invitations to the account's verified addresses, the newest first."""
     if not context.tenant.settings.organizations.enabled:
         return []
-    verified = [str(entry["Value"]) for entry in account.emails if is_verified(account, str(entry["Value"]))]
-    keys = {form for item in verified if (form := normalize_email(item))}
+    keys = {item.form for item in account.email_list.verified}
     return invitation_store.open_to(context, keys, limit) if keys else []
 
 

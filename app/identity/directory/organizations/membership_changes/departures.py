@@ -69,7 +69,7 @@ def _revoke_invitations(
     organization's links to it."""
     current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
     forms = (
-        normalize_email(element) for element in (*(entry["Value"] for entry in current.emails), current.email or "")
+        normalize_email(element) for element in (*(item.value for item in current.email_list), current.email or "")
     )
     keys = {form for form in forms if form}
     senders = [] if is_member else [account.uid, *(current.private.get("previous_uids") or ())]

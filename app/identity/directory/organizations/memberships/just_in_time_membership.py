@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.contract import errors
-from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.memberships import membership_store, memberships
@@ -75,6 +74,4 @@ def sees_organizations(context: Context, account: Account) -> bool:
 
 def verified_domains(account: Account) -> set[str]:
     """Return the domains of the account's verified addresses, normalized."""
-    addresses = [entry["Value"] for entry in account.emails if is_verified(account, entry["Value"])]
-    forms = (identifiers.normalize_email(address) or "" for address in addresses)
-    return {form.rpartition("@")[2] for form in forms if form}
+    return {item.form.rpartition("@")[2] for item in account.email_list.verified}

@@ -34,9 +34,9 @@ def names_another(settings: TenantSettings, account: Account, subject: str, hint
     form = normal_form(identifier.kind, identifier.value)
     if form is None or hint == subject:
         return False
-    stored = {
-        "email": [entry["Value"] for entry in account.emails if not entry.get("pending")],
+    stored: dict[str, list[str | None]] = {
+        "email": [item.value for item in account.email_list.present],
         "username": [account.username],
         "phone": [account.phone],
-    }[identifier.kind]
-    return form not in [normal_form(identifier.kind, name) for name in stored if name]
+    }
+    return form not in [normal_form(identifier.kind, name) for name in stored[identifier.kind] if name]
