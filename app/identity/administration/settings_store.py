@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
@@ -19,7 +19,7 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.directory.tenants.tenant_writes import TenantRow
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.kit.resources.resource import InSettings, Resource
 from app.kit.resources.resource_values import put_at, value_at
 
@@ -35,12 +35,11 @@ class SettingsRefused(Exception):
 
 
 @dataclass(frozen=True)
-class SettingsStore:
+class SettingsStore(Store):
     """Keeps one resource's items in the settings."""
 
     backing: InSettings
-    raises_version: bool = True
-    keeps_origin: bool = False
+    raises_version: ClassVar[bool] = True
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the items: those of a map with their ids, or the stored singleton."""
@@ -52,15 +51,11 @@ class SettingsStore:
         )
         return [Item((), stored.settings, secrets)]
 
-    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
-        """Return an item."""
-        return next((element for element in self.items(access, resource) if element.id == item_id), None)
-
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Add an item, or set a singleton."""
-        self.change(access, resource, item, None)
+        self.change(access, resource, item)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Replace an item."""
         stored = tenant_writes.own(access.work) or _GONE
         if resource.is_singleton:

@@ -205,7 +205,7 @@ def test_items_are_read_once_per_version(new_tenant_server: NewTenantServer) -> 
     assert [read() for _ in range(2)] == [(["https://t1.example/"], 1), (["https://t1.example/"], 0)]
     with call_of(services, name) as context:
         tenant_writes.change(context.work)
-        store_of(manage.resource).add(StoreAccess.of(context), manage.resource, Item(("x",), {}), None)
+        store_of(manage.resource).add(StoreAccess.of(context), manage.resource, Item(("x",), {}))
     services.directory.clear_cache()
     assert read()[0] == ["https://t1.example/"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from app.contract import errors
 from app.contract.federation import oauth_providers, social_provider_operations
@@ -21,7 +21,7 @@ from app.identity.directory.tenants.keys.tenant_secrets import APPLE_KEY, CONNEC
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import Resource
 from app.kit.resources.resource_values import ItemInput
@@ -30,15 +30,14 @@ _APPLE: Final = "apple"
 
 
 @dataclass(frozen=True)
-class ConnectionStore:
+class ConnectionStore(Store):
     """The tenant's connections: with an interface name, those that are not set up yet included, or the tenant's own ones."""
 
     is_social: bool
     id_key: str
     secret_keys: Mapping[str, str]
     """By the name of a secret, what follows the connection's name in its key in the tenant's secrets."""
-    raises_version: bool = True
-    keeps_origin: bool = False
+    raises_version: ClassVar[bool] = True
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the providers by name."""
@@ -61,11 +60,11 @@ class ConnectionStore:
             (element for element in self.items(access, resource) if element.id[0].lower() == item_id[0].lower()), None
         )
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Set up a provider."""
-        self.change(access, resource, item, unique_key)
+        self.change(access, resource, item)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Set up a provider, or change it. Raises SettingsRefused."""
         content = {name: element for name, element in item.content.items() if name != self.id_key}
         self._write(access, item.id[0].lower(), content, item.secrets)

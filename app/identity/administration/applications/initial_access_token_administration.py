@@ -16,7 +16,7 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.rules import Rules
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -40,11 +40,8 @@ class InitialAccessTokenRefused(Exception):
     """The token cannot be made or ended; the text has the reason."""
 
 
-class TokenStore:
+class TokenStore(Store):
     """The tenant's tokens as items."""
-
-    raises_version = False
-    keeps_origin = False
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the tokens, the oldest first."""
@@ -55,7 +52,7 @@ class TokenStore:
         row = initial_access_tokens.named(access.work, item_id[0])
         return item_of(row) if row is not None else None
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Add a token. Raises IntegrityError if its name is taken."""
         settings = initial_access_token_operations.InitialAccessToken.model_validate(item.content)
         ends = access.now + timedelta(days=settings.expires_in_days)
@@ -65,7 +62,7 @@ class TokenStore:
         digest = item.secrets.get(DIGEST) or randomness.digest(item.secrets["token"])
         initial_access_tokens.add(access.work, item.id[0], digest, max_uses=settings.max_uses, **times)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Change a token, as only a file does. Another digest may be used as often as a new token."""
         settings = initial_access_token_operations.InitialAccessToken.model_validate(item.content)
         values: dict[str, Any] = {"max_uses": settings.max_uses, "expires_at": instant(settings.expires_at)}

@@ -23,7 +23,7 @@ from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.rules import Rules
 from app.identity.protocols.oauth import client_powers, sector_identifiers
 from app.kit import randomness
@@ -42,11 +42,8 @@ _REASONS: Final[tuple[str, ...]] = get_args(LogoutReason)
 _TYPES: Final = {"Web": "web", "Native": "native", "SPA": "spa", "M2M": "m2m"}
 
 
-class ApplicationStore:
+class ApplicationStore(Store):
     """The tenant's applications as items of the resource. A secret is written as a digest, and read as MASKED."""
-
-    raises_version = False
-    keeps_origin = False
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the applications by name."""
@@ -57,7 +54,26 @@ class ApplicationStore:
         row = _row(access, item_id[0])
         return item_of(row) if row is not None else None
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def page(
+        self,
+        access: StoreAccess,
+        resource: Resource,  # noqa: ARG002 - Store
+        parents: Sequence[str],  # noqa: ARG002 - Store
+        offset: int,
+        limit: int,
+    ) -> list[Item]:
+        """Return a page of the applications by name."""
+        return [item_of(row) for row in tenant_writes.applications_of(access.work, offset=offset, limit=limit)]
+
+    def count(self, access: StoreAccess, resource: Resource, parents: Sequence[str]) -> int:  # noqa: ARG002 - Store
+        """Return the number of applications."""
+        return tenant_writes.count_applications(access.work)
+
+    def find_by_unique_key(self, access: StoreAccess, resource: Resource, item: Item) -> Item | None:
+        """Return the application with the item's name, which is its unique value."""
+        return self.item(access, resource, item.id)
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Add an application. Raises IntegrityError if its name is taken."""
         settings, client_id = _stored_settings(item), item.content["client_id"]
         secret = client_secrets.columns(
@@ -65,7 +81,7 @@ class ApplicationStore:
         )
         tenant_writes.add_application(access.work, client_id, settings, item.created_at or access.now, **secret)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Replace an application. A new secret leaves the former one valid for a while.
 
         An application without a secret loses both; an application that does not sign with its secret loses the encrypted copies.

@@ -12,10 +12,10 @@ from app.contract.catalogue import CATALOGUE
 from app.contract.paging import DEFAULT_SIZE
 from app.identity.administration.resource_operations import idempotency, resource_errors
 from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
-from app.identity.administration.resource_operations.write_resources import Writer, unique_key
+from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, StoreAccess, unique_key
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.operations.wire import Wire
@@ -41,10 +41,7 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     store, access = store_of(resource), StoreAccess.of(context)
     provided = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
-        found = store.items(access, resource, tuple(provided.id.values()))
-        if not found and does.unknown is not None:
-            raise does.unknown
-        return _listed(context, bound, _page(bound, req, found))
+        return _listed(context, bound, _requested_items(context, bound, req, tuple(provided.id.values())))
     item = store.item(access, resource, tuple(provided.id.values()))
     if item is None:
         raise resource_errors.unknown(bound)
@@ -68,7 +65,8 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=access.now, modified_at=access.now)
     writer = _writer(context, bound)
     writer.check(item)
-    _refuse_taken(bound, writer, item)
+    writer.refuse_taken(item)
+    _refuse_too_many(bound, writer, item)
     _write(writer, None, item)
     response = shown(context, bound, item, tuple(generated))
     idempotency.keep_response(context, bound, req, response)
@@ -98,7 +96,7 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
     writer = _writer(context, bound)
     writer.check(after)
-    _refuse_duplicate(writer, after)
+    writer.refuse_duplicate(after)
     _write(writer, before, after)
     return shown(context, bound, after)
 
@@ -183,13 +181,19 @@ def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> W
     return resource_models.list_answer(bound.draft.resource, bound.draft.address).model_validate({"data": listed})
 
 
-def _page(bound: BoundOperation, req: Any, items: Sequence[Item]) -> Sequence[Item]:
+def _requested_items(context: Context, bound: BoundOperation, req: Any, parents: tuple[str, ...]) -> Sequence[Item]:
     """Return the requested page; without one all items, or the first page of a resource that has a default page."""
+    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
     page, size = getattr(req, "page", None), getattr(req, "page_size", None)
-    if page is None and size is None and not bound.draft.resource.has_default_page:
-        return items
-    size = min(size or DEFAULT_SIZE, MAX_ON_A_PAGE)
-    return items[((page or 1) - 1) * size : (page or 1) * size]
+    if page is None and size is None and not resource.has_default_page:
+        items = store.items(access, resource, parents)
+    else:
+        size = min(size or DEFAULT_SIZE, MAX_ON_A_PAGE)
+        items = store.page(access, resource, parents, ((page or 1) - 1) * size, size)
+    empty = bound.draft.does.unknown if bound.draft.does else None
+    if not items and empty is not None and not store.count(access, resource, parents):
+        raise empty
+    return items
 
 
 def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
@@ -297,26 +301,14 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
         writer.rules.after_request(writer.context, before, after)
 
 
-def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
-    resource, stored = bound.draft.resource, writer.stored_items(item)
-    if any(element.id == item.id for element in stored):
-        raise writer.taken
-    _refuse_duplicate(writer, item)
-    if len(stored) >= resource.max_items:
+def _refuse_too_many(bound: BoundOperation, writer: Writer, item: Item) -> None:
+    resource = bound.draft.resource
+    if writer.store.count(writer.access, resource, item.id[: resource.parents]) >= resource.max_items:
         raise bound.draft.address.full or bound.bad(f"At most {resource.max_items} {resource.plural}.")
 
 
-def _refuse_duplicate(writer: Writer, item: Item) -> None:
-    """Refuse unique values that another item has."""
-    unique = _unique(writer.resource, item) if writer.resource.unique else None
-    if unique and any(
-        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.stored_items(item)
-    ):
-        raise writer.taken
-
-
-def _unique(resource: Resource, item: Item) -> str | None:
-    return unique_key(resource, item.id, item.content) or "/".join(item.id)
+def _unique(resource: Resource, item: Item) -> str:
+    return unique_key(resource, item) or "/".join(item.id)
 
 
 def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
@@ -14,10 +12,9 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.rules import Rules
-from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.resources import resource_values
-from app.kit.resources.resource import Distinct, Resource
+from app.kit.resources.resource import Resource
 from app.kit.resources.resource_values import value_at
 
 
@@ -44,9 +41,22 @@ class Writer:
     def store(self) -> Store:
         return store_of(self.resource)
 
-    def stored_items(self, item: Item) -> Sequence[Item]:
-        """Return the stored items that have the same parents."""
-        return self.store.items(StoreAccess.of(self.context), self.resource, item.id[: self.resource.parents])
+    @property
+    def access(self) -> StoreAccess:
+        return StoreAccess.of(self.context)
+
+    def refuse_taken(self, item: Item) -> None:
+        """Refuse a new item whose id or unique values another item has. Raises `taken`."""
+        if self.store.item(self.access, self.resource, item.id) is not None:
+            raise self.taken
+        self.refuse_duplicate(item)
+
+    def refuse_duplicate(self, item: Item) -> None:
+        """Refuse unique values that another item has. Raises `taken`."""
+        if self.resource.unique:
+            same = self.store.find_by_unique_key(self.access, self.resource, item)
+            if same is not None and same.id != item.id:
+                raise self.taken
 
     def write(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Add a checked item, or replace the item that was stored before."""
@@ -58,7 +68,7 @@ class Writer:
         """Delete an item."""
         self.refuse_removal(item)
         try:
-            self.store.remove(StoreAccess.of(self.context), self.resource, item.id)
+            self.store.remove(self.access, self.resource, item.id)
         except SettingsRefused as problem:
             raise self.bad(f"{problem}.") from None
         self._note("removed", item)
@@ -88,11 +98,8 @@ class Writer:
 
     def put(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Store a completed item, tell every cache, and audit the write."""
-        key = unique_key(self.resource, after.id, after.content)
         try:
-            (self.store.add if before is None else self.store.change)(
-                StoreAccess.of(self.context), self.resource, after, key
-            )
+            (self.store.add if before is None else self.store.change)(self.access, self.resource, after)
         except IntegrityError:
             raise self.taken from None
         except SettingsRefused as problem:
@@ -101,8 +108,7 @@ class Writer:
 
     def put_origin(self, item: Item) -> None:
         """Store which values of an unchanged item a file named."""
-        key = unique_key(self.resource, item.id, item.content)
-        self.store.change(StoreAccess.of(self.context), self.resource, item, key)
+        self.store.change(self.access, self.resource, item)
 
     def refuse_removal(self, item: Item) -> None:
         """Refuse to delete an item."""
@@ -112,9 +118,13 @@ class Writer:
 
     def _refuse_values_of_others(self, item: Item) -> None:
         """Raises the refusal of a distinct value that another item has."""
-        if any(member.distinct is not None for member in self.resource.members):
-            for _, distinct, _ in equal_values(self.resource, item, self.stored_items(item)):
-                raise distinct.refusal
+        for member in self.resource.members:
+            value = value_at(item.content, member.path) if member.distinct else None
+            if member.distinct is None or value is None:
+                continue
+            others = self.store.items(self.access, self.resource)
+            if any(other.id != item.id and value_at(other.content, member.path) == value for other in others):
+                raise member.distinct.refusal
 
     def _note(self, event: str, item: Item) -> None:
         """Audit a write, and tell every cache."""
@@ -129,20 +139,3 @@ class Writer:
             ids = dict(zip(names, item.id, strict=True))
             audit.record(f"{resource.audit or resource.kind}.{event}", **ids, **source)
         self.context.services.directory.clear_cache()
-
-
-def equal_values(resource: Resource, item: Item, others: Iterable[Item]) -> Iterator[tuple[str, Distinct, Item]]:
-    """Yield each key whose value at most one item of the tenant may have, and the other item that has the same."""
-    for member in resource.members:
-        distinct, value = member.distinct, value_at(item.content, member.path)
-        if distinct is not None and value is not None:
-            same = (other for other in others if other.id != item.id and value_at(other.content, member.path) == value)
-            yield from ((member.path[-1], distinct, other) for other in same)
-
-
-def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:
-    """Return the digest of the unique values within the parents, folded by the resource's rules."""
-    if not resource.unique:
-        return None
-    values = [str(value_at(content, resource.named(name).path, "")) for name in resource.unique]
-    return randomness.digest("\x1f".join([*item_id[: resource.parents], *map(resource.fold, values)]))

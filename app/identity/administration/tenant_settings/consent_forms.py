@@ -14,7 +14,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.settings_store import SettingsRefused, refuse_wrong
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import Resource
@@ -26,12 +26,9 @@ _OPTION_NAMES: Final = {"consent_option_id": "id", "is_mandatory": "mandatory"}
 
 
 @dataclass(frozen=True)
-class FormStore:
+class FormStore(Store):
     """The forms of the shared table and of the settings. A form that only the settings have, such as one of a configuration file,
     has its event and version as its id."""
-
-    raises_version: bool = False
-    keeps_origin: bool = False
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the forms: those of the settings without a row, and then the others, the oldest first."""
@@ -41,19 +38,15 @@ class FormStore:
         from_settings = [_from_settings(form) for edition, form in published.items() if edition not in own]
         return [*from_settings, *(_with_status(row, published) for row in rows)]
 
-    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
-        """Return a form."""
-        return next((element for element in self.items(access, resource) if element.id == item_id), None)
-
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Add a form."""
-        SHARED_TABLE.add(access, resource, item, unique_key)
+        SHARED_TABLE.add(access, resource, item)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Replace a form, and add it to the settings or remove it from them by its status. Raises SettingsRefused."""
         is_row = SHARED_TABLE.item(access, resource, item.id) is not None
         write = SHARED_TABLE.change if is_row else SHARED_TABLE.add
-        write(access, resource, item, unique_key)
+        write(access, resource, item)
         if item.content["status"] != DRAFT:
             _enforce(access, item.content)
 

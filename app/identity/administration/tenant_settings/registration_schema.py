@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import ValidationError
 
@@ -15,7 +15,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.tenants import registration_schema, tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import Resource
 from app.kit.resources.resource_values import ItemInput
@@ -24,11 +24,10 @@ _KEY, _FORM = "custom_fields", "registration_form"
 
 
 @dataclass(frozen=True)
-class CustomFieldStore:
+class CustomFieldStore(Store):
     """The names of the settings; an item's id is `cf_` and the name."""
 
-    raises_version: bool = True
-    keeps_origin: bool = False
+    raises_version: ClassVar[bool] = True
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the fields in their order."""
@@ -40,11 +39,11 @@ class CustomFieldStore:
             (element for element in self.items(access, resource) if element.id[0].lower() == item_id[0].lower()), None
         )
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Add a field."""
         _write(access, [*_names(access), item.id[0].removeprefix(CUSTOM)])
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Nothing of a field changes."""
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store

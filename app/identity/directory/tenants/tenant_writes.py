@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Text, cast, delete, insert, select, update
+from sqlalchemy import Text, cast, delete, func, insert, select, update
 
 from app.contract.applications.settings import ApplicationSettings
 from app.identity.directory.tenants.tables import applications, tenants
@@ -147,9 +147,17 @@ def remove(work: UnitOfWork) -> None:
     work.run(delete(tenants).where(T.tenant_id == work.tenant_id))
 
 
-def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
+def applications_of(work: UnitOfWork, *, offset: int = 0, limit: int | None = None) -> Sequence[ApplicationRow]:
     """Return the tenant's applications by name, those that registered themselves included."""
-    return [_application(row) for row in work.all(_APPLICATIONS.where(A.tenant_id == work.tenant_id).order_by(A.name))]
+    of_tenant = _APPLICATIONS.where(A.tenant_id == work.tenant_id).order_by(A.name)
+    return [_application(row) for row in work.all(of_tenant.offset(offset or None).limit(limit))]
+
+
+def count_applications(work: UnitOfWork) -> int:
+    """Return the number of the tenant's applications, those that registered themselves included."""
+    return int(
+        work.run(select(func.count()).select_from(applications).where(A.tenant_id == work.tenant_id)).scalar_one()
+    )
 
 
 def configured_applications(work: UnitOfWork) -> Sequence[ApplicationRow]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Column, String, delete, insert, select, update
 
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import Resource
@@ -62,31 +62,25 @@ def _key(template: MailTemplate | TextMessageTemplate) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class TemplateStore:
+class TemplateStore(Store):
     """The templates of one channel as a resource. An item's content has its type, and its name unless it is the default one."""
 
     channel: str
-    raises_version: bool = False
-    keeps_origin: bool = False
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the templates, of one type or of all."""
-        return [
-            Item(
-                (kind, name), template_of(self.channel, kind, name, content).model_dump(mode="json", exclude_unset=True)
-            )
-            for kind, name, content in contents(access.work, self.channel, *parents)
-        ]
+        return [self._item(*row) for row in contents(access.work, self.channel, *parents)]
 
-    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:  # noqa: ARG002 - Store
         """Return a template."""
-        return next((element for element in self.items(access, resource, item_id[:1]) if element.id == item_id), None)
+        row = access.work.one(select(T.content).where(*self._where(access, item_id)))
+        return self._item(item_id[0], item_id[1], row.content) if row is not None else None
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Add a template. Raises IntegrityError if the type has one of that name."""
         add(access.work, self._template(item), access.now)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:  # noqa: ARG002 - Store
         """Replace a template."""
         values = {"content": content_of(self._template(item)), "modified_at": access.now}
         access.work.run(update(template_table).where(*self._where(access, item.id)).values(values))
@@ -94,6 +88,10 @@ class TemplateStore:
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """Remove a template."""
         access.work.run(delete(template_table).where(*self._where(access, item_id)))
+
+    def _item(self, kind: str, name: str, content: Mapping[str, Any]) -> Item:
+        template = template_of(self.channel, kind, name, content)
+        return Item((kind, name), template.model_dump(mode="json", exclude_unset=True))
 
     def _template(self, item: Item) -> MailTemplate | TextMessageTemplate:
         return (MailTemplate if self.channel == MAIL else TextMessageTemplate).model_validate(item.content)

@@ -1,16 +1,19 @@
-"""Items of a resource, and the protocol of their stores."""
+"""Items of a resource, and the base class of their stores."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit import randomness
 from app.kit.resources.resource import Resource
+from app.kit.resources.resource_values import value_at
 
 FILE, API = "file", "api"
 
@@ -46,28 +49,58 @@ class StoreAccess:
         return cls(context.work, context.services.encryption, context.now)
 
 
-class Store(Protocol):
-    """Stores the items of one resource, always of the unit of work's tenant."""
+class Store(ABC):
+    """Stores the items of one resource, always of the unit of work's tenant.
 
-    @property
-    def raises_version(self) -> bool:
-        """Return whether a write itself raises the tenant's version."""
+    The look-ups here read all items, which is right for a store that keeps them in one row; a table has its own statements.
+    """
 
-    @property
-    def keeps_origin(self) -> bool:
-        """Return whether it stores the items' `origin`."""
+    raises_version: ClassVar[bool] = False
+    """Whether a write itself raises the tenant's version."""
+    keeps_origin: ClassVar[bool] = False
+    """Whether it stores the items' `origin`."""
 
+    @abstractmethod
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
         """Return the items in a stable order; with `parents` only those of these parents."""
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return an item, or None."""
+        items = self.items(access, resource, item_id[: resource.parents])
+        return next((item for item in items if item.id == item_id), None)
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def page(
+        self, access: StoreAccess, resource: Resource, parents: Sequence[str], offset: int, limit: int
+    ) -> list[Item]:
+        """Return up to `limit` items after the first `offset` ones, in the order of `items`."""
+        return self.items(access, resource, parents)[offset : offset + limit]
+
+    def count(self, access: StoreAccess, resource: Resource, parents: Sequence[str]) -> int:
+        """Return the number of items with these parents."""
+        return len(self.items(access, resource, parents))
+
+    def find_by_unique_key(self, access: StoreAccess, resource: Resource, item: Item) -> Item | None:
+        """Return the stored item that has the same unique values: the same item, or another one."""
+        wanted = unique_key(resource, item)
+        items = self.items(access, resource, item.id[: resource.parents])
+        return next((other for other in items if unique_key(resource, other) == wanted), None)
+
+    @abstractmethod
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Add an item. Raises IntegrityError if its id or its unique key is taken."""
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    @abstractmethod
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Replace an existing item. Raises IntegrityError if its unique key is taken."""
 
+    @abstractmethod
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
         """Remove an item."""
+
+
+def unique_key(resource: Resource, item: Item) -> str | None:
+    """Return the digest of an item's unique values within its parents, folded by the resource's rules; None without such values."""
+    if not resource.unique:
+        return None
+    values = [str(value_at(item.content, resource.named(name).path, "")) for name in resource.unique]
+    return randomness.digest("\x1f".join([*item.id[: resource.parents], *map(resource.fold, values)]))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote, unquote
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import Column, LargeBinary, String, UniqueConstraint, delete, func, insert, select, update
+from sqlalchemy import Column, LargeBinary, Select, String, UniqueConstraint, delete, func, insert, select, update
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.items import Item, Store, StoreAccess, unique_key
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import InTable, Resource
@@ -34,26 +33,38 @@ resources = tenant_table(
 T = resources.c
 
 
-@dataclass(frozen=True)
-class SharedTable:
+class SharedTable(Store):
     """Stores items of any kind."""
 
-    raises_version: bool = False
-    keeps_origin: bool = True
+    keeps_origin: ClassVar[bool] = True
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
         """Return the items, the oldest first."""
-        prefix = f"{_joined(parents)}/" if parents else ""
-        within = [func.substr(T.id, 1, len(prefix)) == prefix] if prefix else []
-        rows = access.work.all(select(resources).where(*_kind(access, resource), *within).order_by(T.created_at, T.id))
-        return [_item(access, row) for row in rows]
+        return _items(access, _ordered(access, resource, parents))
+
+    def page(
+        self, access: StoreAccess, resource: Resource, parents: Sequence[str], offset: int, limit: int
+    ) -> list[Item]:
+        """Return a page of the items, the oldest first."""
+        return _items(access, _ordered(access, resource, parents).offset(offset).limit(limit))
+
+    def count(self, access: StoreAccess, resource: Resource, parents: Sequence[str]) -> int:
+        """Return the number of items with these parents."""
+        where = _within(access, resource, parents)
+        return int(access.work.run(select(func.count()).select_from(resources).where(*where)).scalar_one())
+
+    def find_by_unique_key(self, access: StoreAccess, resource: Resource, item: Item) -> Item | None:
+        """Return the stored item that has the same unique values."""
+        same = T.unique_key == unique_key(resource, item)
+        row = access.work.one(select(resources).where(*_kind(access, resource), same))
+        return _item(access, row) if row is not None else None
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return an item, or None."""
         row = access.work.one(select(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
         return _item(access, row) if row is not None else None
 
-    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def add(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Add an item. Raises IntegrityError if its id or its unique key is taken."""
         row = {
             "tenant_id": access.work.tenant_id,
@@ -61,12 +72,12 @@ class SharedTable:
             "id": _joined(item.id),
             "created_at": item.created_at or access.now,
         }
-        access.work.run(insert(resources).values(**row, **_values(access, resource, item, unique_key)))
+        access.work.run(insert(resources).values(**row, **_values(access, resource, item)))
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+    def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Replace an existing item. Raises IntegrityError if its unique key is taken."""
         where = (*_kind(access, resource), T.id == _joined(item.id))
-        access.work.run(update(resources).where(*where).values(_values(access, resource, item, unique_key)))
+        access.work.run(update(resources).where(*where).values(_values(access, resource, item)))
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
         """Remove an item."""
@@ -93,15 +104,28 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     return count
 
 
+def _items(access: StoreAccess, statement: Select[Any]) -> list[Item]:
+    return [_item(access, row) for row in access.work.all(statement)]
+
+
+def _ordered(access: StoreAccess, resource: Resource, parents: Sequence[str]) -> Select[Any]:
+    return select(resources).where(*_within(access, resource, parents)).order_by(T.created_at, T.id)
+
+
+def _within(access: StoreAccess, resource: Resource, parents: Sequence[str]) -> tuple[Any, ...]:
+    prefix = f"{_joined(parents)}/" if parents else ""
+    return *_kind(access, resource), *([func.substr(T.id, 1, len(prefix)) == prefix] if prefix else [])
+
+
 def _kind(access: StoreAccess, resource: Resource) -> tuple[Any, ...]:
     return T.tenant_id == access.work.tenant_id, T.kind == resource.kind
 
 
-def _values(access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> dict[str, Any]:
+def _values(access: StoreAccess, resource: Resource, item: Item) -> dict[str, Any]:
     associated_data = _associated_data(access.work.tenant_id, resource.kind, _joined(item.id))
     sealed = access.encryption.encrypt(to_json(dict(item.secrets)), associated_data) if item.secrets else None
-    values = {"content": item.content, "sealed": sealed, "origin": dict(item.origin), "unique_key": unique_key}
-    return {**values, "modified_at": item.modified_at or access.now}
+    values = {"content": item.content, "sealed": sealed, "origin": dict(item.origin)}
+    return {**values, "unique_key": unique_key(resource, item), "modified_at": item.modified_at or access.now}
 
 
 def _item(access: StoreAccess, row: Any) -> Item:

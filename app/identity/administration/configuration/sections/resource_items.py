@@ -16,8 +16,8 @@ from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
-from app.identity.administration.resource_operations.write_resources import Writer, unique_key
-from app.identity.platform.resource_storage.items import API, FILE, Item, StoreAccess
+from app.identity.administration.resource_operations.write_resources import Writer
+from app.identity.platform.resource_storage.items import API, FILE, Item, StoreAccess, unique_key
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.resources.resource import MASKED, READ_ONLY, SECRET, Resource, ResourceMember
@@ -90,7 +90,7 @@ class _Items:
         ids = self._ids_by_unique_key(stored.values())
         for path, declared in requested:
             content, secrets = _content(self.resource, declared), _secrets(self.resource, declared)
-            alike = ids.get(unique_key(self.resource, (), content), ())
+            alike = ids.get(unique_key(self.resource, Item((), content)), ())
             item_id = id_of(self.resource, declared) or (alike if alike in stored else (randomness.guid(),))
             current = stored.pop(item_id, None)
             noted = marks(_split(self.resource, content)[0])
@@ -181,7 +181,7 @@ class _Items:
         """Return the ids of the items by their unique values, which find the item that a file names without an id."""
         if not self.resource.unique:
             return {}
-        return {unique_key(self.resource, item.id, item.content): item.id for item in stored}
+        return {unique_key(self.resource, item): item.id for item in stored}
 
     def _marks_of(self, item: Item) -> Marks | None:
         """Return the keys of an item that a file named; None if an operation created the item."""
