@@ -76,6 +76,11 @@ class RawRequest:
         return read
 
     @cached_attribute
+    def json(self) -> Any:
+        """The body as JSON. Raises ValueError for another body, and RecursionError for one that nests too deeply."""
+        return from_json(self.body, allow_inf_nan=False)
+
+    @cached_attribute
     def form_pairs(self) -> list[tuple[str, str]]:
         """Fields of a form-encoded body, empty ones included. Raises ValueError for a body that is not UTF-8, or has too many fields."""
         text = self.body.decode()
@@ -179,7 +184,7 @@ def _read_form(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
 
 def _read_json(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     try:
-        members = from_json(raw.body, allow_inf_nan=False)
+        members = raw.json
     except (ValueError, RecursionError):
         raise _unreadable(operation, raw) from None
     if not isinstance(members, dict):

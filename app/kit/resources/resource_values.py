@@ -42,6 +42,11 @@ class ItemInput:
     cleared_secrets: set[str] = field(default_factory=set)
     computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `on_input`
 
+    @property
+    def item_id(self) -> tuple[str, ...]:
+        """The parts of the id that the request has."""
+        return tuple(self.id.values())
+
     def content(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the previous content with the request's values."""
         content = deepcopy(dict(before or {}))

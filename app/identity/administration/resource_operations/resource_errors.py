@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from pydantic_core import from_json
+from collections.abc import Iterator
 
 from app.kit.operations.errors import ApiError
+from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.wire import Wire
 from app.kit.resources.operations import BoundOperation
 from app.kit.resources.resource import FIXED, ResourceMember
@@ -29,19 +27,14 @@ def unknown(bound: BoundOperation) -> ApiError:
     return error(f"{named}: the id of {resource.with_article}.") if error is bound.bad else error()
 
 
-def refuse_changed_identity(bound: BoundOperation, body: bytes, current: Wire) -> None:
+def refuse_changed_identity(bound: BoundOperation, raw: RawRequest, current: Wire) -> None:
     """Refuse another value of a member that an update does not change, such as the id: it would be dropped without a word."""
     stored = current.model_dump(mode="json")
-    sent = {name.lower().replace("_", ""): value for name, value in _members_of(body).items()}
+    sent = {name.lower().replace("_", ""): value for name, value in raw.json.items()}
     for member in _fixed(bound):
         value, own = sent.get(member.request_name.lower().replace("_", "")), value_at(stored, member.fields)
         if value is not None and str(value).casefold() != str(own).casefold():
             raise bound.bad(f"{member.request_name}: {own}; an update can't change it.")
-
-
-def _members_of(body: bytes) -> Mapping[str, Any]:
-    members = from_json(body) if body.strip() else {}
-    return members if isinstance(members, dict) else {}
 
 
 def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:

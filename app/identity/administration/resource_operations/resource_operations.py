@@ -38,16 +38,10 @@ from app.kit.resources.resource_values import ItemInput, put_at, value_at
 def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
-    store, access = store_of(resource), StoreAccess.of(context)
     provided = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
-        return _listed(context, bound, _requested_items(context, bound, req, tuple(provided.id.values())))
-    item = store.item(access, resource, tuple(provided.id.values()))
-    if item is None:
-        raise resource_errors.unknown(bound)
-    if bound.unset is not None and not _is_set(resource, item):
-        raise bound.unset
-    return shown(context, bound, item)
+        return _listed(context, bound, _requested_items(context, bound, req, provided.item_id))
+    return shown(context, bound, _stored(context, bound, provided))
 
 
 def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
@@ -55,14 +49,16 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource = bound.draft.resource
     if resource.is_singleton:
         return update(context, bound, req)
-    _run_before_lock(context, bound, req, None)
-    _lock(context)
     if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
         return earlier
-    provided, access = _read_input(context, bound, req), StoreAccess.of(context)
+    provided = _read_input(context, bound, req)
+    _prepare(context, bound, None, provided)
+    _lock(context)
+    if (concurrent := idempotency.earlier_response(context, bound, req)) is not None:
+        return concurrent
     generated = _renewed(resource, [member.fields[0] for member in resource.members if ONCE in member.roles])
     secrets = {**provided.secrets, **generated}
-    item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=access.now, modified_at=access.now)
+    item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=context.now, modified_at=context.now)
     writer = _writer(context, bound)
     writer.check(item)
     writer.refuse_taken(item)
@@ -75,25 +71,13 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
-    resource = bound.draft.resource
     provided = _read_input(context, bound, req)
-    if rules_of(resource).before_lock is not None:
-        stored = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
-        if stored is None:
-            raise resource_errors.unknown(bound)
-        rules_of(resource).require_powers(context, stored)
-        _run_before_lock(context, bound, req, stored)
+    if rules_of(bound.draft.resource).before_lock is not None:
+        _prepare(context, bound, _changeable(context, bound, provided), provided)
     _lock(context)
-    before = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
-    if before is None:
-        raise resource_errors.unknown(bound)
-    if bound.unset is not None and not _is_set(resource, before):
-        raise bound.unset
-    rules_of(resource).require_powers(context, before)
-    resource_errors.refuse_changed_identity(bound, context.raw.body, shown(context, bound, before))
-    secrets = provided.secrets_after(before.secrets)
-    content = provided.content(_base(resource, before))
-    after = replace(before, content=content, secrets=secrets, modified_at=context.now)
+    before = _changeable(context, bound, provided)
+    resource_errors.refuse_changed_identity(bound, context.raw, shown(context, bound, before))
+    after = _updated(context, bound, before, provided)
     writer = _writer(context, bound)
     writer.check(after)
     writer.refuse_duplicate(after)
@@ -124,13 +108,9 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
 
 def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
-    resource = bound.draft.resource
     provided = _identified(context, bound, req)
     _lock(context)
-    item = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
-    if item is None:
-        raise resource_errors.unknown(bound)
-    _writer(context, bound).remove(item)
+    _writer(context, bound).remove(_stored(context, bound, provided))
     return bound.draft.address.deleted()
 
 
@@ -139,18 +119,13 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource, action = bound.draft.resource, bound.draft.action
     if action is None:
         raise LookupError(bound.draft.name)
-    store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
+    provided = resource_values.read_input(resource, req)
     if (prepare := rules_of(resource).actions_before_lock.get(action.name)) is not None:
-        if (item := store.item(StoreAccess.of(context), resource, item_id)) is None:
-            raise resource_errors.unknown(bound)
-        rules_of(resource).require_powers(context, item)
+        item = _changeable(context, bound, provided)
         context.work.release_connection()
         prepare(context, item)
     _lock(context)
-    before = store.item(StoreAccess.of(context), resource, item_id)
-    if before is None:
-        raise resource_errors.unknown(bound)
-    rules_of(resource).require_powers(context, before)
+    before = _changeable(context, bound, provided)
     renewed = _renewed(resource, action.renews)
     after = replace(before, secrets={**before.secrets, **renewed})
     hook = rules_of(resource).actions.get(action.name)
@@ -211,20 +186,38 @@ def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
     return provided
 
 
-def _run_before_lock(context: Context, bound: BoundOperation, req: Wire, before: Item | None) -> None:
-    """Run the hooks that call other systems, on valid content; the database connection is returned meanwhile.
-
-    A repetition of a request that created an item is answered without them.
-    """
+def _stored(context: Context, bound: BoundOperation, provided: ItemInput) -> Item:
+    """Return the item that a request identifies. Raises `unknown`, `unset`."""
     resource = bound.draft.resource
-    before_lock_hook = rules_of(resource).before_lock
-    if before_lock_hook is None or idempotency.earlier_response(context, bound, req) is not None:
+    item = store_of(resource).item(StoreAccess.of(context), resource, provided.item_id)
+    if item is None:
+        raise resource_errors.unknown(bound)
+    if bound.unset is not None and not _is_set(resource, item):
+        raise bound.unset
+    return item
+
+
+def _changeable(context: Context, bound: BoundOperation, provided: ItemInput) -> Item:
+    """Return the item that a request changes. Raises `unknown`, `unset`, and MachineRefused for a program that lacks a power of it."""
+    item = _stored(context, bound, provided)
+    rules_of(bound.draft.resource).require_powers(context, item)
+    return item
+
+
+def _updated(context: Context, bound: BoundOperation, before: Item, provided: ItemInput) -> Item:
+    content, secrets = provided.content(_base(bound.draft.resource, before)), provided.secrets_after(before.secrets)
+    return replace(before, content=content, secrets=secrets, modified_at=context.now)
+
+
+def _prepare(context: Context, bound: BoundOperation, before: Item | None, provided: ItemInput) -> None:
+    """Call other systems, on valid content, before the tenant is locked; the database connection is returned meanwhile."""
+    call = rules_of(bound.draft.resource).before_lock
+    if call is None:
         return
-    base = _base(resource, before) if before is not None else None
-    after = Item((), _read_input(context, bound, req).content(base))
+    after = _updated(context, bound, before, provided) if before is not None else Item((), provided.content())
     _writer(context, bound).check(after)
     context.work.release_connection()
-    before_lock_hook(context, before, after)
+    call(context, before, after)
 
 
 def _lock(context: Context) -> None:
