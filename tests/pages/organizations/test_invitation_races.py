@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.directory.organizations.invitations import invitation_rules
+from app.identity.directory.organizations.invitations import join_by_invitation
 from tests.support.journeys.invitations import Guest
 from tests.support.organizations.management import ROLES
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.both_databases
 def test_role_is_not_deleted_before_the_membership(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The deletion begins when the acceptance is written; it waits for the membership."""
     guest.sign_in()
-    page, join = guest.open(), invitation_rules.join
+    page, join = guest.open(), join_by_invitation.join
     deletions: list[Future[Any]] = []
     with ThreadPoolExecutor(1) as pool:
 
@@ -27,7 +27,7 @@ def test_role_is_not_deleted_before_the_membership(guest: Guest, monkeypatch: py
             assert not wait([deletion], timeout=0.5).done
             join(*arguments)
 
-        monkeypatch.setattr(invitation_rules, "join", join_while_deleting)
+        monkeypatch.setattr(join_by_invitation, "join", join_while_deleting)
         assert page.press("Join organization").address.endswith("/profile")
     assert len(deletions) == 1
     assert guest.status() == "accepted"

@@ -24,9 +24,9 @@ class InvitationState(StrEnum):
     ACCEPTED = "accepted"
     DECLINED = "declined"
     REVOKED = "revoked"
-    USED_UP = "used_up"  # a link that as many people used as may
-    DOMAIN = "domain"  # a link that admits none of the verified addresses of the signed-in account
-    UNVERIFIED = "unverified"  # a link, and the signed-in account has no verified address
+    USED_UP = "used_up"  # a shared one that as many people used as may
+    DOMAIN = "domain"  # a shared one that admits none of the verified addresses of the signed-in account
+    UNVERIFIED = "unverified"  # a shared one, and the signed-in account has no verified address
     EXPIRED = "expired"
     INACTIVE = "inactive"  # the organization
     UNKNOWN = "unknown"
@@ -47,12 +47,12 @@ class InvitationRole(Wire):
 class InvitationView(Wire):
     """What the page shows. Only an open invitation names the inviter, the address and the roles; an ended one names nothing.
 
-    A link for several people has no `email`, except that of the signed-in account where it is not verified.
+    A shared invitation has no `email`, except that of the signed-in account where it is not verified.
     """
 
     state: InvitationState
-    is_link: bool = False  # for several people
-    domains: list[str] = Field(default_factory=list)  # of the addresses that a link admits; empty: all
+    is_link: bool = False  # a shared invitation
+    domains: list[str] = Field(default_factory=list)  # of the addresses that a shared invitation admits; empty: all
     organization: str = ""
     organization_id: str = ""
     logo: str | None = None

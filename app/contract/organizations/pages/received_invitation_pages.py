@@ -9,7 +9,7 @@ from app.contract.page_models import NoParameters
 from app.kit.operations.wire import Wire
 
 MAX_INVITATIONS = 20
-"""Maximum number of invitations on the page, newest first."""
+"""Invitations that are read for the page and its hint, newest first."""
 
 
 class OwnInvitation(Wire):

@@ -1,4 +1,7 @@
-"""Operations of the hub for the members who manage an organization: its open invitations and links."""
+"""Operations of the hub for the members who manage an organization: its open invitations, by email and shared.
+
+The pages call a shared invitation a link.
+"""
 
 from typing import Annotated, Literal
 
@@ -18,7 +21,7 @@ MAX_PEOPLE = 50
 
 
 class OrganizationInvitationsRequest(Wire):
-    """`invitation`: only the invitation or link with this id."""
+    """`invitation`: only the invitation with this id."""
 
     organization: Annotated[str, From.PATH, Field(max_length=64)]
     page: Annotated[int, From.QUERY, Field(ge=1, le=100_000)] = 1
@@ -36,8 +39,8 @@ class PendingInvitation(Wire):
     can_change: bool = True  # only owners may resend or revoke an invitation with an owner role
 
 
-class ActiveLink(Wire):
-    """A link that can still be used. Its token is not stored."""
+class ActiveSharedInvitation(Wire):
+    """A shared invitation that can still be used. Its token is not stored."""
 
     id: str
     roles: list[str] = Field(default_factory=list)  # names
@@ -52,7 +55,7 @@ class OrganizationInvitations(AccountView):
     organization: OwnOrganization
     invitations: list[PendingInvitation] = Field(default_factory=list)
     has_more: bool = False  # there is a next page
-    links: list[ActiveLink] = Field(default_factory=list)
+    links: list[ActiveSharedInvitation] = Field(default_factory=list)
     roles: list[RoleView] = Field(default_factory=list)  # that this account can give
     link_roles: list[RoleView] = Field(default_factory=list)  # those without the rights of owners
     default_role: str = ""  # the id of the role of new members
@@ -82,12 +85,12 @@ class ManagedInvitationRequest(Wire):
 
 
 class InvitationChanged(Wire):
-    """The address of the changed invitation; empty for a link."""
+    """The email of the changed invitation; empty for a shared one."""
 
     email: str = ""
 
 
-class CreateLinkRequest(Wire):
+class CreateSharedInvitationRequest(Wire):
     organization: Id
     role: Id
     days: int = Field(default=7, ge=1, le=MAX_DAYS)
@@ -95,8 +98,8 @@ class CreateLinkRequest(Wire):
     domains: list[Annotated[str, Field(max_length=253)]] = Field(default_factory=list, max_length=MAX_DOMAINS)
 
 
-class LinkCreated(Wire):
-    """The address of the new link, which cannot be read again."""
+class SharedInvitationCreated(Wire):
+    """The address of the new shared invitation, which cannot be read again."""
 
     organization: str  # its name
     address: str
@@ -123,7 +126,7 @@ _OF_ONE = (
 read = hub_operation(
     "hub.read_organization_invitations", f"GET {_OWN}/{{organization}}/invitations", OrganizationInvitationsRequest,
     OrganizationInvitations, errors=(errors.NotAuthenticated, *_MANAGED),
-    summary="Read a page of the open invitations to an organization that the account manages, and its active links.",
+    summary="Read a page of the open invitations to an organization that the account manages, and of its active shared ones.",
 )  # fmt: skip
 invite = hub_operation(
     "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, recent_authentication=True,
@@ -138,12 +141,13 @@ revoke = hub_operation(
     "hub.revoke_organization_invitation", f"POST {_OWN}/invitations/revoke", ManagedInvitationRequest, InvitationChanged,
     errors=_OF_ONE, summary="Revoke an open invitation to an organization that the account manages.",
 )  # fmt: skip
-create_link = hub_operation(
-    "hub.create_organization_link", f"POST {_OWN}/links", CreateLinkRequest, LinkCreated, recent_authentication=True,
+create_shared_invitation = hub_operation(
+    "hub.create_organization_link", f"POST {_OWN}/links", CreateSharedInvitationRequest, SharedInvitationCreated,
+    recent_authentication=True,
     errors=(*_GIVES_ACCESS, errors.TooManyInvitationLinks, errors.BadParameter),
-    summary="Create a link by which several people join an organization.",
+    summary="Create a shared invitation to an organization.",
 )  # fmt: skip
-revoke_link = hub_operation(
+revoke_shared_invitation = hub_operation(
     "hub.revoke_organization_link", f"POST {_OWN}/links/revoke", ManagedInvitationRequest, InvitationChanged, errors=_OF_ONE,
-    summary="Turn off a link of an organization that the account manages.",
+    summary="End a shared invitation to an organization that the account manages.",
 )  # fmt: skip

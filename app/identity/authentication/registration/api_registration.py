@@ -20,8 +20,8 @@ from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import active_policies
-from app.identity.directory.organizations.invitations import invitations, join_by_invitation
-from app.identity.directory.organizations.invitations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitations import email_invitations, join_by_invitation
+from app.identity.directory.organizations.invitations.invitation import EmailInvitation
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
@@ -86,13 +86,13 @@ def respond(
     return registration_operations.Registered(data=_login(context, account, req.fields_))
 
 
-def _invitation(context: Context, req: registration_operations.RegistrationModel) -> InvitationRecord | None:
+def _invitation(context: Context, req: registration_operations.RegistrationModel) -> EmailInvitation | None:
     """Return the open invitation that the request names; None if it names none."""
     if not req.invitation_token:
         return None
     if not context.tenant.settings.organizations.enabled:
         raise errors.ClosedInvitation
-    return invitations.require_open(context, req.invitation_token)[0]
+    return email_invitations.require_open(context, req.invitation_token)[0]
 
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:

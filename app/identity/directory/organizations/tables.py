@@ -131,7 +131,7 @@ organization_invitations = tenant_table(
     Column("invitation_id", Id, primary_key=True),
     Column("org_id", Id, nullable=False),
     Column("token_hash", Id, nullable=False),
-    Column("email", String(320)),  # as entered; absent: a link for several people
+    Column("email", String(320)),  # as entered; absent: a shared invitation
     Column("email_key", String(320)),  # normalized
     Column("open_email", String(320)),  # email_key while the invitation is open: then there is one for it
     Column("role_ids", Json, nullable=False),

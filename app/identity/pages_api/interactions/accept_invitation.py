@@ -15,7 +15,7 @@ from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
 Found = tuple[AnyInvitation, OrganizationRecord]
-"""An invitation by email or by link, in any state, and its organization."""
+"""An invitation of either kind, in any state, and its organization."""
 _REFUSED = (
     errors.ClosedInvitation,
     errors.OrganizationInactive,
@@ -26,7 +26,7 @@ _REFUSED = (
 
 
 def by_token_hash(context: Context, token_hash: str) -> Found | None:
-    """Return the invitation of a link; None if there is none, or the organization is gone."""
+    """Return the invitation with this token; None if there is none, or the organization is gone."""
     if not token_hash or not context.tenant.settings.organizations.enabled:
         return None
     invitation = invitation_store.any_by_token_hash(context, token_hash)
@@ -52,7 +52,7 @@ def is_of(interaction: Interaction | None) -> bool:
 def invited_email(context: Context, interaction: Interaction | None) -> str:
     """Return the address that a registration in this interaction must have, and need not verify.
 
-    Empty without an open invitation by email: a link for several people fixes no address.
+    Empty without an open invitation by email: a shared one fixes no address.
     """
     found = invitation_of(context, interaction)
     if found is None or not found[0].is_open or not found[1].is_active:

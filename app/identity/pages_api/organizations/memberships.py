@@ -8,7 +8,7 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import owned_organizations
-from app.identity.directory.organizations.invitations import received_invitations
+from app.identity.directory.organizations.invitations import account_invitations
 from app.identity.directory.organizations.membership_changes import managed_members
 from app.identity.directory.organizations.memberships import managed_organization, memberships
 from app.identity.pages_api import signed_in_account
@@ -27,7 +27,7 @@ def read(context: Context, req: NoParameters) -> account_organization_pages.OwnO
         joinable=organization_choice.joinable_organizations(context, account),
         can_create=owned_organizations.may_create(context),
         creation_problem=owned_organizations.creation_problem(context, account, found),
-        invitations=received_invitations.hint(received_invitations.pending(context, account)),
+        invitations=account_invitations.hint(account_invitations.pending(context, account)),
         **organization_page_views.account_view(context, session, account),
     )
 

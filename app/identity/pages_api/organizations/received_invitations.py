@@ -6,14 +6,10 @@ from app.contract.organizations.pages import received_invitation_pages
 from app.contract.page_models import NoParameters
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.organizations import organizations
-from app.identity.directory.organizations.invitations import (
-    invitations,
-    join_by_invitation,
-    received_invitations,
-)
-from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
+from app.identity.directory.organizations.invitations import account_invitations, email_invitations, join_by_invitation
+from app.identity.directory.organizations.invitations.account_invitations import ReceivedInvitation
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.organizations import invitation_view, organization_page_views
+from app.identity.pages_api.organizations import invitation_page, organization_page_views
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -23,7 +19,7 @@ def read(context: Context, req: NoParameters) -> received_invitation_pages.OwnIn
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     return received_invitation_pages.OwnInvitations(
-        invitations=[_view(context, item) for item in received_invitations.pending(context, account)],
+        invitations=[_view(context, item) for item in account_invitations.pending(context, account)],
         **organization_page_views.account_view(context, session, account),
     )
 
@@ -33,7 +29,7 @@ def accept(
     context: Context, req: received_invitation_pages.OwnInvitationRequest
 ) -> received_invitation_pages.AnsweredInvitation:
     _, account = signed_in_account.require_account(context)
-    invitation = invitations.require_to_account(context, account, req.invitation)
+    invitation = account_invitations.require(context, account, req.invitation)
     accepted = join_by_invitation.accept(context, invitation, account)
     return _answered(context, accepted.org_id)
 
@@ -43,8 +39,8 @@ def decline(
     context: Context, req: received_invitation_pages.OwnInvitationRequest
 ) -> received_invitation_pages.AnsweredInvitation:
     _, account = signed_in_account.require_account(context)
-    invitation = invitations.require_to_account(context, account, req.invitation)
-    invitations.decline(context, invitation)
+    invitation = account_invitations.require(context, account, req.invitation)
+    email_invitations.decline(context, invitation)
     return _answered(context, invitation.org_id)
 
 
@@ -62,8 +58,8 @@ def _view(context: Context, item: ReceivedInvitation) -> received_invitation_pag
         organization=organization.display_name,
         organization_id=organization.org_id,
         logo=organization.logo_url,
-        inviter=invitation_view.inviter_name(context, invitation),
+        inviter=invitation_page.inviter_name(context, invitation),
         email=invitation.email,
-        roles=[role.name for role in invitation_view.role_views(context, invitation, organization)],
+        roles=[role.name for role in invitation_page.role_views(context, invitation, organization)],
         expires_at=iso(invitation.ends_at) or "",
     )

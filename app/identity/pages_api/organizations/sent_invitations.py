@@ -1,4 +1,4 @@
-"""The account pages that invite people to an organization: open invitations, links, and new ones of both."""
+"""The account pages that invite people to an organization: open invitations, by email and shared, and new ones of both."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from app.contract.organizations.pages import sent_invitation_pages
 from app.contract.organizations.pages.member_pages import RoleView
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.accounts import accounts
-from app.identity.directory.organizations.invitations import invitation_link_store, invitation_rules, invitation_store
+from app.identity.directory.organizations.invitations import (
+    email_invitations,
+    invitation_store,
+    shared_invitation_store,
+)
 from app.identity.directory.organizations.invitations.invitation import (
     AnyInvitation,
-    InvitationLinkRecord,
-    InvitationRecord,
+    EmailInvitation,
+    SharedInvitation,
 )
 from app.identity.directory.organizations.memberships import managed_organization, memberships
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization, OfferedRole
 from app.identity.directory.organizations.organization import OWN
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.organizations import manager_invitations, organization_page_views
+from app.identity.pages_api.organizations import organization_page_views
 from app.identity.platform.context import Context
-from app.identity.use_cases.organizations import send_invitation
+from app.identity.use_cases.organizations import manager_invitations, send_invitation
 from app.identity.use_cases.organizations.send_invitation import Result
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
@@ -44,20 +48,20 @@ def read(
         sent_invitation_pages.INVITATIONS_PER_PAGE,
     )
     organization, offered = scope.organization, managed_organization.offered_roles(context, req.organization)
-    found, links = _found(context, req)
+    by_email, shared = _found(context, req)
     default = memberships.default_role_ids(context, organization)
     provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
     seats = organization.seats
     return sent_invitation_pages.OrganizationInvitations(
-        invitations=[provided.invitation(context, item) for item in found[:size]],
-        has_more=len(found) > size,
-        links=[provided.link(link) for link in links],
+        invitations=[provided.by_email(context, item) for item in by_email[:size]],
+        has_more=len(by_email) > size,
+        links=[provided.shared(item) for item in shared],
         roles=[_role(item) for item in offered if scope.can_give(item.permissions)],
         link_roles=[
             _role(item) for item in offered if scope.can_give(item.permissions) and OWN not in item.permissions
         ],
         default_role=next(iter(default), ""),
-        free_seats=None if seats is None else max(0, seats - invitation_rules.taken_seats(context, organization)),
+        free_seats=None if seats is None else max(0, seats - email_invitations.taken_seats(context, organization)),
         organization=organization_page_views.own(context, account, [scope.actor])[0],
         **organization_page_views.account_view(context, session, account),
     )
@@ -90,10 +94,12 @@ def revoke(
     )
 
 
-@sent_invitation_pages.create_link.implements
-def create_link(context: Context, req: sent_invitation_pages.CreateLinkRequest) -> sent_invitation_pages.LinkCreated:
+@sent_invitation_pages.create_shared_invitation.implements
+def create_shared_invitation(
+    context: Context, req: sent_invitation_pages.CreateSharedInvitationRequest
+) -> sent_invitation_pages.SharedInvitationCreated:
     account = accounts.current(context)
-    link, address = manager_invitations.create_link(
+    invitation, address = manager_invitations.create_shared(
         context,
         account,
         req.organization,
@@ -103,37 +109,37 @@ def create_link(context: Context, req: sent_invitation_pages.CreateLinkRequest) 
         domains=req.domains,
     )
     scope = managed_organization.load(context, account, req.organization)
-    return sent_invitation_pages.LinkCreated(
+    return sent_invitation_pages.SharedInvitationCreated(
         organization=scope.organization.display_name,
         address=address,
-        expires_at=iso(link.ends_at) or "",
+        expires_at=iso(invitation.ends_at) or "",
     )
 
 
-@sent_invitation_pages.revoke_link.implements
-def revoke_link(
+@sent_invitation_pages.revoke_shared_invitation.implements
+def revoke_shared_invitation(
     context: Context, req: sent_invitation_pages.ManagedInvitationRequest
 ) -> sent_invitation_pages.InvitationChanged:
     _, account = signed_in_account.require_account(context)
-    manager_invitations.revoke_link(context, account, req.organization, req.invitation)
+    manager_invitations.revoke_shared(context, account, req.organization, req.invitation)
     return sent_invitation_pages.InvitationChanged()
 
 
 def _found(
     context: Context, req: sent_invitation_pages.OrganizationInvitationsRequest
-) -> tuple[list[InvitationRecord], list[InvitationLinkRecord]]:
-    """Return one page of open invitations, with one extra to detect a next page, and the active links; or the requested item."""
+) -> tuple[list[EmailInvitation], list[SharedInvitation]]:
+    """Return one page of open invitations, with one extra to detect a next page, and the active shared ones; or the requested one."""
     if not req.invitation:
         size = sent_invitation_pages.INVITATIONS_PER_PAGE
         found = invitation_store.open_page(context, req.organization, size + 1, (req.page - 1) * size)
-        return found, invitation_link_store.open_links(context, [req.organization])
-    invitation, link = (
+        return found, shared_invitation_store.open_of(context, [req.organization])
+    invitation, shared = (
         invitation_store.by_id(context, req.invitation),
-        invitation_link_store.by_id(context, req.invitation),
+        shared_invitation_store.by_id(context, req.invitation),
     )
     return (
         [item for item in (invitation,) if item is not None and item.org_id == req.organization and item.is_open],
-        [item for item in (link,) if item is not None and item.org_id == req.organization and item.is_open],
+        [item for item in (shared,) if item is not None and item.org_id == req.organization and item.is_open],
     )
 
 
@@ -143,7 +149,7 @@ class _Given:
     def __init__(self, scope: ManagedOrganization, offered: dict[str, OfferedRole], default: list[str]) -> None:
         self.scope, self.offered, self.default = scope, offered, default
 
-    def invitation(self, context: Context, item: InvitationRecord) -> sent_invitation_pages.PendingInvitation:
+    def by_email(self, context: Context, item: EmailInvitation) -> sent_invitation_pages.PendingInvitation:
         return sent_invitation_pages.PendingInvitation(
             id=item.invitation_id,
             email=item.email,
@@ -153,8 +159,8 @@ class _Given:
             can_change=self._can_change(item),
         )
 
-    def link(self, item: InvitationLinkRecord) -> sent_invitation_pages.ActiveLink:
-        return sent_invitation_pages.ActiveLink(
+    def shared(self, item: SharedInvitation) -> sent_invitation_pages.ActiveSharedInvitation:
+        return sent_invitation_pages.ActiveSharedInvitation(
             id=item.invitation_id,
             roles=self._names(item),
             expires_at=iso(item.ends_at) or "",

@@ -12,8 +12,8 @@ from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
-from app.identity.directory.organizations.invitations import invitations, join_by_invitation
-from app.identity.directory.organizations.invitations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitations import email_invitations, join_by_invitation
+from app.identity.directory.organizations.invitations.invitation import EmailInvitation
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.identity.public_api.native_sign_in import account
@@ -63,13 +63,13 @@ def _refuse_unknown_references(context: Context, req: native_sign_in_operations.
 
 def _invitation(
     context: Context, req: native_sign_in_operations.NativeSignIn
-) -> tuple[InvitationRecord, OrganizationRecord] | None:
+) -> tuple[EmailInvitation, OrganizationRecord] | None:
     """Return the open invitation that the request names. Raises ClosedInvitation, OrganizationInactive."""
     if not req.invitation_token:
         return None
     if not context.tenant.settings.organizations.enabled:
         raise errors.ClosedInvitation
-    return invitations.require_open(context, req.invitation_token)
+    return email_invitations.require_open(context, req.invitation_token)
 
 
 def _token(context: Context, login: FactorLogin) -> NativeToken:

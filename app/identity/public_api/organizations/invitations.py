@@ -8,18 +8,18 @@ from app.contract.organizations.models import Display
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import organization_powers, organizations
 from app.identity.directory.organizations.invitations import (
-    invitation_rules,
+    email_invitations,
+    granted_roles,
     invitation_store,
-    invitations,
     join_by_invitation,
 )
+from app.identity.directory.organizations.invitations.email_invitations import InvitationRequest
 from app.identity.directory.organizations.invitations.invitation import (
     ACCEPTED,
     INVITED,
     AnyInvitation,
-    InvitationRecord,
+    EmailInvitation,
 )
-from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -44,7 +44,7 @@ def list_all(context: Context, req: invitation_operations.ListInvitations) -> in
 def create(context: Context, req: invitation_operations.CreateInvitation) -> invitation_operations.Invitation:
     require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationRequest(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
-    return view(send_invitation.invite(context, req.org_id, requested))
+    return view(send_invitation.invite(context, req.org_id, requested, language=_requested_language(context)))
 
 
 @invitation_operations.create_many.implements
@@ -63,7 +63,7 @@ def create_many(
     ]
     for item in requested:
         require_powers(context, organization_powers.of_invitation(context, req.org_id, item.role_ids))
-    results = send_invitation.invite_many(context, req.org_id, requested)
+    results = send_invitation.invite_many(context, req.org_id, requested, language=_requested_language(context))
     invited = sum(result.invitation is not None for result in results)
     return invitation_operations.InvitationResults(data=[_result(result) for result in results], invited_count=invited)
 
@@ -71,7 +71,7 @@ def create_many(
 @invitation_operations.read.implements
 @requires_organizations
 def read(context: Context, req: invitation_operations.InvitationPath) -> invitation_operations.Invitation:
-    return view(invitations.require(context, req.invitation_id)[0])
+    return view(email_invitations.require(context, req.invitation_id)[0])
 
 
 @invitation_operations.update.implements
@@ -79,33 +79,35 @@ def read(context: Context, req: invitation_operations.InvitationPath) -> invitat
 def update(context: Context, req: invitation_operations.UpdateInvitation) -> invitation_operations.Invitation:
     if req.role_ids is None and req.resend_email is None:
         raise errors.BadParameter.names("RoleIds or ResendEmail")
-    invitation, organization = invitations.require(context, req.invitation_id)
+    invitation, organization = email_invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
     if req.role_ids is not None:
         require_powers(context, organization_powers.of_invitation(context, invitation.org_id, req.role_ids))
     send_invitation.refuse_url(context, req.invitation_url)
-    invitation_rules.require_inviter(context, organization, invitation.inviter_uid)
+    granted_roles.require_inviter(context, organization, invitation.inviter_uid)
     if req.role_ids is not None:
-        invitation = invitations.change_roles(context, invitation, organization, req.role_ids)
+        invitation = email_invitations.change_roles(context, invitation, organization, req.role_ids)
     if req.resend_email:
-        invitation = send_invitation.resend(context, invitation, organization, url=req.invitation_url)
+        invitation = send_invitation.resend(
+            context, invitation, organization, url=req.invitation_url, language=_requested_language(context)
+        )
     return view(invitation)
 
 
 @invitation_operations.revoke.implements
 @requires_organizations
 def revoke(context: Context, req: invitation_operations.InvitationPath) -> invitation_operations.Invitation:
-    invitation, _ = invitations.require(context, req.invitation_id)
+    invitation, _ = email_invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
-    return view(invitations.revoke(context, invitation))
+    return view(email_invitations.revoke(context, invitation))
 
 
 @invitation_operations.resend.implements
 @requires_organizations
 def resend(context: Context, req: invitation_operations.InvitationPath) -> invitation_operations.Resent:
-    invitation, organization = invitations.require(context, req.invitation_id)
+    invitation, organization = email_invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
-    send_invitation.resend(context, invitation, organization)
+    send_invitation.resend(context, invitation, organization, language=_requested_language(context))
     return invitation_operations.Resent()
 
 
@@ -121,7 +123,7 @@ def look_up(context: Context, req: invitation_operations.InvitationToken) -> inv
         expiration_date=iso(invitation.ends_at) or "",
         org_id=organization.org_id,
         organization=invitation_operations.InvitingOrganization(name=organization.name, display=display),
-        is_existing_user=invitations.holder(context, invitation) is not None,
+        is_existing_user=email_invitations.holder(context, invitation) is not None,
     )
 
 
@@ -136,9 +138,15 @@ def accept(context: Context, req: invitation_operations.AcceptInvitation) -> inv
     return invitation_operations.AcceptedInvitation(**view(accepted).model_dump(), data=roles.data)
 
 
-def _require_powers(context: Context, invitation: InvitationRecord) -> None:
+def _require_powers(context: Context, invitation: EmailInvitation) -> None:
     """Refuse a program that lacks a power of an invitation."""
     require_powers(context, organization_powers.of_invitation(context, invitation.org_id, invitation.role_ids))
+
+
+def _requested_language(context: Context) -> str | None:
+    """Return the first language of the request, for the email to a person whose own language is unknown."""
+    first = context.raw.headers.get("accept-language", "").partition(",")[0].partition(";")[0].strip()
+    return first if first and first != "*" else None
 
 
 def _result(item: send_invitation.Result) -> invitation_operations.InvitationResult:
@@ -154,11 +162,11 @@ def _result(item: send_invitation.Result) -> invitation_operations.InvitationRes
 
 
 def view(invitation: AnyInvitation) -> invitation_operations.Invitation:
-    """Return an invitation as the interface shows it; a link, which stays open for others, as the one who joined by it sees it."""
+    """Return an invitation as the interface shows it; a shared one, which stays open for others, as accepted."""
     return invitation_operations.Invitation(
         id=invitation.invitation_id,
         email_id=invitation.addressee or "",
-        status=invitation.status if not invitation.is_link else ACCEPTED,  # type: ignore[arg-type] # only these are stored
+        status=invitation.status if not invitation.is_shared else ACCEPTED,  # type: ignore[arg-type] # only these are stored
         role_ids=list(invitation.role_ids),
         org_id=invitation.org_id,
         inviter_uid=invitation.inviter_uid,

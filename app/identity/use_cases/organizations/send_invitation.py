@@ -12,15 +12,15 @@ from app.contract.messages.models import MailKind
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import organizations
-from app.identity.directory.organizations.invitations import invitation_links, invitation_rules, invitations
+from app.identity.directory.organizations.invitations import email_invitations, granted_roles, shared_invitations
+from app.identity.directory.organizations.invitations.email_invitations import InvitationRequest, InvitationRules
 from app.identity.directory.organizations.invitations.invitation import (
     LIFETIME,
     AnyInvitation,
-    InvitationLinkRecord,
-    InvitationRecord,
+    EmailInvitation,
+    SharedInvitation,
 )
-from app.identity.directory.organizations.invitations.invitation_links import InvitationLinkRequest
-from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest, InvitationRules
+from app.identity.directory.organizations.invitations.shared_invitations import SharedInvitationRequest
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
@@ -46,22 +46,29 @@ class Result:
     """The result of one of several invitations: the invitation, or why it was not made."""
 
     email: str
-    invitation: InvitationRecord | None = None
+    invitation: EmailInvitation | None = None
     refusal: ApiError | None = None
     is_repeated: bool = False
     """Whether an earlier one of the request has the address."""
 
 
-def invite(context: Context, org_id: str, request: InvitationRequest) -> InvitationRecord:
-    """Invite a person by email. Raises as `lock_active` and `InvitationRules` do, and InvitationUrlRefused, MailLimitReached."""
+def invite(
+    context: Context, org_id: str, request: InvitationRequest, *, language: str | None = None
+) -> EmailInvitation:
+    """Invite a person by email; `language` is that of the email to a person without an account, by default the tenant's.
+
+    Raises as `lock_active` and `InvitationRules` do, and InvitationUrlRefused, MailLimitReached.
+    """
     refuse_url(context, request.url)
-    rules = invitation_rules.read_rules(
+    rules = email_invitations.read_rules(
         context, organizations.lock_active(context, org_id, is_alone=True), [request.email]
     )
-    return _invite(context, rules, request)
+    return _invite(context, rules, request, language)
 
 
-def invite_many(context: Context, org_id: str, requested: Sequence[InvitationRequest]) -> list[Result]:
+def invite_many(
+    context: Context, org_id: str, requested: Sequence[InvitationRequest], *, language: str | None = None
+) -> list[Result]:
     """Invite several people; return one result for each, in their order. Nothing of a refused one is stored or sent.
 
     Raises:
@@ -70,10 +77,9 @@ def invite_many(context: Context, org_id: str, requested: Sequence[InvitationReq
     """
     for url in {element.url for element in requested}:
         refuse_url(context, url)
-    organization = organizations.lock_active(
-        context, org_id, is_alone=True
-    )  # a taken key would abort the transaction of all
-    rules = invitation_rules.read_rules(context, organization, [element.email for element in requested])
+    # alone, because a taken key would abort the transaction of all
+    organization = organizations.lock_active(context, org_id, is_alone=True)
+    rules = email_invitations.read_rules(context, organization, [element.email for element in requested])
     known: set[str] = set()
     results = []
     for item in requested:
@@ -82,7 +88,7 @@ def invite_many(context: Context, org_id: str, requested: Sequence[InvitationReq
             results.append(Result(item.email, refusal=errors.InvitationExists(_REPEATED), is_repeated=True))
             continue
         try:
-            invitation = _invite(context, rules, item)
+            invitation = _invite(context, rules, item, language)
         except REFUSED_ALONE as refusal:
             results.append(Result(item.email, refusal=refusal))
         else:
@@ -91,30 +97,36 @@ def invite_many(context: Context, org_id: str, requested: Sequence[InvitationReq
     return results
 
 
-def _invite(context: Context, rules: InvitationRules, request: InvitationRequest) -> InvitationRecord:
+def _invite(
+    context: Context, rules: InvitationRules, request: InvitationRequest, language: str | None
+) -> EmailInvitation:
     """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
     checked = rules.check(request)
     messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
-    invitation, token = invitations.add(context, checked)
+    invitation, token = email_invitations.add(context, checked)
     rules.count(checked)
-    _send(context, invitation, checked.organization, token, (checked.inviter, checked.holder), is_counted=True)
+    _send(
+        context, invitation, checked.organization, token, language,
+        inviter=checked.inviter, holder=checked.holder, is_counted=True,
+    )  # fmt: skip
     return invitation
 
 
-def create_link(context: Context, request: InvitationLinkRequest) -> tuple[InvitationLinkRecord, str]:
-    """Create a link for several people; return it and its token. Raises as `invitation_links.create` does, and InvitationUrlRefused."""
+def create_shared(context: Context, request: SharedInvitationRequest) -> tuple[SharedInvitation, str]:
+    """Create a shared invitation; return it and its token. Raises as `shared_invitations.create` does, and InvitationUrlRefused."""
     refuse_url(context, request.url)
-    return invitation_links.create(context, request)
+    return shared_invitations.create(context, request)
 
 
 def resend(
     context: Context,
-    invitation: InvitationRecord,
+    invitation: EmailInvitation,
     organization: OrganizationRecord,
     *,
     url: str | None = None,
     by: str | None = None,
-) -> InvitationRecord:
+    language: str | None = None,
+) -> EmailInvitation:
     """Email a new link, which ends the earlier one. `by`: the member who invites from now on.
 
     Raises:
@@ -125,13 +137,13 @@ def resend(
     refuse_url(context, url)
     if invitation.is_open and (seconds := seconds_until_resend(context, invitation)):
         raise errors.TooManyRequests(retry_after_seconds=seconds)
-    renewed, token = invitations.renew_token(context, invitation, url, by=by)
-    inviter_and_holder = invitation_rules.inviter(context, renewed.inviter_uid), invitations.holder(context, renewed)
-    _send(context, renewed, organization, token, inviter_and_holder)
+    renewed, token = email_invitations.renew_token(context, invitation, url, by=by)
+    inviter, holder = granted_roles.inviter(context, renewed.inviter_uid), email_invitations.holder(context, renewed)
+    _send(context, renewed, organization, token, language, inviter=inviter, holder=holder)
     return renewed
 
 
-def seconds_until_resend(context: Context, invitation: InvitationRecord) -> int:
+def seconds_until_resend(context: Context, invitation: EmailInvitation) -> int:
     """Return the seconds until another email of the invitation may be sent; 0 if one may be sent now."""
     if invitation.resent_at is None:
         return 0
@@ -145,7 +157,7 @@ def refuse_url(context: Context, url: str | None) -> None:
         raise errors.InvitationUrlRefused
 
 
-def link(context: Context, invitation: AnyInvitation, token: str) -> str:
+def address_of(context: Context, invitation: AnyInvitation, token: str) -> str:
     """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`.
 
     A page that the tenant has taken off its allow list since then gets no token.
@@ -157,17 +169,18 @@ def link(context: Context, invitation: AnyInvitation, token: str) -> str:
 
 def _send(
     context: Context,
-    invitation: InvitationRecord,
+    invitation: EmailInvitation,
     organization: OrganizationRecord,
     token: str,
-    inviter_and_holder: tuple[Account | None, Account | None],
+    language: str | None,
     *,
+    inviter: Account | None,
+    holder: Account | None,
     is_counted: bool = False,
 ) -> None:
-    """Queue the email. `people`: who invites, and who has verified the address."""
-    inviter, account = inviter_and_holder
+    """Queue the email. `holder`: the account that has verified the address, whose own language goes before `language`."""
     facts = {
-        "url": link(context, invitation, token),
+        "url": address_of(context, invitation, token),
         "token": token,
         "minutes": str(int(LIFETIME.total_seconds()) // 60),
         "organization": organization.display_name,
@@ -175,20 +188,13 @@ def _send(
         "organization_color": organization.color or "",
         "inviter": (full_name(inviter) or "") if inviter is not None else "",
     }
-    language = _requested_language(context) if account is None else None
     messaging.mail(
         context,
         MailKind.INVITATION,
         invitation.email,
-        account=account,
+        account=holder,
         facts=facts,
-        language=language,
+        language=language if holder is None else None,
         is_requested=True,
         counted_as=None if is_counted else CountedAs(),
     )
-
-
-def _requested_language(context: Context) -> str | None:
-    """Return the first language of the request, for a person whose own is unknown."""
-    first = context.raw.headers.get("accept-language", "").partition(",")[0].partition(";")[0].strip()
-    return first if first and first != "*" else None

@@ -1,4 +1,4 @@
-"""The form that creates an invitation link, and the page that shows the new link once."""
+"""The form that creates a shared invitation, which pages call a link, and the page that shows its address once."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ class CreateLinkForm(InvitingForm):
             self.add_error("domains", _l("Enter up to %(most)s domains.", most=MAX_DOMAINS))
         return not self.errors
 
-    def to_change(self) -> sent_invitation_pages.CreateLinkRequest:
+    def to_change(self) -> sent_invitation_pages.CreateSharedInvitationRequest:
         days = self.days.data if self.days.data in {str(day) for day in _DAYS} else "7"
-        return sent_invitation_pages.CreateLinkRequest(
+        return sent_invitation_pages.CreateSharedInvitationRequest(
             organization=(self.organization.data or "")[:64],
             role=(self.role.data or "")[:64],
             days=int(days or "7"),
@@ -170,7 +170,7 @@ def submit_create_link() -> Response:
     if not form.validate():
         return _page(form, organization).render(form.error_status)
     try:
-        made = api(form.current_password)(sent_invitation_pages.create_link, form.to_change())
+        made = api(form.current_password)(sent_invitation_pages.create_shared_invitation, form.to_change())
     except errors.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
@@ -189,7 +189,7 @@ def show_created_link() -> Response:
     return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
 
 
-def _carry_link(response: Response, organization: str, made: sent_invitation_pages.LinkCreated) -> Response:
+def _carry_link(response: Response, organization: str, made: sent_invitation_pages.SharedInvitationCreated) -> Response:
     """Carry the new link to the page that shows it: only its hash is stored, and an address would stay in the browser's history."""
     content = services().cookie_cipher.encrypt([organization, made.address, made.expires_at], _context())
     set_cookie(response, services().invitation_link_cookie, content, _SHOWN_SECONDS)

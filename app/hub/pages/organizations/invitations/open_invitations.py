@@ -1,4 +1,4 @@
-"""The open invitations and links of an organization, for those who manage it: list, resend, revoke."""
+"""The open invitations of an organization, by email and shared (“links” on the pages), for those who manage it: list, resend, revoke."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Pending:
         return cls(key, listed(view.roles), view.expires_at, view.can_change, view.email)
 
     @classmethod
-    def of_link(cls, organization: str, view: sent_invitation_pages.ActiveLink) -> Pending:
+    def of_link(cls, organization: str, view: sent_invitation_pages.ActiveSharedInvitation) -> Pending:
         key, domains = f"{organization}-{view.id}", listed(view.domains)
         people = joined(view.uses, view.max_uses)
         return cls(key, listed(view.roles), view.expires_at, view.can_change, people=people, domains=domains)
@@ -229,7 +229,7 @@ def submit_revoke_invitation() -> Response:
     if not form.validate():
         return _confirm(form, organization, invitation, form.error_status)
     is_link = current_visit().form.get("kind") == "link"
-    operation = sent_invitation_pages.revoke_link if is_link else sent_invitation_pages.revoke
+    operation = sent_invitation_pages.revoke_shared_invitation if is_link else sent_invitation_pages.revoke
     return _change(operation, organization, invitation, "off" if is_link else "revoked")
 
 

@@ -1,1 +1,1 @@
-"""Invitations to organizations, by email and by link."""
+"""Invitations to organizations, by email and shared."""

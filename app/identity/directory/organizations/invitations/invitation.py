@@ -1,4 +1,7 @@
-"""Invitations to an organization, by email or by a link for several people, as immutable values read from the store."""
+"""Invitations to an organization, of one email address or shared, as immutable values read from the store.
+
+A shared invitation admits everyone who has its address; the interface and the pages call it an invitation link.
+"""
 
 from __future__ import annotations
 
@@ -8,40 +11,40 @@ from typing import Any, Final
 
 INVITED, ACCEPTED, EXPIRED, REVOKED = "invited", "accepted", "expired", "revoked"
 ACTIVE, USED_UP = "active", "used_up"
-"""What links have instead of INVITED and ACCEPTED."""
+"""What shared invitations have instead of INVITED and ACCEPTED."""
 LIFETIME: Final = timedelta(days=7)
 ACCEPTED_BY, DECLINED, URL, MANAGED, DOMAINS = "accepted_by", "declined", "url", "managed", "domains"
-"""Members of an invitation's `facts`: the account that accepted it, whether its owner declined it, the page of its link, whether
-a member invited on the account pages, and the domains of the addresses that a link admits."""
+"""Members of an invitation's `facts`: the account that accepted it, whether its owner declined it, the page that its link opens, whether
+a member invited on the account pages, and the domains of the addresses that a shared one admits."""
 
 
 @dataclass(frozen=True)
 class _Invitation:
-    """What an invitation by email and a link for several people have in common."""
+    """What an invitation by email and a shared one have in common."""
 
     invitation_id: str
     org_id: str
     role_ids: tuple[str, ...]  # empty: the role of new members
     inviter_uid: str
-    status: str  # EXPIRED and what a link adds are derived, whatever the column has
+    status: str  # EXPIRED and what a shared one adds are derived, whatever the column has
     facts: dict[str, Any]
     created_at: datetime
     modified_at: datetime
     ends_at: datetime
 
     @property
-    def is_link(self) -> bool:
-        """Whether it invites everyone who has the link."""
+    def is_shared(self) -> bool:
+        """Whether it invites everyone who has its address."""
         return self.addressee is None
 
     @property
     def addressee(self) -> str | None:
-        """The invited address as entered; None for a link."""
+        """The invited address as entered; None for a shared one."""
         return None
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains of the addresses that a link admits; empty: any."""
+        """The domains of the addresses that a shared one admits; empty: any."""
         return tuple(self.facts.get(DOMAINS) or ())
 
     @property
@@ -65,7 +68,7 @@ class _Invitation:
 
 
 @dataclass(frozen=True)
-class InvitationRecord(_Invitation):
+class EmailInvitation(_Invitation):
     """An invitation of one email address to an organization."""
 
     email: str  # as entered
@@ -78,11 +81,11 @@ class InvitationRecord(_Invitation):
 
 
 @dataclass(frozen=True)
-class InvitationLinkRecord(_Invitation):
-    """An invitation of everyone who has the link, up to a number of people; its status is ACTIVE, USED_UP, EXPIRED or REVOKED."""
+class SharedInvitation(_Invitation):
+    """An invitation of everyone who has its address, up to a number of people; its status is ACTIVE, USED_UP, EXPIRED or REVOKED."""
 
     uses: int
     max_uses: int | None
 
 
-AnyInvitation = InvitationRecord | InvitationLinkRecord
+AnyInvitation = EmailInvitation | SharedInvitation

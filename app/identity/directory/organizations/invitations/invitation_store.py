@@ -1,6 +1,6 @@
 """Queries of invitations by email, always within the tenant. The secret token of a link is stored as its hash.
 
-Links for several people are in the same table, without an address: `link_store`.
+Shared invitations are in the same table, without an email address: `shared_invitation_store`. Both are found here by token.
 """
 
 from __future__ import annotations
@@ -14,39 +14,39 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
 from app.identity.directory.organizations import organization_names
-from app.identity.directory.organizations.invitations import invitation_link_store
+from app.identity.directory.organizations.invitations import shared_invitation_store
 from app.identity.directory.organizations.invitations.invitation import (
     EXPIRED,
     INVITED,
     LIFETIME,
     REVOKED,
     AnyInvitation,
-    InvitationRecord,
+    EmailInvitation,
 )
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.platform.context import Context
 from app.kit import randomness
 
 T = table.c
-_COLUMNS = tuple(T[name] for name in InvitationRecord.__dataclass_fields__)
+_COLUMNS = tuple(T[name] for name in EmailInvitation.__dataclass_fields__)
 
 
-def by_id(context: Context, invitation_id: str) -> InvitationRecord | None:
+def by_id(context: Context, invitation_id: str) -> EmailInvitation | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> InvitationRecord | None:
+def by_token_hash(context: Context, token_hash: str) -> EmailInvitation | None:
     """Return the invitation whose link has this token, whatever its status."""
     return _one(context, T.token_hash == token_hash)
 
 
 def any_by_token_hash(context: Context, token_hash: str) -> AnyInvitation | None:
-    """Return the invitation or the link for several people with this token, whatever its status."""
+    """Return the invitation of either kind with this token, whatever its status."""
     return _any(context, context.work.one(_whole(context, T.token_hash == token_hash)))
 
 
 def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> AnyInvitation | None:
-    """Return the invitation or the link for several people as committed last, locked.
+    """Return the invitation of either kind as committed last, locked.
 
     None if it is gone, or if `token_hash` is no longer that of its token.
     """
@@ -55,7 +55,7 @@ def locked(context: Context, invitation_id: str, token_hash: str | None = None) 
     return _any(context, context.work.one(_whole(context, *where).with_for_update()))
 
 
-def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationRecord]:
+def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[EmailInvitation]:
     """Return invitations to an organization, the oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id)).order_by(T.created_at, T.invitation_id)
     return [_invitation(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
@@ -85,14 +85,14 @@ def end_expired(context: Context, org_id: str, email_keys: Collection[str]) -> N
     context.work.run(update(table).where(*where).values(status=EXPIRED, open_email=None))
 
 
-def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[InvitationRecord]:
+def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[EmailInvitation]:
     """Return the invitations to an organization that can still be accepted, the newest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id, *_open(context)))
     ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
     return [_invitation(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
-def open_to(context: Context, email_keys: Collection[str], limit: int) -> list[InvitationRecord]:
+def open_to(context: Context, email_keys: Collection[str], limit: int) -> list[EmailInvitation]:
     """Return the invitations to these normalized addresses that can still be accepted, the newest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.email_key.in_(email_keys), *_open(context)))
     ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
@@ -108,7 +108,7 @@ def add(
     role_ids: Collection[str],
     inviter_uid: str,
     facts: dict[str, Any],
-) -> tuple[InvitationRecord, str]:
+) -> tuple[EmailInvitation, str]:
     """Add an invitation; return it and the token of its link. Raises InvitationExists while another one holds the address."""
     token = randomness.token()
     values = {
@@ -135,14 +135,14 @@ def add(
     return _invitation(context, row), token
 
 
-def change(context: Context, invitation: InvitationRecord, **values: Any) -> InvitationRecord | None:
+def change(context: Context, invitation: EmailInvitation, **values: Any) -> EmailInvitation | None:
     """Update columns of an open invitation; None if it is no longer open."""
     statement = update(table).where(*_of(context, T.invitation_id == invitation.invitation_id, *_open(context)))
     row = context.work.one(statement.values(modified_at=context.now, **values).returning(*_COLUMNS))
     return _invitation(context, row) if row is not None else None
 
 
-def renew_token(context: Context, invitation: InvitationRecord, **values: Any) -> tuple[InvitationRecord, str] | None:
+def renew_token(context: Context, invitation: EmailInvitation, **values: Any) -> tuple[EmailInvitation, str] | None:
     """Replace the token, which ends the earlier link, and begin a new lifetime; None if the invitation is no longer open."""
     token = randomness.token()
     values = {
@@ -155,14 +155,14 @@ def renew_token(context: Context, invitation: InvitationRecord, **values: Any) -
     return (renewed, token) if renewed is not None else None
 
 
-def close(context: Context, invitation: InvitationRecord, status: str, **facts: Any) -> InvitationRecord | None:
+def close(context: Context, invitation: EmailInvitation, status: str, **facts: Any) -> EmailInvitation | None:
     """Accept or revoke an open invitation; None if another request closed it first."""
     return change(context, invitation, status=status, open_email=None, facts={**invitation.facts, **facts})
 
 
 def revoke_of_member(
     context: Context, email_keys: Collection[str], inviter_uids: Collection[str], org_id: str | None = None
-) -> list[InvitationRecord]:
+) -> list[EmailInvitation]:
     """Revoke the open invitations to these normalized addresses or from these inviters, in one organization or in all.
 
     Return the revoked ones.
@@ -177,25 +177,25 @@ def revoke_of_member(
     return [_invitation(context, row) for row in rows]
 
 
-def _invitation(context: Context, row: Row[Any]) -> InvitationRecord:
-    values = {name: row._mapping[name] for name in InvitationRecord.__dataclass_fields__}
+def _invitation(context: Context, row: Row[Any]) -> EmailInvitation:
+    values = {name: row._mapping[name] for name in EmailInvitation.__dataclass_fields__}
     if values["status"] == INVITED and values["ends_at"] <= context.now:
         values["status"] = EXPIRED
-    return InvitationRecord(**{**values, "role_ids": tuple(values["role_ids"]), "facts": dict(values["facts"])})
+    return EmailInvitation(**{**values, "role_ids": tuple(values["role_ids"]), "facts": dict(values["facts"])})
 
 
 def _any(context: Context, row: Row[Any] | None) -> AnyInvitation | None:
     if row is None:
         return None
-    return _invitation(context, row) if row.email is not None else invitation_link_store.link_of(context, row)
+    return _invitation(context, row) if row.email is not None else shared_invitation_store.from_row(context, row)
 
 
 def _whole(context: Context, *where: ColumnElement[bool]) -> Select[Any]:
-    """Select every column: invitations and links have different ones."""
+    """Select every column: the two kinds have different ones."""
     return select(table).where(T.tenant_id == context.tenant.tenant_id, *where)
 
 
-def _one(context: Context, *where: ColumnElement[bool]) -> InvitationRecord | None:
+def _one(context: Context, *where: ColumnElement[bool]) -> EmailInvitation | None:
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)))
     return _invitation(context, row) if row is not None else None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,14 +11,14 @@ from app.contract.organizations.pages.invitation_pages import InvitationState
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.organizations import organizations
-from app.identity.directory.organizations.invitations import invitation_link_store, invitation_rules, invitation_store
+from app.identity.directory.organizations.invitations import granted_roles, invitation_store, shared_invitation_store
 from app.identity.directory.organizations.invitations.invitation import (
     ACCEPTED,
     ACCEPTED_BY,
     EXPIRED,
     USED_UP,
     AnyInvitation,
-    InvitationRecord,
+    EmailInvitation,
 )
 from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.memberships.just_in_time_membership import verified_domains
@@ -76,7 +77,7 @@ def accept(
     """Make the account a member; of simultaneous requests as many succeed as the invitation admits.
 
     `join_state` decides again, by the account and the invitation as they are now; `token_hash` must still be that of its token.
-    A member gets the roles of an invitation by email, and costs no use of a link.
+    A member gets the roles of an invitation by email, and costs no use of a shared one.
 
     Raises:
         ClosedInvitation: it is no longer open, or has a newer token.
@@ -90,16 +91,24 @@ def accept(
         raise errors.WrongInvitationEmail
     invitation = _found(invitation_store.locked(context, invitation.invitation_id, token_hash))
     state = join_state(context, invitation, organization, current)
-    if state.is_member and invitation.is_link:
+    if state.is_member and invitation.is_shared:
         return invitation
     if state.refusal is not None:
         raise _ERRORS.get(state.refusal, errors.ClosedInvitation)
-    role_ids = invitation_rules.lock_remaining_roles(context, organization, invitation.role_ids)
+    role_ids = granted_roles.lock_remaining_roles(context, organization, invitation.role_ids)
     used = _found(_use(context, invitation, current))
-    invitation_rules.join(context, current, organization, role_ids)
-    event = "organization.joined_by_link" if used.is_link else "organization.invitation_accepted"
+    join(context, current, organization, role_ids)
+    event = "organization.joined_by_link" if used.is_shared else "organization.invitation_accepted"
     context.audit.record(event, uid=current.uid, org_id=used.org_id, invitation_id=used.invitation_id)
     return used
+
+
+def join(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> None:
+    """Make the account a member. Raises NoSeatLeft, and ClosedInvitation if a role was deleted in the meantime."""
+    try:
+        memberships.join(context, account, organization, role_ids)
+    except errors.MalformedRoleId:
+        raise errors.ClosedInvitation from None
 
 
 def _refusal_of_everyone(
@@ -109,9 +118,9 @@ def _refusal_of_everyone(
         return InvitationState.INACTIVE
     if not invitation.is_open:
         return _ended(invitation)
-    if not invitation_rules.inviter_can_grant(context, organization, invitation):
+    if not granted_roles.inviter_can_grant(context, organization, invitation):
         return InvitationState.REVOKED
-    if not invitation_rules.remaining_roles(context, organization, invitation.role_ids):
+    if not granted_roles.remaining_roles(context, organization, invitation.role_ids):
         return InvitationState.REVOKED
     return None
 
@@ -123,9 +132,9 @@ def _ended(invitation: AnyInvitation) -> InvitationState:
 
 
 def _refusal_of_account(context: Context, invitation: AnyInvitation, account: Account) -> InvitationState | None:
-    if isinstance(invitation, InvitationRecord):
+    if isinstance(invitation, EmailInvitation):
         return None if is_verified(account, invitation.email_key) else InvitationState.OTHER
-    if not invitation_link_store.may_use(context, invitation, account.uid):
+    if not shared_invitation_store.may_use(context, invitation, account.uid):
         return InvitationState.REVOKED
     own = verified_domains(account)
     if not own:
@@ -134,12 +143,12 @@ def _refusal_of_account(context: Context, invitation: AnyInvitation, account: Ac
 
 
 def _use(context: Context, invitation: AnyInvitation, account: Account) -> AnyInvitation | None:
-    """Close an invitation by email, count a use of a link; None if another request was faster."""
-    if isinstance(invitation, InvitationRecord):
+    """Close an invitation by email, or count a use of a shared one; None if another request was faster."""
+    if isinstance(invitation, EmailInvitation):
         return invitation_store.close(context, invitation, ACCEPTED, **{ACCEPTED_BY: account.uid})
-    used = invitation_link_store.use(context, invitation)
+    used = shared_invitation_store.use(context, invitation)
     if used is not None:
-        invitation_link_store.record_use(context, used, account.uid)
+        shared_invitation_store.record_use(context, used, account.uid)
     return used
 
 

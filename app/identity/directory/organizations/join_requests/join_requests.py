@@ -12,7 +12,7 @@ from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import organization_names, organization_store, organizations
 from app.identity.directory.organizations.domains import domains, membership_domains
-from app.identity.directory.organizations.invitations import invitation_rules
+from app.identity.directory.organizations.invitations import email_invitations
 from app.identity.directory.organizations.join_requests import join_request_store
 from app.identity.directory.organizations.join_requests.join_request import (
     APPROVED,
@@ -152,7 +152,7 @@ def _shared_domain(context: Context, organization: OrganizationRecord, account: 
 def _is_full(context: Context, organization: OrganizationRecord) -> bool:
     if organization.seats is None:
         return False
-    return invitation_rules.taken_seats(context, organization) >= organization.seats
+    return email_invitations.taken_seats(context, organization) >= organization.seats
 
 
 def _require_open(context: Context, organization: OrganizationRecord, request_id: str) -> JoinRequestRecord:

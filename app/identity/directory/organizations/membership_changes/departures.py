@@ -8,7 +8,7 @@ from app.contract import errors
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations.invitations import invitation_link_store, invitation_store
+from app.identity.directory.organizations.invitations import invitation_store, shared_invitation_store
 from app.identity.directory.organizations.join_requests import join_request_store
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.memberships.memberships import lock_account
@@ -66,7 +66,7 @@ def _revoke_invitations(
     context: Context, account: Account, org_id: str | None = None, *, is_member: bool = False
 ) -> None:
     """Revoke the open invitations of the account's addresses; unless it `is_member` still, also those that it sent, and close the
-    organization's links to it."""
+    organization's shared invitations to it."""
     current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
     forms = (
         normalize_email(element) for element in (*(item.value for item in current.email_list), current.email or "")
@@ -78,14 +78,14 @@ def _revoke_invitations(
         context.audit.record("organization.invitation_revoked", uid=item.inviter_uid, **facts)
     if is_member:
         return
-    for link in invitation_link_store.revoke_of(context, senders, org_id):
-        facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
-        context.audit.record("organization.link_revoked", uid=link.inviter_uid, **facts)
+    for shared in shared_invitation_store.revoke_of(context, senders, org_id):
+        facts = {"org_id": shared.org_id, "invitation_id": shared.invitation_id}
+        context.audit.record("organization.link_revoked", uid=shared.inviter_uid, **facts)
     if org_id is not None:
         _forget_requests(context, account, [org_id])
 
 
 def _forget_requests(context: Context, account: Account, org_ids: Collection[str]) -> None:
-    """Close the links of these organizations to the account that left them, and delete the requests that it had made before it joined."""
-    invitation_link_store.close_to(context, account.uid, org_ids)
+    """Close the organizations' shared invitations to the account that left, and delete its requests to join from before."""
+    shared_invitation_store.close_to(context, account.uid, org_ids)
     join_request_store.delete_open(context, account.uid, org_ids)

@@ -11,8 +11,8 @@ from app.contract.organizations.views import JoinableOrganization, OrganizationO
 from app.contract.steps import SelectOrganizationStep
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import last_used_organization, organization_names, owned_organizations
-from app.identity.directory.organizations.invitations import received_invitations
-from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
+from app.identity.directory.organizations.invitations import account_invitations
+from app.identity.directory.organizations.invitations.account_invitations import ReceivedInvitation
 from app.identity.directory.organizations.join_requests import join_requests
 from app.identity.directory.organizations.join_requests.join_request import JoinOffer
 from app.identity.directory.organizations.memberships import memberships
@@ -45,7 +45,7 @@ class Offers:
     @cached_property
     def invitations(self) -> list[ReceivedInvitation]:
         """The invitations that the account can answer."""
-        return received_invitations.pending(self._context, self._account) if self._account is not None else []
+        return account_invitations.pending(self._context, self._account) if self._account is not None else []
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def step(
         allows_personal=choice.allows_personal,
         joinable=[joinable(item) for item in choice.offers.joinable],
         can_create=choice.offers.can_create,
-        invitations=received_invitations.hint(choice.offers.invitations),
+        invitations=account_invitations.hint(choice.offers.invitations),
     )
 
 

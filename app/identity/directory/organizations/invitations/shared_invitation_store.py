@@ -1,4 +1,4 @@
-"""Queries of invitation links and of the accounts that used them, always within the tenant. A link's token is stored as its hash."""
+"""Queries of shared invitations and of the accounts that used them, always within the tenant. A token is stored as its hash."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from app.identity.directory.organizations.invitations.invitation import (
     INVITED,
     REVOKED,
     USED_UP,
-    AnyInvitation,
-    InvitationLinkRecord,
+    SharedInvitation,
 )
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.directory.organizations.tables import organization_link_users as users
@@ -25,24 +24,24 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 
 T, U = table.c, users.c
-_COLUMNS = tuple(T[name] for name in InvitationLinkRecord.__dataclass_fields__)
+_COLUMNS = tuple(T[name] for name in SharedInvitation.__dataclass_fields__)
 
 
-def by_id(context: Context, invitation_id: str) -> InvitationLinkRecord | None:
+def by_id(context: Context, invitation_id: str) -> SharedInvitation | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLinkRecord]:
-    """Return the links of an organization, the oldest first."""
+def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[SharedInvitation]:
+    """Return the shared invitations of an organization, the oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id)).order_by(T.created_at, T.invitation_id)
-    return [link_of(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
+    return [from_row(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
-def open_links(context: Context, org_ids: Collection[str]) -> list[InvitationLinkRecord]:
-    """Return the links of these organizations that can still be used, the newest first."""
+def open_of(context: Context, org_ids: Collection[str]) -> list[SharedInvitation]:
+    """Return the shared invitations of these organizations that can still be used, the newest first."""
     where = _of(context, T.org_id.in_(org_ids), *_open(context))
     rows = context.work.all(select(*_COLUMNS).where(*where).order_by(T.created_at.desc(), T.invitation_id))
-    return [link_of(context, row) for row in rows]
+    return [from_row(context, row) for row in rows]
 
 
 def count(context: Context, org_id: str) -> int:
@@ -51,7 +50,7 @@ def count(context: Context, org_id: str) -> int:
 
 
 def count_open(context: Context, org_id: str) -> int:
-    """Return how many links of an organization can still be used."""
+    """Return how many shared invitations of an organization can still be used."""
     where = _of(context, T.org_id == org_id, *_open(context))
     row = context.work.one(select(func.count()).select_from(table).where(*where))
     return int(row[0]) if row else 0
@@ -66,8 +65,8 @@ def add(
     facts: dict[str, Any],
     ends_at: datetime,
     max_uses: int | None,
-) -> tuple[InvitationLinkRecord, str]:
-    """Add a link; return it and its token."""
+) -> tuple[SharedInvitation, str]:
+    """Add a shared invitation; return it and its token."""
     token = randomness.token()
     values = {
         "tenant_id": context.tenant.tenant_id,
@@ -85,76 +84,76 @@ def add(
         "max_uses": max_uses,
     }
     row = context.work.run(insert(table).values(values).returning(*_COLUMNS)).one()
-    return link_of(context, row), token
+    return from_row(context, row), token
 
 
-def use(context: Context, link: InvitationLinkRecord) -> InvitationLinkRecord | None:
-    """Count one use; None if another request took the last one or closed the link."""
-    where = [T.invitation_id == link.invitation_id, *_open(context)]
+def use(context: Context, invitation: SharedInvitation) -> SharedInvitation | None:
+    """Count one use; None if another request took the last one or closed it."""
+    where = [T.invitation_id == invitation.invitation_id, *_open(context)]
     values = {"uses": T.uses + 1, "modified_at": context.now}
     row = context.work.one(update(table).where(*_of(context, *where)).values(values).returning(*_COLUMNS))
-    return link_of(context, row) if row is not None else None
+    return from_row(context, row) if row is not None else None
 
 
-def revoke(context: Context, link: InvitationLinkRecord) -> InvitationLinkRecord | None:
-    """Close a link; None if it is no longer open."""
-    where = _of(context, T.invitation_id == link.invitation_id, *_open(context))
+def revoke(context: Context, invitation: SharedInvitation) -> SharedInvitation | None:
+    """Close a shared invitation; None if it is no longer open."""
+    where = _of(context, T.invitation_id == invitation.invitation_id, *_open(context))
     return next(iter(_revoke(context, *where)), None)
 
 
-def revoke_of(context: Context, inviter_uids: Collection[str], org_id: str | None = None) -> list[InvitationLinkRecord]:
-    """Close the open links of these inviters, in one organization or in all. Return the closed ones."""
+def revoke_of(context: Context, inviter_uids: Collection[str], org_id: str | None = None) -> list[SharedInvitation]:
+    """Close the open shared invitations of these inviters, in one organization or in all. Return the closed ones."""
     where = [T.inviter_uid.in_(inviter_uids), *_open(context), *([T.org_id == org_id] if org_id is not None else [])]
     return _revoke(context, *_of(context, *where))
 
 
-def may_use(context: Context, link: AnyInvitation, uid: str) -> bool:
-    """Return whether the account has neither joined by the link nor left the organization since it was created."""
-    where = (U.tenant_id == context.tenant.tenant_id, U.invitation_id == link.invitation_id, U.uid == uid)
+def may_use(context: Context, invitation: SharedInvitation, uid: str) -> bool:
+    """Return whether the account has neither joined by it nor left the organization since it was created."""
+    where = (U.tenant_id == context.tenant.tenant_id, U.invitation_id == invitation.invitation_id, U.uid == uid)
     return context.work.one(select(U.uid).where(*where)) is None
 
 
-def record_use(context: Context, link: InvitationLinkRecord, uid: str) -> None:
-    """Remember that the account joined by the link. Its row must be locked."""
-    context.work.run(insert(users).values(_use_of(context, link, uid)))
+def record_use(context: Context, invitation: SharedInvitation, uid: str) -> None:
+    """Remember that the account joined. The row of the account must be locked."""
+    context.work.run(insert(users).values(_use_of(context, invitation, uid)))
 
 
 def close_to(context: Context, uid: str, org_ids: Collection[str]) -> None:
-    """Let the account, which left these organizations, not return by their open links. Its row must be locked."""
-    links = open_links(context, org_ids) if org_ids else []
-    if not links:
+    """Let the account, which left these organizations, not return by their open shared invitations. Its row must be locked."""
+    invitations = open_of(context, org_ids) if org_ids else []
+    if not invitations:
         return
     where = (U.tenant_id == context.tenant.tenant_id, U.uid == uid)
-    ids = [link.invitation_id for link in links]
+    ids = [invitation.invitation_id for invitation in invitations]
     rows = context.work.all(select(U.invitation_id).where(*where, U.invitation_id.in_(ids)))
     known = {row.invitation_id for row in rows}
-    missing = [_use_of(context, link, uid) for link in links if link.invitation_id not in known]
+    missing = [_use_of(context, invitation, uid) for invitation in invitations if invitation.invitation_id not in known]
     if missing:
         context.work.run(insert(users), missing)
 
 
-def _use_of(context: Context, link: InvitationLinkRecord, uid: str) -> dict[str, Any]:
+def _use_of(context: Context, invitation: SharedInvitation, uid: str) -> dict[str, Any]:
     return {
         "tenant_id": context.tenant.tenant_id,
-        "invitation_id": link.invitation_id,
+        "invitation_id": invitation.invitation_id,
         "uid": uid,
-        "org_id": link.org_id,
+        "org_id": invitation.org_id,
         "created_at": context.now,
-        "expires_at": link.ends_at,
+        "expires_at": invitation.ends_at,
     }
 
 
-def _revoke(context: Context, *where: ColumnElement[bool]) -> list[InvitationLinkRecord]:
+def _revoke(context: Context, *where: ColumnElement[bool]) -> list[SharedInvitation]:
     values = {"status": REVOKED, "modified_at": context.now}
     rows = context.work.all(update(table).where(*where).values(values).returning(*_COLUMNS))
-    return [link_of(context, row) for row in rows]
+    return [from_row(context, row) for row in rows]
 
 
-def link_of(context: Context, row: Row[Any]) -> InvitationLinkRecord:
-    """Return the link in a row that has its columns."""
-    named = {name: row._mapping[name] for name in InvitationLinkRecord.__dataclass_fields__}
+def from_row(context: Context, row: Row[Any]) -> SharedInvitation:
+    """Return the shared invitation in a row that has its columns."""
+    named = {name: row._mapping[name] for name in SharedInvitation.__dataclass_fields__}
     values = {**named, "role_ids": tuple(row.role_ids), "facts": dict(row.facts), "uses": row.uses or 0}
-    return InvitationLinkRecord(**{**values, "status": _status(context, row)})
+    return SharedInvitation(**{**values, "status": _status(context, row)})
 
 
 def _status(context: Context, row: Row[Any]) -> str:
@@ -165,9 +164,9 @@ def _status(context: Context, row: Row[Any]) -> str:
     return USED_UP if row.max_uses is not None and (row.uses or 0) >= row.max_uses else ACTIVE
 
 
-def _one(context: Context, *where: ColumnElement[bool]) -> InvitationLinkRecord | None:
+def _one(context: Context, *where: ColumnElement[bool]) -> SharedInvitation | None:
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)))
-    return link_of(context, row) if row is not None else None
+    return from_row(context, row) if row is not None else None
 
 
 def _open(context: Context) -> tuple[ColumnElement[bool], ...]:
