@@ -5,6 +5,8 @@ Some carry an alert link, with which the owner of an address reports the change 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract.error_groups import SMS_SENDING
 from app.contract.messages.models import MailKind, SmsKind
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
@@ -16,6 +18,7 @@ from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.changes import former_language
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.messaging import PlainSmsOptions
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
@@ -25,13 +28,20 @@ from app.kit.clock import iso
 ALERT_LINK_MINUTES = ALERT_LINK_DAYS * 24 * 60
 """The lifetime of a link. It outlives the removal of its address from the account."""
 _MAX_ADDRESS_LENGTH = 250
+_NO_FACTS = MessageFacts()
 _OF_FACTORS = frozenset({MailKind.FACTOR_ADDED, MailKind.PASSKEY_ADDED})
 _FACTOR = "factor"
 """Marks the subject of an alert about a new second factor."""
 
 
 def notify(
-    context: Context, kind: MailKind, to: str | None, account: Account, *, before: Account | None = None, **facts: str
+    context: Context,
+    kind: MailKind,
+    to: str | None,
+    account: Account,
+    facts: MessageFacts = _NO_FACTS,
+    *,
+    before: Account | None = None,
 ) -> None:
     """Email a notice. Over its limit it is left out: the change stands, and the audit log records it.
 
@@ -46,7 +56,7 @@ def notify(
             kind,
             to,
             account=account,
-            facts={"url": f"{context.pages_url}/security", **facts},
+            facts=replace(facts, url=facts.url or f"{context.pages_url}/security"),
             language=page_language(context),
             counted_as=_counted_as(before, to),
         )
@@ -57,15 +67,15 @@ def notify_with_alert_link(
     kind: MailKind,
     to: str | None,
     account: Account,
+    facts: MessageFacts = _NO_FACTS,
     *,
     template: str | None = None,
     before: Account | None = None,
-    **facts: str,
 ) -> None:
     """Email a notice as `notify` does, with an alert link, which returns the account to this mailbox."""
     if to:
         url, token = _create_alert_link(context, account, to, mark=_FACTOR if kind in _OF_FACTORS else "")
-        facts_with_link = {**facts, "url": url, "token": token, "minutes": str(ALERT_LINK_MINUTES)}
+        facts_with_link = replace(facts, url=url, token=token, minutes=ALERT_LINK_MINUTES)
         messaging.mail(
             context, kind, to, account=account, facts=facts_with_link, template=template, language=_alert_language(context, account),
             counted_as=_counted_as(before, to),
@@ -73,12 +83,12 @@ def notify_with_alert_link(
 
 
 def notify_by_sms(
-    context: Context, kind: SmsKind, account: Account, *, template: str | None = None, **facts: str
+    context: Context, kind: SmsKind, account: Account, facts: MessageFacts = _NO_FACTS, *, template: str | None = None
 ) -> bool:
     """Text a notice to the account's verified number. Return whether it was queued; a failure raises nothing."""
     if not (account.phone and account.phone_verified):
         return False
-    facts_with_link, options = {**facts, "url": f"{context.pages_url}/forgot-password"}, PlainSmsOptions(template)
+    facts_with_link = replace(facts, url=f"{context.pages_url}/forgot-password")
     try:
         messaging.sms(
             context,
@@ -86,7 +96,7 @@ def notify_by_sms(
             account.phone,
             account=account,
             facts=facts_with_link,
-            options=options,
+            options=PlainSmsOptions(template),
             language=_alert_language(context, account),
         )
     except SMS_SENDING as reason:
@@ -106,10 +116,11 @@ def notify_profile_changes(context: Context, before: Account, after: Account) ->
     if before.phone != after.phone:
         context.audit.record("phone.changed", uid=after.uid)
         change = change_of(before.phone, after.phone)
-        notify_with_alert_link(context, MailKind.PHONE_CHANGED, after.email, after, change=change)
+        notify_with_alert_link(context, MailKind.PHONE_CHANGED, after.email, after, MessageFacts(change=change))
     if before.has_pin != after.has_pin or before.pin.get("sealed") != after.pin.get("sealed"):
         context.audit.record("pin.changed", uid=after.uid, reason="UpdateProfile")
-        notify(context, MailKind.PIN_CHANGED, after.email, after, change=change_of(before.has_pin, after.has_pin))
+        change = change_of(before.has_pin, after.has_pin)
+        notify(context, MailKind.PIN_CHANGED, after.email, after, MessageFacts(change=change))
     if before.security_answers != after.security_answers:
         context.audit.record("security_answers.changed", uid=after.uid, count=len(after.security_answers))
         notify_with_alert_link(context, MailKind.ANSWERS_CHANGED, after.email, after)
@@ -124,7 +135,7 @@ def change_of(before: object, after: object) -> str:
 
 def notify_factor_change(context: Context, kind: MailKind, account: Account, factor: FactorKind) -> None:
     """Notify of an added or removed second factor, with an alert link."""
-    notify_with_alert_link(context, kind, account.email, account, factor=factor.value)
+    notify_with_alert_link(context, kind, account.email, account, MessageFacts(factor=factor.value))
 
 
 def page_language(context: Context) -> str | None:

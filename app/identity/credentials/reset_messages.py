@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Unpack
 
 from app.contract import errors
@@ -15,6 +15,7 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.messaging import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
@@ -167,7 +168,7 @@ def send_sms(
     code = one_time_tokens.new_code(
         context, reset_kind.purpose, account.uid, subject=SMS, minutes=minutes, facts={"phone": account.phone}
     )
-    facts = {"otp": code, "minutes": str(minutes)}
+    facts = MessageFacts(otp=code, minutes=minutes)
     sid = messaging.sms(context, reset_kind.sms, account.phone or "", account=account, facts=facts, options=options)
     context.audit.record(f"{reset_kind.name}.forgot", uid=account.uid, by="sms")
     return sid
@@ -182,7 +183,7 @@ def simulate_sms(
     code = one_time_tokens.new_code(
         context, reset_kind.purpose, NO_ACCOUNT, subject=unknown_subject(phone), minutes=minutes
     )
-    facts = {"otp": code, "minutes": str(minutes)}
+    facts = MessageFacts(otp=code, minutes=minutes)
     return messaging.sms(sending_context, reset_kind.sms, phone, account=None, facts=facts, options=options)
 
 
@@ -214,7 +215,7 @@ def _mail(
 ) -> str:
     purpose, kind = reset_kind.purpose, kind or reset_kind.mail
     facts: OneTimeTokenFacts = {"attempt": options.interaction_id, "email": email}
-    members: dict[str, str] = {}
+    message_facts = MessageFacts()
     language = context.visit.language if context.visit else None
     content = messaging.carries(context, kind, account=account, template=options.template, language=language)
     takes_code = reset_kind.has_codes or options.url is None or context.tenant.settings.reset_password_codes
@@ -227,12 +228,13 @@ def _mail(
     token, code = one_time_tokens.issue(
         context, purpose, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=facts
     )
-    if has_link:
-        members |= {"url": _link(context, token, options, reset_kind), "token": token, "minutes": str(link_minutes)}
-    if has_code:
-        members |= {"otp": code.text, "otp_minutes": str(code_minutes)}
+    if link_minutes is not None:
+        page = _link(context, token, options, reset_kind)
+        message_facts = replace(message_facts, url=page, token=token, minutes=link_minutes)
+    if code_minutes is not None:
+        message_facts = replace(message_facts, otp=code.text, otp_minutes=code_minutes)
     messaging.mail(
-        context, kind, email, account=account, facts=members, template=options.template, language=language
+        context, kind, email, account=account, facts=message_facts, template=options.template, language=language
     )  # fmt: skip
     context.audit.record(f"{reset_kind.name}.forgot", uid=account.uid if account else None, by="mail")
     return token

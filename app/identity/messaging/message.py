@@ -23,9 +23,12 @@ _LINK: Final = re.compile(r"://|www\.|[@/\\]|[^\W_]\.(?:[^\W\d_]{2,}|xn--)|[0-9]
 
 @dataclass(frozen=True, slots=True)
 class MessageFacts:
-    """The content of a message. `minutes` is the lifetime of link and code; `otp_minutes` of the code, if it differs."""
+    """What a message says. `minutes` is the lifetime of link and code; `otp_minutes` of the code, if it differs.
 
-    to: str
+    Callers state what the account and the request do not tell; `messaging` adds the rest, and makes names and links harmless.
+    """
+
+    to: str = ""
     name: str = ""
     url: str = ""
     token: str = ""  # of the link

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
@@ -37,7 +36,7 @@ from app.kit.web.user_agents import BROWSERS, parse_user_agent
 log = logging.getLogger("gatehouse.messaging")
 
 _BY_DEFAULT = CountedAs()
-FactsSource = Mapping[str, str] | Callable[[], Mapping[str, str]]
+FactsSource = MessageFacts | Callable[[], MessageFacts]
 """The facts of a message, or a function that makes them, which is called only if no limit refuses the message."""
 
 
@@ -77,10 +76,6 @@ def mail(
     """Queue an email. A notice over its limit is left out and raises nothing.
 
     Args:
-        facts: what the email says beyond the account's own fields: `url`, its `token`, `otp`, `minutes` (lifetime of the link),
-            `otp_minutes` (of the code, if it differs), `email` and `username` if not the account's own, `device`, `change` (of an
-            address: added, removed, primary), `until` (ISO 8601: the deletion of the account), `organization`,
-            `organization_logo` and `inviter` (their names), `domain` (of the organization).
         template: the tenant's template of that name; without one its default template, and then the built-in one.
         language: by default the account's, then the page's, then the tenant's.
         is_requested: the caller asked for this email, so that over the limit even a notice is refused.
@@ -268,30 +263,24 @@ def _record_render_failure(
     log.warning("template %s of tenant %s was not drawn: %s", name, context.tenant.name, problem)
 
 
-def _facts(to: str, account: Account | None, facts: FactsSource) -> MessageFacts:
-    values = facts() if callable(facts) else facts
-    url = values.get("url", "")
-    return MessageFacts(
+def _facts(to: str, account: Account | None, source: FactsSource) -> MessageFacts:
+    """Return the facts with those of the account. Names and addresses become harmless: other people may have typed them."""
+    facts = source() if callable(source) else source
+    return replace(
+        facts,
         to=one_line(to, 320),
         name=safe_name(account.profile.get("FirstName") or full_name(account)) if account else "",
-        url=url if url.startswith(("https://", "http://")) else "",
-        token=values.get("token", ""),
-        otp=one_line(values.get("otp", ""), 20),
-        minutes=_integer(values.get("minutes")),
-        otp_minutes=_integer(values.get("otp_minutes")),
-        email=one_line(values.get("email", ""), 320),
-        username=one_line(values.get("username") or (account.username if account else None) or "", 64),
-        added_by=one_line(values.get("added_by", ""), 64),
-        device=one_line(values.get("device", ""), 160),
-        factor=values.get("factor", ""),
-        provider=one_line(values.get("provider", ""), 60),
-        change=values.get("change", ""),
-        organization=unlinked(values.get("organization")),
-        organization_logo=logo if (logo := values.get("organization_logo", "")).startswith("https://") else "",
-        domain=one_line(values.get("domain", ""), 253),
-        organization_color=values.get("organization_color", ""),
-        inviter=safe_name(values.get("inviter")),
-        until=datetime.fromisoformat(until) if (until := values.get("until")) else None,
+        url=facts.url if facts.url.startswith(("https://", "http://")) else "",
+        otp=one_line(facts.otp, 20),
+        email=one_line(facts.email, 320),
+        username=one_line(facts.username or (account.username if account else None) or "", 64),
+        added_by=one_line(facts.added_by, 64),
+        device=one_line(facts.device, 160),
+        provider=one_line(facts.provider, 60),
+        organization=unlinked(facts.organization),
+        organization_logo=facts.organization_logo if facts.organization_logo.startswith("https://") else "",
+        domain=one_line(facts.domain, 253),
+        inviter=safe_name(facts.inviter),
     )
 
 
@@ -309,10 +298,6 @@ def _with_origin(context: Context, facts: MessageFacts, account: Account | None)
     return replace(
         facts, browser=agent.browser, system=agent.system or "", place=one_line(place, 60), requested_at=context.now
     )
-
-
-def _integer(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() else 0
 
 
 def _language(context: Context, account: Account | None, requested: str | None) -> Language:

@@ -13,6 +13,7 @@ from app.contract.messages.models import MailKind, Sending, SmsKind
 from app.identity.assembly.worker import Worker
 from app.identity.directory.accounts import accounts
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform.locations import Place
 from app.identity.platform.outbox import claims
 from app.kit.clock import FixedClock
@@ -21,12 +22,12 @@ from tests.support.fakes.smtp_server import mailbox
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer
 
-RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "otp": "482913", "minutes": "1440"}
+RESET = MessageFacts(url="https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", otp="482913", minutes=1440)
 
 
-def send(tenant: TenantServer, kind: MailKind, to: str = "ada@example.test", **facts: str) -> None:
+def send(tenant: TenantServer, kind: MailKind, to: str = "ada@example.test", **facts: Any) -> None:
     with call_of(tenant.services, tenant.name) as call:
-        messaging.mail(call, kind, to, account=None, facts=facts or RESET)
+        messaging.mail(call, kind, to, account=None, facts=MessageFacts(**facts) if facts else RESET)
         call.work.commit()
 
 
@@ -117,7 +118,7 @@ def test_mail_limit_holds_under_concurrency(new_tenant_server: NewTenantServer) 
 
 def send_text(tenant: TenantServer, kind: SmsKind = SmsKind.VERIFICATION) -> str:
     with call_of(tenant.services, tenant.name) as call:
-        sid = messaging.sms(call, kind, "+4930123456", account=None, facts={"otp": "482913", "minutes": "5"})
+        sid = messaging.sms(call, kind, "+4930123456", account=None, facts=MessageFacts(otp="482913", minutes=5))
         call.work.commit()
         return sid
 
@@ -134,7 +135,9 @@ def test_text_messages_per_ip_address_are_limited(acme: TenantServer) -> None:
     def send_sms(number: int, *schemes: AuthScheme) -> None:
         with call_of(acme.services, acme.name) as call:
             call.schemes = frozenset(schemes)
-            messaging.sms(call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts={"otp": "482913"})
+            messaging.sms(
+                call, SmsKind.VERIFICATION, f"+49301234{number:03}", account=None, facts=MessageFacts(otp="482913")
+            )
 
     for number in range(20):
         send_sms(number)
@@ -158,7 +161,7 @@ def test_text_message_without_gateway_is_refused(acme: TenantServer) -> None:
     with call_of(acme.services, acme.name) as call:
         call.services = replace_settings(call.services, mail_url="smtp://mail.example.com")
         with pytest.raises(errors.NoSmsConfiguration):
-            messaging.sms(call, SmsKind.RESET, "+4930123456", account=None, facts={"otp": "482913"})
+            messaging.sms(call, SmsKind.RESET, "+4930123456", account=None, facts=MessageFacts(otp="482913"))
 
 
 def replace_settings(services: Any, **changed: str) -> Any:

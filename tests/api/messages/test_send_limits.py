@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.messages.models import MailKind
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from tests.support.accounts.account_states import OPEN_LIMITS
 from tests.support.accounts.mailbox import mails_to, sent_messages
 from tests.support.accounts.registering import ADA, primary, register
@@ -132,7 +133,7 @@ def test_removed_address_is_notified_as_verified(make: Make) -> None:
     both = [*primary(ADA), {"Type": "Secondary", "Value": "countess@example.test"}]
     ada = acme.create(Email=both, EmailVerified=True)
     with call_of(acme.services, acme.name) as call:
-        messaging.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts={"url": "https://x.test/"})
+        messaging.mail(call, MailKind.ADD_EMAIL, ADA, account=None, facts=MessageFacts(url="https://x.test/"))
         call.work.commit()
     before = mail_count(acme)
     bearer = str(acme.tokens(ada["Uid"])["access_token"])

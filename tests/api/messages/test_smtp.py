@@ -12,6 +12,7 @@ import pytest
 from app.contract.messages.models import MailKind, MailTemplate
 from app.identity.assembly.worker import Worker
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform.outbox import claims
 from tests.support.fakes.smtp_server import Mailbox, certificate, mailbox
 from tests.support.tenants.callers import call_of
@@ -19,7 +20,7 @@ from tests.support.tenants.message_templates import add_templates
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer
 
 pytestmark = pytest.mark.database_alone
-RESET = {"url": "https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", "otp": "482913", "minutes": "1440"}
+RESET = MessageFacts(url="https://acme.example.com/auth.aspx?vtype=reset&vtoken=t0ken", otp="482913", minutes=1440)
 
 
 def deliver(

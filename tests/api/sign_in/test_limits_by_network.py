@@ -11,6 +11,7 @@ from werkzeug.test import Client
 
 from app.contract.messages.models import SmsKind
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.kit.operations.errors import ApiError
 from tests.support.accounts.registering import primary
 from tests.support.accounts.sotts import sott_of
@@ -70,7 +71,9 @@ def test_addresses_of_one_network_share_sms_limit(new_tenant_server: NewTenantSe
         with call_of(tenant.services, tenant.name) as call:
             object.__setattr__(call.raw, "address", f"2001:db8:1:2::{number}")
             try:
-                messaging.sms(call, SmsKind.VERIFICATION, f"+4930123450{number}", account=None, facts={"otp": "482913"})
+                messaging.sms(
+                    call, SmsKind.VERIFICATION, f"+4930123450{number}", account=None, facts=MessageFacts(otp="482913")
+                )
                 sent += 1
             except ApiError:
                 continue

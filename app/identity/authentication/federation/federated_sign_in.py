@@ -24,6 +24,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
 from app.identity.directory.tenants.keys import tenant_secrets
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -162,9 +163,8 @@ def unlink(context: Context, account: Account, identity: Identity, *, suppress_w
 
 
 def _notify(context: Context, kind: MailKind, account: Account, provider: str) -> None:
-    notifications.notify_with_alert_link(
-        context, kind, account.email, account, provider=offered_connections.title_for(context, provider)
-    )
+    facts = MessageFacts(provider=offered_connections.title_for(context, provider))
+    notifications.notify_with_alert_link(context, kind, account.email, account, facts)
 
 
 def _spend_state(context: Context, state: str) -> ContinuationToken:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.contract import errors
@@ -15,6 +15,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.messaging import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -121,9 +122,8 @@ def send_mail(
     if account is None:
         mail_kind = MailKind.ONE_TOUCH if options.registers else MailKind.NO_ACCOUNT
         if not options.registers:
-            message_facts = {
-                "url": f"{context.pages_url}/{'register' if context.tenant.settings.registration else 'login'}"
-            }
+            page = "register" if context.tenant.settings.registration else "login"
+            message_facts = MessageFacts(url=f"{context.pages_url}/{page}")
         if form is None:
             context = context.without_sending()
     messaging.mail(
@@ -232,9 +232,9 @@ def _create_tokens(
     subject: str,
     facts: OneTimeTokenFacts,
     options: SendOptions,
-) -> dict[str, str]:
-    """Store the link and code of a mail, and return the template's members."""
-    message_facts: dict[str, str] = {"device": describe_device(context)}
+) -> MessageFacts:
+    """Store the link and code of a mail, and return the facts of the mail."""
+    message_facts = MessageFacts(device=describe_device(context))
     content = messaging.carries(
         context, kind.mail, account=account, template=options.template, language=_language(context)
     )
@@ -245,9 +245,9 @@ def _create_tokens(
         context, kind.purpose, uid, subject=subject, link_minutes=minutes, code_minutes=code_minutes, facts=facts
     )
     if minutes is not None:
-        message_facts |= {"url": _link(context, kind, token, options), "token": token, "minutes": str(minutes)}
+        message_facts = replace(message_facts, url=_link(context, kind, token, options), token=token, minutes=minutes)
     if code_minutes is not None:
-        message_facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
+        message_facts = replace(message_facts, otp=code.text, otp_minutes=code_minutes)
     return message_facts
 
 
@@ -262,7 +262,7 @@ def _send_code_sms(
     options: SmsOptions,
 ) -> str:
     code = one_time_tokens.new_code(context, purpose, uid, subject=subject, facts=facts)
-    message_facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    message_facts = MessageFacts(otp=code, minutes=one_time_tokens.CODE_MINUTES)
     sid = messaging.sms(context, kind, str(facts["phone"]), account=account, facts=message_facts, options=options)
     context.audit.record("passwordless.asked", uid=account.uid if account else None, by="sms", kind=purpose.value)
     return sid

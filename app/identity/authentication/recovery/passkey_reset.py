@@ -25,6 +25,7 @@ from app.identity.directory.accounts.login_attempts.account_lookup import Accoun
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform.context import NO_ACCOUNT, Context
 
 VTYPE = "resetpasskey"
@@ -123,11 +124,8 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
         token = one_time_tokens.new_link(
             context, KIND, uid, subject=subject, minutes=one_time_tokens.RESET_MINUTES, facts=facts
         )
-        message_facts = {
-            "url": _link(context, token, options),
-            "token": token,
-            "minutes": str(one_time_tokens.RESET_MINUTES),
-        }
+        page = _link(context, token, options)
+        message_facts = MessageFacts(url=page, token=token, minutes=one_time_tokens.RESET_MINUTES)
         language = context.visit.language if context.visit else None
         recipient_email = str(facts["email"])
         messaging.mail(

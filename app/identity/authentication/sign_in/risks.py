@@ -20,6 +20,7 @@ from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -132,16 +133,12 @@ def _unseen(
 def _notify(context: Context, account: Account, name: str, change: str = "") -> None:
     """Notify the account on the tenant's channel; by mail if no SMS could be sent. `change` is `refused` for a refused sign-in."""
     mail, sms = _MESSAGES[name]
-    channel, device = context.tenant.settings.risk.told_by, _describe_device(context)
+    channel, facts = context.tenant.settings.risk.told_by, MessageFacts(device=_describe_device(context), change=change)
     template = _template(context, name, "sms")
-    is_texted = channel != "mail" and notifications.notify_by_sms(
-        context, sms, account, template=template, device=device, change=change
-    )
+    is_texted = channel != "mail" and notifications.notify_by_sms(context, sms, account, facts, template=template)
     if channel != "sms" or not is_texted:
         template = _template(context, name, "email")
-        notifications.notify_with_alert_link(
-            context, mail, account.email, account, template=template, device=device, change=change
-        )
+        notifications.notify_with_alert_link(context, mail, account.email, account, facts, template=template)
 
 
 def _remembered(context: Context, account: Account) -> dict[str, ContinuationToken]:

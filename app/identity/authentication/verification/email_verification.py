@@ -18,6 +18,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -215,9 +216,8 @@ def _notify_added(context: Context, recipient: str | None, changed: Account, tok
     """Notify the former address, because an attacker would add an address."""
     context.audit.record("email.added", uid=changed.uid)
     email = token.facts.get("email") or token.subject
-    notifications.notify_with_alert_link(
-        context, MailKind.EMAIL_CHANGED, recipient, changed, email=email, change="added"
-    )
+    facts = MessageFacts(email=email, change="added")
+    notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, recipient, changed, facts)
 
 
 def send_welcome(
@@ -235,7 +235,7 @@ def send_welcome(
             MailKind.WELCOME,
             account.email,
             account=account,
-            facts={},
+            facts=MessageFacts(),
             template=template,
             language=notifications.page_language(context),
             is_requested=is_requested,
@@ -269,26 +269,26 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     if holders.is_contested:
         options = replace(options, url=None)  # only our page can tell the registrations apart
     stored: OneTimeTokenFacts = {"attempt": options.interaction_id, "welcome": options.welcome_template}
-    facts: dict[str, str] = {}
+    facts = MessageFacts()
     link_minutes = one_time_tokens.LINK_MINUTES if content != "otp" else None
     code_minutes = one_time_tokens.CODE_MINUTES  # always: the page that awaits the code has its id
     token, code = one_time_tokens.issue(
         context, Purpose.EMAIL, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=stored
     )
     if link_minutes is not None:
-        facts |= {"url": _link(context, token, options, email), "token": token, "minutes": str(link_minutes)}
+        facts = replace(facts, url=_link(context, token, options, email), token=token, minutes=link_minutes)
     if uid == NO_ACCOUNT and not holders.has_account:
         context = context.without_sending()
     takes_code = options.url is None or context.tenant.settings.email_verification_codes
     has_code = takes_code and (options.interaction_id is not None or not holders.is_contested)
     if content in ("otp", "both") or (content is None and has_code):
-        facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
+        facts = replace(facts, otp=code.text, otp_minutes=code_minutes)
     messaging.mail(
         context,
         MailKind.VERIFICATION if uid != NO_ACCOUNT else MailKind.ACCOUNT_EXISTS,
         email,
         account=account,
-        facts=facts if uid != NO_ACCOUNT else {"url": f"{context.pages_url}/login"},
+        facts=facts if uid != NO_ACCOUNT else MessageFacts(url=f"{context.pages_url}/login"),
         template=template,
         language=language,
         counted_as=CountedAs(uid=uid if uid != NO_ACCOUNT else None),  # a pending account has a uid, too

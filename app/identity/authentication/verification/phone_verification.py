@@ -15,6 +15,7 @@ from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.messaging import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -69,7 +70,7 @@ def send(
     Raises NoSmsConfiguration, SmsLimitReached, SharedSmsLimitReached.
     """
     code = one_time_tokens.new_code(context, Purpose.PHONE, uid, subject=phone)
-    facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    facts = MessageFacts(otp=code, minutes=one_time_tokens.CODE_MINUTES)
     sid = messaging.sms(context, SmsKind.VERIFICATION, phone, account=account, facts=facts, options=options)
     context.audit.record("verification.sent", uid=account.uid if account else None, by="sms")
     return sid
@@ -89,7 +90,7 @@ def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SM
 def send_account_exists(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Text to a number that it has an account, at the cost of `send`. Raises the errors of `send`."""
     one_time_tokens.new_code(context, Purpose.PHONE, NO_ACCOUNT, subject=phone)
-    facts = {"url": f"{context.pages_url}/login"}
+    facts = MessageFacts(url=f"{context.pages_url}/login")
     sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options)
     context.audit.record("verification.sent", by="sms")
     return sid
@@ -121,11 +122,11 @@ def request_change(
     code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_REQUESTED, facts={"phone": phone})
     context.audit.record("phone.asked", uid=account.uid)
     if is_taken:
-        facts = {"url": f"{context.pages_url}/login"}
+        facts = MessageFacts(url=f"{context.pages_url}/login")
         return messaging.sms(
             context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options, changes_for=account.uid
         )
-    facts = {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+    facts = MessageFacts(otp=code, minutes=one_time_tokens.CODE_MINUTES)
     return messaging.sms(context, SmsKind.CHANGE_PHONE, phone, account=account, facts=facts, options=options)
 
 

@@ -15,6 +15,7 @@ from app.identity.directory.accounts import account_store, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.pin_hash import PinInput
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
@@ -97,7 +98,7 @@ def set_pin(
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
     events.emit(context, event, after, suppress_webhook)
     change = notifications.change_of(fresh.has_pin, True)
-    notifications.notify(context, MailKind.PIN_CHANGED, after.email, after, change=change)
+    notifications.notify(context, MailKind.PIN_CHANGED, after.email, after, MessageFacts(change=change))
     return after
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from app.contract import errors
@@ -19,6 +20,7 @@ from app.identity.directory.organizations.membership_changes import ownership_tr
 from app.identity.directory.organizations.membership_changes.ownership_transfer import Transferred
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import organization_page_views
 from app.identity.platform.context import Context
@@ -107,14 +109,15 @@ def transfer(context: Context, req: organization_settings_pages.TransferOwnershi
 
 def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:
     """Notify the new owner and the actor of a change of owners."""
-    facts = {
-        "url": f"{context.pages_url}{_PAGE}",
-        "organization": done.organization.display_name,
-        "organization_logo": done.organization.logo_url or "",
-        "inviter": full_name(actor) or "",
-    }
+    facts = MessageFacts(
+        url=f"{context.pages_url}{_PAGE}",
+        organization=done.organization.display_name,
+        organization_logo=done.organization.logo_url or "",
+        inviter=full_name(actor) or "",
+    )
     if done.is_new and (email := verified_email(done.owner)) is not None:
         messaging.mail(context, MailKind.OWNER_ADDED, email, account=done.owner, facts=facts)
     if (done.is_new or steps_down) and (email := verified_email(actor)) is not None:
-        facts |= {"change": "removed" if steps_down else "added", "email": oauth_views.person(done.owner).label}
+        change = "removed" if steps_down else "added"
+        facts = replace(facts, change=change, email=oauth_views.person(done.owner).label)
         messaging.mail(context, MailKind.OWNERSHIP_CHANGED, email, account=actor, facts=facts)

@@ -17,6 +17,7 @@ from app.identity.directory.accounts.email_list import MAX_EMAILS, EmailAddress,
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.input_checks import taken
 from app.identity.directory.accounts.unverified import pending_accounts
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.messaging import SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -119,4 +120,5 @@ def _notify(context: Context, before: Account, after: Account) -> None:
     for email, change in sorted(changes):
         context.audit.record(f"email.{change}", uid=after.uid)
         for to in {before.email, email} if change == "removed" else {before.email}:
-            notifications.notify(context, MailKind.EMAIL_CHANGED, to, after, before=before, email=email, change=change)
+            facts = MessageFacts(email=email, change=change)
+            notifications.notify(context, MailKind.EMAIL_CHANGED, to, after, facts, before=before)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
@@ -16,6 +16,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import email_changes
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -54,13 +55,13 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
     facts = _new_link_and_code(context, account, new, form)
     language = notifications.page_language(context)
     if owner is not None:
-        facts = {"url": f"{context.pages_url}/login"}
+        facts = MessageFacts(url=f"{context.pages_url}/login")
         as_if_free = CountedAs(MailKind.ADD_EMAIL, account.uid)
         messaging.mail(
             context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted_as=as_if_free
         )
     else:
-        facts["added_by"] = email_verification.masked_owner(account, form)
+        facts = replace(facts, added_by=email_verification.masked_owner(account, form))
         messaging.mail(
             context, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
         )
@@ -114,7 +115,8 @@ def remove(
     recipients = [None if gone.is_pending else gone.value, after.email]
     for to in recipients:
         mail = notifications.notify_with_alert_link if is_own and to == fresh.email else notifications.notify
-        mail(context, MailKind.EMAIL_CHANGED, to, after, before=fresh, email=gone.value, change="removed")
+        facts = MessageFacts(email=gone.value, change="removed")
+        mail(context, MailKind.EMAIL_CHANGED, to, after, facts, before=fresh)
     events.emit(context, "UpdateProfile", after, suppress_webhook)
     return after
 
@@ -138,10 +140,8 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     after = email_changes.store_in_order(context, fresh, [chosen, *fresh.email_list.others(form)])
     end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
-    shown = after.email or ""
-    notifications.notify_with_alert_link(
-        context, MailKind.EMAIL_CHANGED, fresh.email, after, email=shown, change="primary"
-    )
+    facts = MessageFacts(email=after.email or "", change="primary")
+    notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, fresh.email, after, facts)
     events.emit(context, "UpdateProfile", after, False)
     return after
 
@@ -166,8 +166,8 @@ def _facts(new: NewEmail) -> OneTimeTokenFacts:
     return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
 
 
-def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: str) -> dict[str, str]:
-    """Issue the link and the code that the email template contains; return the template's values."""
+def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: str) -> MessageFacts:
+    """Issue the link and the code that the email template contains; return the facts of the email."""
     carries = messaging.carries(
         context,
         MailKind.ADD_EMAIL,
@@ -181,12 +181,12 @@ def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: 
         context, Purpose.ADD_EMAIL, account.uid, subject=form, link_minutes=link_minutes, code_minutes=code_minutes,
         facts=_facts(new),
     )  # fmt: skip
-    facts: dict[str, str] = {}
+    facts = MessageFacts()
     if link_minutes is not None:
         page = allowed_urls.mailed_link(context, "/verify", token, new.url, vtype=email_verification.VTYPE)
-        facts |= {"url": page, "token": token, "minutes": str(link_minutes)}
+        facts = replace(facts, url=page, token=token, minutes=link_minutes)
     if code_minutes is not None:
-        facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
+        facts = replace(facts, otp=code.text, otp_minutes=code_minutes)
     return facts
 
 

@@ -15,6 +15,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import account_deletion
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.messaging import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -41,11 +42,8 @@ def request_deletion(context: Context, account: Account, url: str | None = None,
     if url and not allowed_urls.is_allowed_in_mail(context, url):
         raise errors.VerificationUrlRefused
     token = token_only(context, account)
-    facts = {
-        "url": allowed_urls.mailed_link(context, PATH, token, url, vtype=VTYPE),
-        "token": token,
-        "minutes": str(one_time_tokens.LINK_MINUTES),
-    }
+    page = allowed_urls.mailed_link(context, PATH, token, url, vtype=VTYPE)
+    facts = MessageFacts(url=page, token=token, minutes=one_time_tokens.LINK_MINUTES)
     messaging.mail(
         context, MailKind.DELETE_ACCOUNT, account.email, account=account, facts=facts, template=template,
         language=notifications.page_language(context),
@@ -97,7 +95,7 @@ def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_
     """
     if not account.phone or not account.phone_verified:
         raise errors.NoPhoneOnProfile
-    facts = {"otp": code_only(context, account), "minutes": str(one_time_tokens.CODE_MINUTES)}
+    facts = MessageFacts(otp=code_only(context, account), minutes=one_time_tokens.CODE_MINUTES)
     try:
         sid = messaging.sms(
             context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, options=options
@@ -143,14 +141,8 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     sessions.end_all(context, uid, reason="account_delete")
     tokens.revoke_all(context, uid)
     one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
-    notifications.notify(
-        context,
-        MailKind.ACCOUNT_LEAVES,
-        after.email,
-        after,
-        url=f"{context.pages_url}/login",
-        until=leaves_at.isoformat(),
-    )
+    facts = MessageFacts(url=f"{context.pages_url}/login", until=leaves_at)
+    notifications.notify(context, MailKind.ACCOUNT_LEAVES, after.email, after, facts)
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
     events.emit(context, "DeleteAccount", after, suppress_webhook)
     return after

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 from urllib.parse import urlencode
@@ -16,6 +17,7 @@ from app.identity.directory.organizations.join_requests.join_request import Join
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform.context import Context
 from app.kit.limits.rate_limits import Rate
 
@@ -36,7 +38,7 @@ def request_to_join(context: Context, account: Account, org_id: str) -> tuple[Jo
         address = _address(account, request.domain) or ""
         facts = _facts(context, organization, f"{PAGE}?{urlencode({'id': organization.org_id})}")
         for manager in islice(_managers(context, organization), MAX_MANAGERS):
-            _mail(context, MailKind.JOIN_REQUESTED, manager, {**facts, "email": address})
+            _mail(context, MailKind.JOIN_REQUESTED, manager, replace(facts, email=address))
     return request, organization
 
 
@@ -73,16 +75,16 @@ def _may_mail(context: Context, organization: OrganizationRecord) -> bool:
     return True
 
 
-def _facts(context: Context, organization: OrganizationRecord, path: str = "") -> dict[str, str]:
-    return {
-        "organization": organization.display_name,
-        "organization_logo": organization.logo_url or "",
-        "url": f"{context.pages_url}{path}" if path else "",
-    }
+def _facts(context: Context, organization: OrganizationRecord, path: str = "") -> MessageFacts:
+    return MessageFacts(
+        organization=organization.display_name,
+        organization_logo=organization.logo_url or "",
+        url=f"{context.pages_url}{path}" if path else "",
+    )
 
 
 def _mail(
-    context: Context, kind: MailKind, account: Account | None, facts: dict[str, str], domain: str | None = None
+    context: Context, kind: MailKind, account: Account | None, facts: MessageFacts, domain: str | None = None
 ) -> None:
     """Send an email to the account's verified address, if it has one; by preference its primary one."""
     address = _address(account, domain) if account is not None and not account.is_deleted else None

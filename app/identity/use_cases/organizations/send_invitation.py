@@ -24,6 +24,7 @@ from app.identity.directory.organizations.invitations.shared_invitations import 
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
@@ -179,15 +180,15 @@ def _send(
     is_counted: bool = False,
 ) -> None:
     """Queue the email. `holder`: the account that has verified the address, whose own language goes before `language`."""
-    facts = {
-        "url": address_of(context, invitation, token),
-        "token": token,
-        "minutes": str(int(LIFETIME.total_seconds()) // 60),
-        "organization": organization.display_name,
-        "organization_logo": organization.logo_url or "",
-        "organization_color": organization.color or "",
-        "inviter": (full_name(inviter) or "") if inviter is not None else "",
-    }
+    facts = MessageFacts(
+        url=address_of(context, invitation, token),
+        token=token,
+        minutes=int(LIFETIME.total_seconds()) // 60,
+        organization=organization.display_name,
+        organization_logo=organization.logo_url or "",
+        organization_color=organization.color or "",
+        inviter=(full_name(inviter) or "") if inviter is not None else "",
+    )
     messaging.mail(
         context,
         MailKind.INVITATION,

@@ -12,6 +12,7 @@ from app.identity.directory.organizations import organizations
 from app.identity.directory.organizations.domains import domain_verification
 from app.identity.directory.organizations.domains.domains import OrganizationDomain
 from app.identity.directory.organizations.memberships import membership_store
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform.context import Context
 
 PAGE: Final = "/organizations/domains"
@@ -34,13 +35,10 @@ def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
         email = verified_email(account) if account is not None else None
         if account is None or email is None:
             continue
-        notifications.notify(
-            context,
-            MailKind.ORGANIZATION_DOMAIN,
-            email,
-            account,
+        facts = MessageFacts(
             organization=organization.display_name,
             domain=domain.domain,
             change=domain.problem,
             url=f"{context.pages_url}{PAGE}?id={domain.org_id}",
         )
+        notifications.notify(context, MailKind.ORGANIZATION_DOMAIN, email, account, facts)

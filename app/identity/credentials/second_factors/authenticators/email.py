@@ -21,6 +21,7 @@ from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import mask_email
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import NO_ACCOUNT, Context
 
@@ -150,9 +151,9 @@ def send(
     Raises MailLimitReached.
     """
 
-    def make_facts() -> dict[str, str]:
+    def make_facts() -> MessageFacts:
         code = one_time_tokens.new_code(context, purpose, account.uid, subject=_SUBJECT, facts={"email": to})
-        return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+        return MessageFacts(otp=code, minutes=one_time_tokens.CODE_MINUTES)
 
     counted_as = CountedAs(uid=f"{account.uid}, by anybody") if is_unauthenticated else CountedAs()
     messaging.mail(
@@ -165,11 +166,11 @@ def send(
 def send_to_unknown_email(context: Context, to: str, template: str | None = None) -> None:
     """Do the work of `send` for an address without an account; the context's outbox sends nothing. Raises MailLimitReached."""
 
-    def make_facts() -> dict[str, str]:
+    def make_facts() -> MessageFacts:
         code = one_time_tokens.new_code(
             context, Purpose.FACTOR_EMAIL, NO_ACCOUNT, subject=to.strip().lower(), facts={"email": to}
         )
-        return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+        return MessageFacts(otp=code, minutes=one_time_tokens.CODE_MINUTES)
 
     messaging.mail(
         context, MailKind.SECOND_FACTOR, to, account=None, facts=make_facts, template=template, is_requested=True

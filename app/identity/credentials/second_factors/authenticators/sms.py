@@ -25,6 +25,7 @@ from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import mask_phone
 from app.identity.messaging import messaging
+from app.identity.messaging.message import MessageFacts
 from app.identity.platform.context import Context
 
 
@@ -99,14 +100,14 @@ class SmsCodeAuthenticator(Authenticator):
     ) -> FactorChallenge:
         """Text a code; with `pending` the number is stored in place of those credentials."""
 
-        def make_facts() -> dict[str, str]:
+        def make_facts() -> MessageFacts:
             if pending is not None:
                 account_store.lock(context, account.uid)  # lock order: the account, then its credentials
                 for item in pending:
                     credential_store.remove(context, account.uid, (self.kind,), item.credential_id)
                 credential_store.add(context, account.uid, self.kind, facts={"phone": phone})
             code = one_time_tokens.new_code(context, Purpose.FACTOR_SMS, account.uid, subject=phone)
-            return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
+            return MessageFacts(otp=code, minutes=one_time_tokens.CODE_MINUTES)
 
         sid = messaging.sms(context, SmsKind.SECOND_FACTOR, phone, account=account, facts=make_facts, options=options)
         context.audit.record("second_factor.sent", uid=account.uid, kind=self.kind)
