@@ -208,12 +208,24 @@ def assign(context: Context, uid: str, phone: str, *, suppress_webhook: bool = F
 
     Raises UnknownUid: the account was deleted meanwhile. PhoneTaken: another account verified it.
     """
-    locked = account_store.lock(context, uid)
-    if locked is None:
-        raise errors.UnknownUid
+    locked = accounts.lock(context, uid)
     changed = _store(context, locked, phone, {}, is_change=locked.phone != phone)
     events.emit(context, "UpdateProfile", changed, suppress_webhook)
     return changed
+
+
+def invalidate(context: Context, uid: str, options: SmsOptions, *, suppress_webhook: bool) -> None:
+    """Mark the number unverified, and text a code. Raises UnknownUid, NoPhoneToInvalidate, PhoneUnverifiedBefore."""
+    before = accounts.lock(context, uid)
+    if not before.phone:
+        raise errors.NoPhoneToInvalidate
+    if not before.phone_verified:
+        raise errors.PhoneUnverifiedBefore
+    account_store.set_verified(context, before.uid, PHONE, before.phone, False)
+    after = account_store.change(context, uid, {"phone_verified": False}) or before
+    send(context, after.uid, before.phone, after, options)
+    context.audit.record("phone.invalidated", uid=after.uid)
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
 
 
 def _store(context: Context, locked: Account, phone: str, values: dict[str, Any], *, is_change: bool) -> Account:

@@ -73,6 +73,14 @@ def of_token(context: Context) -> Account | None:
     return account
 
 
+def lock(context: Context, uid: str) -> Account:
+    """Lock and return the account. Raises UnknownUid."""
+    account = account_store.lock(context, uid)
+    if account is None:
+        raise errors.UnknownUid
+    return account
+
+
 def require(context: Context, uid: str) -> Account:
     """Return the account with this id; raises MalformedUid, UnknownUid."""
     if not identifiers.is_well_formed_uid(uid):

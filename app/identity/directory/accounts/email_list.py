@@ -174,6 +174,21 @@ class EmailList:
         others = [replace(item, type=former) if item.is_of_primary_type else item for item in others]
         return EmailList((replace(first, type=title), *others, *pending), first.value)
 
+    def merged_by_type(self, provided: EmailList) -> list[EmailAddress]:
+        """Return these addresses and the provided ones, which take the place of the first of their type."""
+        new = {item.form: item for item in provided}
+        types = {item.type.lower() for item in provided}
+        merged: list[EmailAddress] = []
+        for item in self.addresses:
+            if item.type.lower() in types:
+                merged += [
+                    new.pop(form) for form, given in list(new.items()) if given.type.lower() == item.type.lower()
+                ]
+            elif item.form not in provided.forms:
+                merged.append(item)
+        merged += new.values()
+        return sorted(merged, key=lambda item: not item.is_of_primary_type)
+
     def _replaced(self, item: EmailAddress) -> EmailList:
         return replace(self, addresses=tuple(item if item.form == old.form else old for old in self.addresses))
 

@@ -11,7 +11,7 @@ from app.identity.authentication.verification.email_verification import Verifica
 from app.identity.directory.accounts import accounts, input_checks
 from app.identity.messaging.messaging import PlainSmsOptions
 from app.identity.platform.context import Context
-from app.identity.public_api.management import identifier_changes, uid_change
+from app.identity.public_api.management import uid_change
 from app.identity.use_cases.accounts import change_emails
 
 
@@ -21,7 +21,7 @@ def set_emails(context: Context, req: identifier_operations.SetEmails) -> Profil
     provided = input_checks.emails(req.email)
     if not provided.addresses:
         raise errors.MalformedEmail
-    after = identifier_changes.set_emails(context, req.uid, provided, suppress_webhook=req.suppress_webhook)
+    after = change_emails.set_by_server(context, req.uid, provided, suppress_webhook=req.suppress_webhook)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
@@ -45,7 +45,7 @@ def invalidate_email(context: Context, req: identifier_operations.InvalidateEmai
     accounts.require(context, req.uid)
     email_verification.refuse_url(context, req.verification_url)
     options = VerificationOptions(url=req.verification_url, email_template=req.email_template)
-    identifier_changes.invalidate_email(context, req.uid, options, suppress_webhook=req.suppress_webhook)
+    change_emails.invalidate(context, req.uid, options, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
@@ -53,12 +53,12 @@ def invalidate_email(context: Context, req: identifier_operations.InvalidateEmai
 def invalidate_phone(context: Context, req: identifier_operations.InvalidatePhone) -> Posted:
     accounts.require(context, req.uid)
     options = PlainSmsOptions(req.sms_template, req.is_voice_otp)
-    identifier_changes.invalidate_phone(context, req.uid, options, suppress_webhook=req.suppress_webhook)
+    phone_verification.invalidate(context, req.uid, options, suppress_webhook=req.suppress_webhook)
     return Posted()
 
 
 @identifier_operations.change_uid.implements
 def change_uid(context: Context, req: identifier_operations.ChangeUid) -> Posted:
     accounts.require(context, req.uid)
-    uid_change.change(context, identifier_changes.lock(context, req.uid), req.new_uid)
+    uid_change.change(context, accounts.lock(context, req.uid), req.new_uid)
     return Posted()

@@ -1,19 +1,23 @@
-"""An account's owner adds, removes and reorders its email addresses."""
+"""Changes of an account's email addresses by its owner or the tenant's servers. `EmailList` computes what is stored."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import email_verification
+from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeTokenFacts, Purpose
-from app.identity.directory.accounts import accounts, confusables, identifiers
+from app.identity.directory.accounts import account_store, accounts, confusables, identifiers
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.changes import email_changes
+from app.identity.directory.accounts.email_list import MAX_EMAILS, PRIMARY, EmailAddress, EmailList
+from app.identity.directory.accounts.input_checks import taken
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
 from app.identity.messaging.message import MessageFacts
@@ -46,12 +50,12 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
         EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant's settings refuse it.
         MailLimitReached.
     """
-    account = email_changes.lock(context, account)
+    account = _lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise errors.EmailRegistered
     shown = identifiers.display_email(new.email)
-    email_changes.add_pending(context, account, new.type, new.email)
+    _add_pending(context, account, new.type, new.email)
     facts = _new_link_and_code(context, account, new, form)
     language = notifications.page_language(context)
     if owner is not None:
@@ -70,11 +74,11 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
 
 def token_only(context: Context, account: Account, new: NewEmail) -> str:
     """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
-    account = email_changes.lock(context, account)
+    account = _lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None:
         raise errors.EmailRegistered
-    email_changes.add_pending(context, account, new.type, new.email)
+    _add_pending(context, account, new.type, new.email)
     return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
 
 
@@ -102,15 +106,15 @@ def remove(
     form = identifiers.normalize_email(email or "")
     if form is None:
         raise errors.MalformedEmail
-    fresh = email_changes.lock(context, account)
+    fresh = _lock(context, account)
     gone = fresh.email_list.find(form)
     if gone is None:
         raise errors.EmailNotOnProfile
     if not fresh.email_list.is_removable(gone):
         raise errors.LastEmail
-    after = email_changes.store_in_order(context, fresh, fresh.email_list.others(form))
+    after = _store_in_order(context, fresh, fresh.email_list.others(form))
     one_time_tokens.close(context, account.uid, subject=form)
-    end_links(context, account.uid)
+    _end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
     recipients = [None if gone.is_pending else gone.value, after.email]
     for to in recipients:
@@ -129,7 +133,7 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     form = identifiers.normalize_email(email)
     if form is None:
         raise errors.MalformedEmail
-    fresh = email_changes.lock(context, account)
+    fresh = _lock(context, account)
     chosen = fresh.email_list.find(form)
     if chosen is None:
         raise errors.EmailNotOnProfile
@@ -137,13 +141,57 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
         raise errors.EmailNotAddable
     if chosen is fresh.email_list.addresses[0]:
         return fresh
-    after = email_changes.store_in_order(context, fresh, [chosen, *fresh.email_list.others(form)])
-    end_links(context, account.uid)
+    after = _store_in_order(context, fresh, [chosen, *fresh.email_list.others(form)])
+    _end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     facts = MessageFacts(email=after.email or "", change="primary")
     notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, fresh.email, after, facts)
     events.emit(context, "UpdateProfile", after, False)
     return after
+
+
+def set_by_server(context: Context, uid: str, provided: EmailList, *, suppress_webhook: bool) -> Account:
+    """Set addresses by their type, all verified; an address that goes gets a notice, and so does the primary one.
+
+    Raises UnknownUid, EmailUpdateRefused, and the error of an address that another account has.
+    """
+    before = accounts.lock(context, uid)
+    merged = before.email_list.merged_by_type(provided)
+    if len(merged) > MAX_EMAILS:
+        raise errors.EmailUpdateRefused
+    try:
+        after = _store_in_order(context, before, merged, verified=provided.forms)
+    except account_store.IdentifierTaken as conflict:
+        raise taken(conflict) from None
+    for form in provided.forms:
+        pending_accounts.remove_pending(context, form)
+    _end_tokens(context, before, after)
+    _notify_of_server(context, before, after)
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
+    return after
+
+
+def invalidate(context: Context, uid: str, options: VerificationOptions, *, suppress_webhook: bool) -> None:
+    """Mark the primary address unverified, and mail a verification. Raises UnknownUid, NoEmailToInvalidate, EmailUnverifiedBefore."""
+    before = accounts.lock(context, uid)
+    if not before.email:
+        raise errors.NoEmailToInvalidate
+    if not before.email_verified:
+        raise errors.EmailUnverifiedBefore
+    emails = before.email_list.with_primary_verified(is_verified=False)
+    account_store.change_email_identifiers(context, before.uid, before.email_list, emails)
+    after = account_store.change(context, uid, emails.changes_since(before.email_list)) or before
+    email_verification.send(context, after, options)
+    context.audit.record("email.invalidated", uid=after.uid)
+    events.emit(context, "UpdateProfile", after, suppress_webhook)
+
+
+def _lock(context: Context, account: Account) -> Account:
+    """Lock the account and return it. Raises NotAuthenticated where it was deleted meanwhile."""
+    fresh = account_store.lock(context, account.uid)
+    if fresh is None:
+        raise errors.NotAuthenticated
+    return fresh
 
 
 def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Account | None]:
@@ -191,12 +239,73 @@ def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: 
 
 
 def _refuse(context: Context, account: Account, new: NewEmail, form: str) -> None:
-    email_changes.refuse_addition(context, account, new.type, form)
+    _refuse_addition(context, account, new.type, form)
     requirements.refuse_email(context.tenant.settings.email_access, form)
     email_verification.refuse_url(context, new.url)
 
 
-def end_links(context: Context, uid: str) -> None:
+def _end_links(context: Context, uid: str) -> None:
     """Revoke reset and deletion links sent to the previous addresses. Alert links stay valid: a thief could otherwise void them."""
     one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
     one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
+
+
+def _refuse_addition(context: Context, account: Account, kind: str, form: str) -> None:
+    """Refuse another address of this type.
+
+    Raises:
+        EmailTypeMissing.
+        EmailActionRefused: there is a primary address already.
+        EmailNotAddable: the account has an address that is not verified yet.
+        EmailUpdateRefused: the account has the maximum number of addresses.
+    """
+    if not kind.strip():
+        raise errors.EmailTypeMissing
+    if account.email and kind.strip().lower() == PRIMARY:
+        raise errors.EmailActionRefused
+    if account.email and not account.email_verified and context.tenant.settings.email_verification != "disabled":
+        raise errors.EmailNotAddable
+    if len(account.email_list.others(form)) >= MAX_EMAILS:
+        raise errors.EmailUpdateRefused
+
+
+def _add_pending(context: Context, account: Account, kind: str, email: str) -> None:
+    """Add an address that counts once it is verified."""
+    before = account.email_list
+    after = before.with_pending(EmailAddress(identifiers.display_email(email), kind.strip()))
+    account_store.change(context, account.uid, after.changes_since(before))
+
+
+def _store_in_order(
+    context: Context, fresh: Account, items: Iterable[EmailAddress], *, verified: Collection[str] = ()
+) -> Account:
+    """Store the addresses as `EmailList.ordered` says. Raises store.IdentifierTaken."""
+    before = fresh.email_list
+    after = before.ordered(items, verified=verified)
+    account_store.change_email_identifiers(context, fresh.uid, before, after)
+    values = after.columns() if after.present else after.changes_since(before)
+    return account_store.change(context, fresh.uid, values) or fresh
+
+
+def _end_tokens(context: Context, before: Account, after: Account) -> None:
+    """Close links and codes of the addresses that the account had: they are gone, or verified without them."""
+    still_pending = {item.form for item in after.email_list.pending}
+    for form in {*before.email_list.forms, *after.email_list.forms} - still_pending:
+        one_time_tokens.close(context, after.uid, subject=form)
+    _end_links(context, after.uid)
+
+
+def _notify_of_server(context: Context, before: Account, after: Account) -> None:
+    """Notify the former primary address of each change, and each removed address of its removal.
+
+    The notices carry no alert link: the tenant's server may take an account away from a stolen mailbox.
+    """
+    stored = {item.form: item.value for item in before.email_list.present}
+    now = {item.form: item.value for item in after.email_list.present}
+    changes = [(stored[form], "removed") for form in stored.keys() - now.keys()]
+    changes += [(now[form], "added") for form in now.keys() - stored.keys()]
+    for email, change in sorted(changes):
+        context.audit.record(f"email.{change}", uid=after.uid)
+        for to in {before.email, email} if change == "removed" else {before.email}:
+            facts = MessageFacts(email=email, change=change)
+            notifications.notify(context, MailKind.EMAIL_CHANGED, to, after, facts, before=before)
