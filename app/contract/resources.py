@@ -17,7 +17,7 @@ from app.contract.configuration_model import ConfigurationModel
 from app.contract.error_profiles import MANAGE
 from app.contract.shared_responses import Deleted
 from app.contract.tenants.settings import TenantSettings
-from app.kit.operations.auth import Admission, Auth
+from app.kit.operations.auth import Admission
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import (
     Accept,
@@ -36,7 +36,6 @@ from app.kit.resources.resource import (
     InSettings,
     Resource,
     ResourceAction,
-    ResourceAddress,
     ResourceError,
     Verb,
     VerbOptions,
@@ -49,27 +48,16 @@ BOUND: list[BoundOperation] = []
 Verbs = tuple[Verb | VerbOptions, ...]
 
 
-class AddressOptions(TypedDict, total=False):
-    """Options of an address, as documented at `ResourceAddress`."""
-
-    auth: Auth
-    error_profile: ErrorProfile
-    deleted: type[Wire]
-    also: tuple[str, ...]
-    spelling: type[Wire]
-    suffix: str
-    exists: type[ApiError]
-    unknown: type[ApiError]
-    unset: type[ApiError]
-    full: type[ApiError]
-    errors: tuple[type[ApiError], ...]
-
-
-class ResourceOptions(AddressOptions, total=False):
+class ResourceOptions(TypedDict, total=False):
     """Options of a resource, as documented at `Resource`."""
 
     scope: str
-    older: tuple[ResourceAddress, ...]
+    error_profile: ErrorProfile
+    also: tuple[str, ...]
+    exists: type[ApiError]
+    unknown: type[ApiError]
+    unset: type[ApiError]
+    errors: tuple[type[ApiError], ...]
     actions: tuple[ResourceAction, ...]
     backing: Backing
     content: type[BaseModel]
@@ -112,12 +100,6 @@ def singleton(
     return declare(made)
 
 
-def older(path: str, verbs: Verbs, **facts: Unpack[AddressOptions]) -> ResourceAddress:
-    """Return an older address of a resource: its own callers, error_profile, spelling and errors."""
-    options: Any = {"suffix": "Older", "auth": MACHINE_TOKEN, "error_profile": MANAGE, "deleted": Deleted, **facts}
-    return ResourceAddress(path=path, does=_does(verbs), **options)
-
-
 def resource(
     area: str,
     path: str,
@@ -130,13 +112,11 @@ def resource(
     **facts: Unpack[ResourceOptions],
 ) -> Resource:
     """Return a resource without declaring its operations."""
-    provided: dict[str, Any] = dict(facts)
-    address: Any = {"auth": MACHINE_TOKEN, "error_profile": MANAGE, "deleted": Deleted}
-    address |= {name: provided.pop(name) for name in list(provided) if name in AddressOptions.__annotations__}
+    provided: ResourceOptions = {"error_profile": MANAGE, **facts}
     if is_singleton and isinstance(provided.get("backing"), InSettings):
         provided["content"] = TenantSettings
-    first = ResourceAddress(path=path, does=_does(verbs), **address)
-    return Resource(area=area, kind=kind, noun=noun, model=model, address=first, is_singleton=is_singleton, **provided)
+    does = tuple(verb if isinstance(verb, VerbOptions) else VerbOptions(verb) for verb in verbs)
+    return Resource(area, kind, noun, model, path, does, deleted=Deleted, is_singleton=is_singleton, **provided)
 
 
 @cache
@@ -159,18 +139,14 @@ def declare(made: Resource) -> Resource:
     return made
 
 
-def _does(verbs: Verbs) -> tuple[VerbOptions, ...]:
-    return tuple(verb if isinstance(verb, VerbOptions) else VerbOptions(verb) for verb in verbs)
-
-
 def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOperation]:
     """Declare a resource's operations into a catalogue."""
     made = []
     for draft in drafts(resource):
         method, _, path = draft.at.partition(" ")
         declared: AnyOperation = Operation(
-            draft.name, method, path, *draft.models, Host.API, draft.address.error_profile,
-            also=draft.also, errors=draft.errors, admission=Admission(draft.address.auth, scope=draft.scope),
+            draft.name, method, path, *draft.models, Host.API, resource.error_profile,
+            also=draft.also, errors=draft.errors, admission=Admission(MACHINE_TOKEN, scope=draft.scope),
             body=BodyRules(
                 accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,
                 takes_markup=resource.takes_markup and method in ("POST", "PUT"),

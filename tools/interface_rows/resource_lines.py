@@ -70,7 +70,7 @@ def _operations(resource: Resource) -> list[AnyOperation]:
     """Return the operations of a resource, with those declared by hand below its path."""
     bound = [item.operation for item in BOUND if item.draft.resource is resource]
     by_hand = vars(sys.modules[resource.model.__module__]).values()
-    below = tuple(f"{address.path}/" for address in resource.addresses)
+    below = tuple(f"{path}/" for path in resource.paths)
     named = [var for var in by_hand if isinstance(var, Operation) and var.path.startswith(below)]
     return list({var.name: var for var in [*bound, *named]}.values())
 

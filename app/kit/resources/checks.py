@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import get_args
 
-from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
     CREATE,
     DELETE,
@@ -32,7 +31,7 @@ def check(resource: Resource) -> None:
 
 
 def _problems(resource: Resource) -> Iterator[str]:
-    verbs = [item.verb for item in resource.address.does]
+    verbs = [item.verb for item in resource.verbs]
     if not verbs:
         yield "declare at least one operation."
     if len(set(verbs)) < len(verbs):
@@ -45,8 +44,6 @@ def _problems(resource: Resource) -> Iterator[str]:
     for member in resource.members:
         yield from _of_field(member)
     yield from _twice(resource)
-    if resource.partial and any(address.spelling is not Wire for address in resource.addresses):
-        yield "without `partial`: updates at an address with another spelling replace."
     if resource.max_items < 1:
         yield "`max_items` is at least 1."
     if resource.file_key and isinstance(resource.backing, InSettings):
@@ -61,25 +58,23 @@ def _of_singleton(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
             yield f"a singleton has no {verb.name}."
     if resource.unique:
         yield "a singleton has no `unique` fields."
-    if any(address.exists for address in resource.addresses):
+    if resource.exists:
         yield "a singleton cannot exist twice; `exists` belongs to collections."
     if not isinstance(resource.backing, InSettings):
         yield "a singleton is kept in the settings; declare `backing=InSettings(...)`."
 
 
 def _of_collection(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
-    if any(address.unset for address in resource.addresses):
+    if resource.unset:
         yield "a collection is never unset; `unset` belongs to singletons."
     if isinstance(resource.backing, InSettings) and not resource.backing.key:
         yield "a collection in the settings needs its key there."
     is_minted = any(member.key.is_minted for member in resource.keys if member.key)
-    needs_exists = CREATE in verbs and bool(resource.unique or not is_minted)
-    for address in resource.addresses:
-        if needs_exists and address.exists is None:
-            yield f"declare the error `exists` of {address.path}."
-        at_items = [item for item in address.does if item.verb in (READ, UPDATE, DELETE)]
-        if address.unknown is None and not all(element.unknown for element in at_items):
-            yield f"declare the error `unknown` of {address.path}."
+    if CREATE in verbs and resource.exists is None and (resource.unique or not is_minted):
+        yield f"declare the error `exists` of {resource.path}."
+    at_items = [item for item in resource.verbs if item.verb in (READ, UPDATE, DELETE)]
+    if resource.unknown is None and not all(item.unknown for item in at_items):
+        yield f"declare the error `unknown` of {resource.path}."
     yield from _of_names(resource)
 
 
@@ -102,7 +97,7 @@ def _of_ids(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
     if [key.is_parent for key in keys] != sorted((key.is_parent for key in keys), reverse=True):
         yield "keys of parents come first."
     parents = {key.parameter for key in keys if key.is_parent}
-    for path in [path for address in resource.addresses for path in (address.path, *address.also)]:
+    for path in resource.paths:
         if (found := set(re.findall(r"\{(\w+)\}", path))) != parents:
             yield f"the parameters of {path} are those of its parents' keys; look at {', '.join(sorted(found ^ parents))}."
     if REPLACE in verbs and any(key.is_minted for key in keys):

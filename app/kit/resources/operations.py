@@ -21,7 +21,6 @@ from app.kit.resources.resource import (
     Malformed,
     Resource,
     ResourceAction,
-    ResourceAddress,
     Verb,
     VerbOptions,
 )
@@ -32,7 +31,6 @@ class OperationDraft:
     """An operation before it is declared."""
 
     resource: Resource
-    address: ResourceAddress
     does: VerbOptions | None  # None: an action
     action: ResourceAction | None
     name: str
@@ -60,110 +58,103 @@ class BoundOperation:
     @property
     def bad(self) -> type[ApiError]:
         """The error of a malformed field."""
-        return self.draft.address.error_profile.bad_parameter
+        return self.draft.resource.error_profile.bad_parameter
 
     @property
     def empty(self) -> type[ApiError]:
         """The error of a body that sets nothing."""
-        empty_put = self.draft.address.error_profile.empty_put_body
+        empty_put = self.draft.resource.error_profile.empty_put_body
         return empty_put if empty_put is not None and self.operation.method == "PUT" else self.bad
 
     @property
     def unset(self) -> type[ApiError] | None:
         """The error of a singleton that was never set; None if it has a default or is set by this operation."""
-        address, does = self.draft.address, self.draft.does
-        return {READ: address.unset, UPDATE: _unset(address)}.get(does.verb) if does else None
+        resource, does = self.draft.resource, self.draft.does
+        return {READ: resource.unset, UPDATE: _unset(resource)}.get(does.verb) if does else None
 
     @property
     def unknown(self) -> type[ApiError]:
         """The error of an unknown item."""
         own = self.draft.does.unknown if self.draft.does else None
-        address = self.draft.address
-        return own or address.unknown or address.error_profile.bad_parameter
+        resource = self.draft.resource
+        return own or resource.unknown or resource.error_profile.bad_parameter
 
 
 def drafts(resource: Resource) -> Iterator[OperationDraft]:
-    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a contradictory declaration."""
+    """Yield every operation of a resource. Raises ResourceError for a contradictory declaration."""
     check(resource)
-    for address in resource.addresses:
-        for does in address.does:
-            yield _draft(resource, address, does)
+    for does in resource.verbs:
+        yield _draft(resource, does)
     for action in resource.actions:
         yield _action(resource, action)
 
 
-def _draft(resource: Resource, address: ResourceAddress, does: VerbOptions) -> OperationDraft:
+def _draft(resource: Resource, does: VerbOptions) -> OperationDraft:
     verb = does.verb
     paths = [
         path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
-        for path in ((does.path,) if does.path else (address.path, *address.also))
+        for path in ((does.path,) if does.path else resource.paths)
     ]
     return OperationDraft(
         resource,
-        address,
         does,
         None,
-        f"{resource.area}.{does.name or verb.name.lower()}{address.suffix.lower() and f'_{address.suffix.lower()}'}",
+        f"{resource.area}.{does.name or verb.name.lower()}",
         f"{verb.method} {paths[0]}",
         tuple(paths[1:]),
-        _models(resource, address, does),
-        tuple(dict.fromkeys((*does.errors, *_errors(resource, address, does)))),
-        does.summary or _summary(resource, address, verb),
-        does.description or _description(resource, address, verb),
+        _models(resource, does),
+        tuple(dict.fromkeys((*does.errors, *_errors(resource, does)))),
+        does.summary or _summary(resource, verb),
+        does.description or _description(resource, verb),
         f"{resource.scope}:{verb.scope}" if resource.scope else "",
     )
 
 
-def _summary(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
+def _summary(resource: Resource, verb: Verb) -> str:
     words = "Set {item}" if verb is CREATE and resource.is_singleton else verb.summary
-    older = ", older address" if address.suffix else ""
     item = resource.noun if resource.is_singleton else resource.with_article
-    return words.format(items=resource.plural, item=item) + older
+    return words.format(items=resource.plural, item=item)
 
 
-def _description(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
+def _description(resource: Resource, verb: Verb) -> str:
     words = verb.description
     if verb is UPDATE and resource.partial:
         words = f"Changes {{item}}. {partial_update.NOTE}"
     if verb is CREATE and resource.is_singleton:
         words = "Sets {item} for the first time."
     text = words.format(items=resource.plural, item=resource.with_article)
-    older = f"Existing clients call this address; new ones use `{resource.address.path}`." if address.suffix else ""
-    return " ".join(filter(None, (text, resource.about if verb is not DELETE else "", older)))
+    return " ".join(filter(None, (text, resource.about if verb is not DELETE else "")))
 
 
 def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
-    address = resource.address
-    errors = tuple(dict.fromkeys((*action.errors, *([address.unknown] if address.unknown else []))))
+    errors = tuple(dict.fromkeys((*action.errors, *([resource.unknown] if resource.unknown else []))))
     scope = f"{resource.scope}:update" if resource.scope else ""
     name = f"{resource.area}.{action.name}"
     return OperationDraft(
-        resource, address, None, action, name, action.address, (),
-        (resource_models.action_request(resource, address, action), action.answer or resource_models.answer(resource, address)),
+        resource, None, action, name, action.address, (),
+        (resource_models.action_request(resource, action), action.answer or resource_models.answer(resource)),
         errors, action.summary, action.description, scope,
     )  # fmt: skip
 
 
-def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
+def _models(resource: Resource, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
     """Return the request and the response of an operation."""
     verb = does.verb
-    item = resource_models.answer(resource, address)
+    item = resource_models.answer(resource)
     if resource.is_singleton:
-        return (Nothing if verb is READ else resource_models.create_request(resource, address)), item
-    listed = resource_models.list_answer(resource, address)
+        return (Nothing if verb is READ else resource_models.create_request(resource)), item
+    listed = resource_models.list_answer(resource)
     if verb is LIST:
-        return resource_models.list_request(resource, address), listed
+        return resource_models.list_request(resource), listed
     if verb is READ:
-        return resource_models.item_request(resource, address, needs_id=False), listed if is_list(
-            resource, verb
-        ) else item
+        return resource_models.item_request(resource, needs_id=False), listed if is_list(resource, verb) else item
     if verb is DELETE:
-        return resource_models.item_request(resource, address, needs_id=True), address.deleted
+        return resource_models.item_request(resource, needs_id=True), resource.deleted
     if verb is REPLACE:
-        return resource_models.replace_request(resource, address), listed
+        return resource_models.replace_request(resource), listed
     if verb is CREATE:
-        return resource_models.create_request(resource, address), item
-    return resource_models.update_request(resource, address, id_in_body=does.id_in_body), item
+        return resource_models.create_request(resource), item
+    return resource_models.update_request(resource, id_in_body=does.id_in_body), item
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:
@@ -173,22 +164,22 @@ def is_list(resource: Resource, verb: Verb) -> bool:
     )
 
 
-def _errors(resource: Resource, address: ResourceAddress, does: VerbOptions) -> Iterator[type[ApiError]]:
-    yield from address.errors
+def _errors(resource: Resource, does: VerbOptions) -> Iterator[type[ApiError]]:
+    yield from resource.errors
     verb = does.verb
     by_verb: dict[Verb, tuple[type[ApiError] | None, ...]] = {
         LIST: (does.unknown,),
-        READ: (does.unknown or address.unknown, address.unset),
-        CREATE: (address.exists, address.full),
-        UPDATE: (does.unknown or address.unknown, address.exists if resource.unique else None, _unset(address)),
-        REPLACE: (address.exists, address.full),
-        DELETE: (does.unknown or address.unknown,),
+        READ: (does.unknown or resource.unknown, resource.unset),
+        CREATE: (resource.exists,),
+        UPDATE: (does.unknown or resource.unknown, resource.exists if resource.unique else None, _unset(resource)),
+        REPLACE: (resource.exists,),
+        DELETE: (does.unknown or resource.unknown,),
     }
     yield from (item for item in by_verb[verb] if item is not None)
     if verb in (CREATE, UPDATE, REPLACE):
         yield from (mark.error for member in resource.members if (mark := member.mark(Malformed)))
 
 
-def _unset(address: ResourceAddress) -> type[ApiError] | None:
+def _unset(resource: Resource) -> type[ApiError] | None:
     """Return the error of an update of a singleton that was never set, if another operation creates it; else None."""
-    return address.unset if any(item.verb is CREATE for item in address.does) else None
+    return resource.unset if any(item.verb is CREATE for item in resource.verbs) else None

@@ -17,7 +17,6 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from app.kit.operations.auth import Auth
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import ErrorProfile
 from app.kit.operations.wire import Wire
@@ -150,7 +149,7 @@ class VerbOptions:
     unknown: type[ApiError] | None = None  # no such item; for a LIST: no item at all
     errors: tuple[type[ApiError], ...] = ()
     id_in_body: bool = False  # an UPDATE at the collection's path: its body has the id
-    path: str = ""  # another path than the address's
+    path: str = ""  # another path than the resource's
     description: str = ""
 
 
@@ -166,25 +165,6 @@ class ResourceAction:
     renews: tuple[str, ...] = ()  # fields marked ONCE that get a new value
     errors: tuple[type[ApiError], ...] = ()
     description: str = ""
-
-
-@dataclass(frozen=True)
-class ResourceAddress:
-    """The path of the operations, their credentials, the spelling of names, and the error codes."""
-
-    path: str
-    auth: Auth
-    error_profile: ErrorProfile
-    deleted: type[Wire]
-    does: tuple[VerbOptions, ...]
-    also: tuple[str, ...] = ()  # further paths of the same operations
-    spelling: type[Wire] = Wire  # the base of the models: its alias generator spells the names
-    suffix: str = ""  # of names of operations and models at an older address
-    exists: type[ApiError] | None = None  # an item with this id or these unique fields exists
-    unknown: type[ApiError] | None = None
-    unset: type[ApiError] | None = None  # a singleton that was never set; None: it has its default
-    full: type[ApiError] | None = None  # there are `max_items` items; None: the error profile's `bad_parameter`
-    errors: tuple[type[ApiError], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -272,6 +252,13 @@ class Resource:
     Args:
         kind: the items' kind in the shared table; plural, never changed.
         about: what the resource is, published with its operations.
+        verbs: its operations.
+        deleted: the response of DELETE.
+        also: further paths of the same operations.
+        exists: an item with this id or these unique values exists.
+        unknown: there is no such item.
+        unset: a singleton was never set; None: it has its default.
+        errors: further errors of every operation.
         content: the model of the stored content and of configuration files; derived from `model` if absent.
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
@@ -287,10 +274,17 @@ class Resource:
     kind: str
     noun: str
     model: type[Wire]
-    address: ResourceAddress
+    path: str
+    verbs: tuple[VerbOptions, ...]
+    error_profile: ErrorProfile
+    deleted: type[Wire]
     is_singleton: bool = False
     scope: str = ""
-    older: tuple[ResourceAddress, ...] = ()
+    also: tuple[str, ...] = ()
+    exists: type[ApiError] | None = None
+    unknown: type[ApiError] | None = None
+    unset: type[ApiError] | None = None
+    errors: tuple[type[ApiError], ...] = ()
     actions: tuple[ResourceAction, ...] = ()
     backing: Backing = InTable()
     content: type[BaseModel] | None = None
@@ -317,8 +311,9 @@ class Resource:
         object.__setattr__(self, "members", tuple(_members(self.model, (), prefix, "")))
 
     @property
-    def addresses(self) -> tuple[ResourceAddress, ...]:
-        return (self.address, *self.older)
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the operations, the first one first."""
+        return (self.path, *self.also)
 
     @cached_property
     def keys(self) -> tuple[ResourceMember, ...]:

@@ -23,7 +23,6 @@ from app.kit.resources.resource import (
     RequestName,
     Resource,
     ResourceAction,
-    ResourceAddress,
     ResponseType,
     StoredAs,
     inner_model,
@@ -55,7 +54,7 @@ class Content(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def list_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
+def list_request(resource: Resource) -> type[Wire]:
     """Return the request that lists a collection: parents in the path, and the page if the list is paged."""
     page: Fields = {
         "page": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=1_000_000)),
@@ -63,20 +62,19 @@ def list_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
     }
     fields = _in_path(member.info for member in resource.keys if _parent(member.info))
     fields |= page if resource.is_paged else {}
-    return _create(f"{resource.model.__name__}List{address.suffix}", address.spelling, fields) if fields else Nothing
+    return _create(f"{resource.model.__name__}List", Wire, fields) if fields else Nothing
 
 
-def create_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
+def create_request(resource: Resource) -> type[Wire]:
     """Return the request that creates an item, or sets a singleton."""
     headers = {} if resource.is_singleton else _IDEMPOTENCY
-    return _request(resource, address, "New", lambda _: False, headers=headers)
+    return _request(resource, "New", lambda _: False, headers=headers)
 
 
-def update_request(resource: Resource, address: ResourceAddress, *, id_in_body: bool = False) -> type[Wire]:
+def update_request(resource: Resource, *, id_in_body: bool = False) -> type[Wire]:
     """Return the request that changes an item: the id's parameters in the path or in the body, no FIXED fields."""
     return _request(
         resource,
-        address,
         "Changed",
         lambda info: mark_of(info, FieldRole) is FIXED,
         is_update=True,
@@ -84,45 +82,45 @@ def update_request(resource: Resource, address: ResourceAddress, *, id_in_body: 
     )
 
 
-def replace_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
+def replace_request(resource: Resource) -> type[Wire]:
     """Return the request that replaces the whole collection."""
-    item: Any = _request(resource, address, "Each", lambda _: False, is_within=bool(resource.parents))
-    name = f"All{resource.model.__name__}{address.suffix}"
+    item: Any = _request(resource, "Each", lambda _: False, is_within=bool(resource.parents))
+    name = f"All{resource.model.__name__}"
     parents = _in_path(member.info for member in resource.keys if _parent(member.info))
-    return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.max_items))})
+    return _create(name, Wire, {**parents, "data": (list[item], Field(max_length=resource.max_items))})
 
 
-def item_request(resource: Resource, address: ResourceAddress, *, needs_id: bool) -> type[Wire]:
+def item_request(resource: Resource, *, needs_id: bool) -> type[Wire]:
     """Return the request that identifies an item, in the path and, if the complete id is needed, in the body."""
     named = [member.info for member in resource.keys]
     fields = _in_path(info for info in named if mark_of(info, Key).parameter)
     for member in resource.keys if needs_id else ():
         if member.key and not member.key.parameter:
-            alias = wire_name(address.spelling, member.fields[0], member.info)
+            alias = wire_name(Wire, member.fields[0], member.info)
             fields[member.fields[0]] = (_bare(member.info, is_nullable=False), Field(alias=alias))
-    name = f"{resource.model.__name__}{'Gone' if needs_id else 'Of'}{address.suffix}"
-    return _create(name, address.spelling, fields) if fields else Nothing
+    name = f"{resource.model.__name__}{'Gone' if needs_id else 'Of'}"
+    return _create(name, Wire, fields) if fields else Nothing
 
 
-def action_request(resource: Resource, address: ResourceAddress, action: ResourceAction) -> type[Wire]:
+def action_request(resource: Resource, action: ResourceAction) -> type[Wire]:
     """Return the request of an action: the id in the path, and the action's own fields."""
-    name = f"{resource.model.__name__}{action.name.title().replace('_', '')}{address.suffix}"
+    name = f"{resource.model.__name__}{action.name.title().replace('_', '')}"
     fields = _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
     return _create(name, action.request, fields)
 
 
-def answer(resource: Resource, address: ResourceAddress) -> type[Wire]:
+def answer(resource: Resource) -> type[Wire]:
     """Return the response: the model of a singleton; for an item of a collection a model with all members, without bounds."""
-    if resource.is_singleton and not address.suffix:
+    if resource.is_singleton:
         return resource.model
-    return _answer(resource.model, address.spelling, address.suffix)
+    return _answer(resource.model)
 
 
 @cache
-def list_answer(resource: Resource, address: ResourceAddress) -> type[Wire]:
+def list_answer(resource: Resource) -> type[Wire]:
     """Return the response of a list."""
-    item: Any = answer(resource, address)
-    return _create(f"{resource.model.__name__}s{address.suffix}", address.spelling, {"data": (list[item], ...)})
+    item: Any = answer(resource)
+    return _create(f"{resource.model.__name__}s", Wire, {"data": (list[item], ...)})
 
 
 def content_of(resource: Resource) -> type[BaseModel]:
@@ -217,7 +215,6 @@ def _parent(info: FieldInfo) -> bool:
 
 def _request(
     resource: Resource,
-    address: ResourceAddress,
     prefix: str,
     is_left_out: Callable[[FieldInfo], bool],
     *,
@@ -228,26 +225,23 @@ def _request(
 ) -> type[Wire]:
     """Return the model without fields that requests cannot set; a singleton's model itself if it has none of these."""
     has_path_id = is_update and not id_in_body
-    fields = _request_fields(
-        resource, resource.model, address, is_left_out, is_update=is_update, has_path_id=has_path_id
-    )
+    fields = _request_fields(resource, resource.model, is_left_out, is_update=is_update, has_path_id=has_path_id)
     if fields is None:
         return resource.model
     keys = [member.info for member in resource.keys if member.key and member.key.parameter]
     if not is_within:
         fields |= _in_path(info for info in keys if has_path_id or _parent(info))
-    name = f"{prefix}{resource.model.__name__}{address.suffix}"
-    return _create(name, _base(resource, address, is_update=is_update), {**fields, **(headers or {})})
+    name = f"{prefix}{resource.model.__name__}"
+    return _create(name, _base(resource, is_update=is_update), {**fields, **(headers or {})})
 
 
-def _base(resource: Resource, address: ResourceAddress, *, is_update: bool) -> type[Wire]:
-    return PartialUpdate if is_update and resource.partial else address.spelling
+def _base(resource: Resource, *, is_update: bool) -> type[Wire]:
+    return PartialUpdate if is_update and resource.partial else Wire
 
 
 def _request_fields(
     resource: Resource,
     model: type[Wire],
-    address: ResourceAddress,
     is_left_out: Callable[[FieldInfo], bool],
     *,
     is_update: bool,
@@ -255,7 +249,7 @@ def _request_fields(
 ) -> Fields | None:
     """Return the fields of a request's body; None if they are exactly the model's."""
     fields: Fields = {}
-    is_same = resource.is_singleton and not address.suffix
+    is_same = resource.is_singleton
     for name, info in model.model_fields.items():
         key: Key | None = mark_of(info, Key)
         is_excluded = mark_of(info, FieldRole) in NOT_IN_REQUESTS or is_left_out(info)
@@ -265,18 +259,16 @@ def _request_fields(
         inner = inner_model(info.annotation)
         nested = None
         if inner:
-            nested = _request_fields(
-                resource, inner, address, is_left_out, is_update=is_update, has_path_id=has_path_id
-            )
+            nested = _request_fields(resource, inner, is_left_out, is_update=is_update, has_path_id=has_path_id)
         annotation: Any = _annotated(info.annotation, info.metadata)
         if inner is not None and nested is not None:
-            name_of_inner = f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}"
-            made = _create(name_of_inner, _base(resource, address, is_update=is_update), nested)
+            name_of_inner = f"{'Changed' if is_update else 'New'}{inner.__name__}"
+            made = _create(name_of_inner, _base(resource, is_update=is_update), nested)
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
         request_name, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
         is_same = is_same and not (request_name or is_optional or nested is not None)
         default = None if is_optional else info.default
-        alias = request_name.name if request_name else _alias(info, address)
+        alias = request_name.name if request_name else _alias(info)
         fields[name] = (
             Annotated[annotation | None, Field()] if is_optional else annotation,
             _plain(info, default, None if is_optional else info.default_factory, alias),
@@ -284,23 +276,22 @@ def _request_fields(
     return None if is_same else fields
 
 
-def _alias(info: FieldInfo, address: ResourceAddress) -> str | None:
-    """Return a field's explicit wire name; None at an older address with another spelling."""
-    return info.alias if info.alias_priority == 2 and address.spelling is Wire else None
+def _alias(info: FieldInfo) -> str | None:
+    """Return a field's explicit wire name."""
+    return info.alias if info.alias_priority == 2 else None
 
 
 @cache
-def _answer(model: type[Wire], base: type[Wire], suffix: str) -> type[Wire]:
+def _answer(model: type[Wire]) -> type[Wire]:
     fields: Fields = {}
     for name, info in model.model_fields.items():
         shown, inner = mark_of(info, ResponseType), inner_model(info.annotation)
         annotation: Any = shown.annotation if shown else info.annotation
         if inner is not None and not shown:
-            made = _answer(inner, base, suffix)
+            made = _answer(inner)
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
-        alias = info.alias if info.alias_priority == 2 and base is Wire else None
-        fields[name] = (annotation, Field(alias=alias, description=info.description))
-    return _create(f"{model.__name__}{suffix}", base, fields, model.__doc__)
+        fields[name] = (annotation, Field(alias=_alias(info), description=info.description))
+    return _create(model.__name__, Wire, fields, model.__doc__)
 
 
 def _in_path(infos: Iterable[FieldInfo]) -> Fields:

@@ -21,7 +21,7 @@ from tests.support.operations.resource_samples import SAMPLES
 from tests.support.operations.resources import EVERY, Manager, at_most, manager
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 
-COLLECTIONS = [item for item in EVERY if not item.is_singleton and CREATE in [does.verb for does in item.address.does]]
+COLLECTIONS = [item for item in EVERY if not item.is_singleton and CREATE in [does.verb for does in item.verbs]]
 WITH_DUPLICATES = [
     collection
     for collection in COLLECTIONS
@@ -39,8 +39,8 @@ def error_of(kind: type[ApiError] | None) -> tuple[int, Any]:
 
 
 def unknown_to(resource: Resource, verb: Any) -> tuple[int, Any]:
-    does = next(item for item in resource.address.does if item.verb is verb)
-    return error_of(does.unknown or resource.address.unknown)
+    does = next(item for item in resource.verbs if item.verb is verb)
+    return error_of(does.unknown or resource.unknown)
 
 
 def version(tenant: TenantServer) -> int:
@@ -104,9 +104,7 @@ def test_key_is_of_its_caller_operation_and_day(new_tenant_server: NewTenantServ
     manage = manager(new_tenant_server, resource)
     answered(manage.create(key="a key"))
     other = Manager(manage.tenant, resource)
-    assert refused(other.create(key="a key")) == error_of(resource.address.exists), (
-        "another program's request is its own"
-    )
+    assert refused(other.create(key="a key")) == error_of(resource.exists), "another program's request is its own"
     assert refused(Manager(new_tenant_server(), resource).create(2, key="a" * 256))[0] == 400
     with moved(manage.tenant.services, hours=25):
         later = Manager(manage.tenant, resource)
@@ -118,7 +116,7 @@ def test_key_is_of_its_caller_operation_and_day(new_tenant_server: NewTenantServ
 def test_duplicate_is_refused(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     answered(manage.create())
-    assert refused(manage.create()) == error_of(resource.address.exists)
+    assert refused(manage.create()) == error_of(resource.exists)
     answered(manage.create(2))
     assert len(manage.listed()) == 2
 
@@ -165,7 +163,7 @@ def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource:
     with_scopes = cache(lambda *scopes: Manager(tenant, resource, *scopes))
     other = "profile" if resource.scope != "profile" else "role"
     of_other = with_scopes(*(f"{other}:{verb}" for verb in verbs))
-    for does in resource.address.does:
+    for does in resource.verbs:
         needed = f"{resource.scope}:{does.verb.scope}"
         rest = sorted({f"{resource.scope}:{verb}" for verb in verbs} - {needed})
         of_item = dict.fromkeys(SAMPLES[resource.kind].key.values(), "x")
@@ -182,10 +180,10 @@ def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource:
 @of(WITH_DUPLICATES)
 def test_one_of_many_concurrent_creations_succeeds(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
-    assert resource.address.exists is not None
+    assert resource.exists is not None
     with ThreadPoolExecutor(6) as threads:
         answers = list(threads.map(lambda _: manage.create().status_code, range(6)))
-    assert sorted(answers) == [200] + [resource.address.exists.status] * 5
+    assert sorted(answers) == [200] + [resource.exists.status] * 5
     assert len(manage.listed()) == 1
 
 
@@ -193,7 +191,7 @@ def test_one_of_many_concurrent_creations_succeeds(new_tenant_server: NewTenantS
 @of(COLLECTIONS)
 def test_concurrent_creations_stay_within_the_limit(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
-    full = resource.address.full or resource.address.error_profile.bad_parameter
+    full = resource.error_profile.bad_parameter
     with at_most(resource, 3 + manage.sample.is_program), ThreadPoolExecutor(6) as threads:
         answers = list(threads.map(lambda number: manage.create(number).status_code, range(6)))
         assert sorted(answers) == sorted([200] * 3 + [full.status] * 3)

@@ -74,7 +74,7 @@ def check(manage: Manager, verb: Verb, member: str, before: Any, body: Body) -> 
     answer = manage(verb, with_member(body, member, value), of=before)
     if answer.status_code != 200:
         said = answer.get_json()
-        is_general = said["ErrorCode"] == resource.address.error_profile.bad_parameter.code
+        is_general = said["ErrorCode"] == resource.error_profile.bad_parameter.code
         assert answer.status_code < 500
         assert not is_general or member.split(".")[0].lower() in said["Description"].lower(), answer.text
         return

@@ -36,20 +36,6 @@ def test_field_error_is_that_of_its_declaration(new_tenant_server: NewTenantServ
     assert refused(manage(CREATE, body))[0] == 400
 
 
-def test_older_address_has_its_own_auth_names_and_errors(new_tenant_server: NewTenantServer) -> None:
-    manage = manager(new_tenant_server, named("sample_hooks"))
-    server, path = manage.tenant, "/v2/manage/sample-hook"
-    body = {"event": "Login", "targeturl": "https://a.example/"}
-    made = answered(server.send("POST", path, body))
-    assert made["targeturl"] == "https://a.example/"
-    assert refused(server.send("POST", path, body)) == (400, 9607)
-    assert answered(server.send("GET", path))["data"] == [made]
-    assert answered(manage(READ, of={"HookId": made["hookid"]}))["TargetUrl"] == "https://a.example/"
-    assert server.send("GET", path, bearer=manage.token).status_code != 200
-    assert answered(server.send("DELETE", f"{path}/{made['hookid']}")) == {"isdeleted": True}
-    assert refused(server.send("DELETE", f"{path}/{made['hookid']}")) == (400, 9606)
-
-
 def test_generated_secret_is_shown_once_and_rotated(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_clients"))
     made = answered(manage.create())

@@ -67,12 +67,12 @@ class Manager:
         return next(
             item.operation
             for item in stored
-            if item.draft.resource is self.resource and item.draft.address is self.resource.address
+            if item.draft.resource is self.resource
             and item.draft.does and item.draft.does.verb is verb
         )  # fmt: skip
 
     def does(self, verb: Verb) -> bool:
-        return verb in [item.verb for item in self.resource.address.does]
+        return verb in [item.verb for item in self.resource.verbs]
 
     def __call__(
         self, verb: Verb, body: Any = None, of: Body | None = None, headers: dict[str, str] | None = None, **query: Any

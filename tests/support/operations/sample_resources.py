@@ -9,9 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors
-from app.contract.auth import API_KEY, API_SECRET
-from app.contract.error_profiles import MAIN
-from app.contract.resources import bound, older, resource
+from app.contract.resources import bound, resource
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.resource_operations import resource_registry
 from app.identity.platform.context import Context
@@ -19,7 +17,7 @@ from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.rules import Rules
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import Catalogue
-from app.kit.operations.wire import Lower, Wire
+from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
     CREATE,
     CREATED_AT,
@@ -52,24 +50,12 @@ class Unknown(ApiError):
     code, status, message = 9602, 404, "Unknown"
 
 
-class Full(ApiError):
-    code, status, message = 9603, 403, "Full"
-
-
 class Unset(ApiError):
     code, status, message = 9604, 404, "Not set"
 
 
 class BadTarget(ApiError):
     code, status, message = 9605, 400, "Bad target"
-
-
-class OlderUnknown(ApiError):
-    code, status, message = 9606, 400, "Unknown, at the older address"
-
-
-class OlderExists(ApiError):
-    code, status, message = 9607, 400, "Exists, at the older address"
 
 
 class BasicAuth(Wire):
@@ -93,10 +79,6 @@ class Hook(Wire):
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
 
 
-class OlderDeleted(Lower):
-    is_deleted: bool = True
-
-
 class Tested(Wire):
     is_posted: bool
     target: str
@@ -104,11 +86,7 @@ class Tested(Wire):
 
 HOOKS = resource(
     "sample_hooks", "/v2/manage/sample-hooks", Hook, (LIST, CREATE, READ, UPDATE, DELETE), noun="sample hook",
-    kind="sample_hooks", scope="webhook", unique=("event", "target_url"), max_items=3, exists=Exists, unknown=Unknown, full=Full,
-    older=(
-        older("/v2/manage/sample-hook", (LIST, CREATE, READ, UPDATE, DELETE), auth=API_KEY & API_SECRET, error_profile=MAIN, spelling=Lower,
-              deleted=OlderDeleted, exists=OlderExists, unknown=OlderUnknown),
-    ),
+    kind="sample_hooks", scope="webhook", unique=("event", "target_url"), max_items=3, exists=Exists, unknown=Unknown,
     actions=(
         ResourceAction("test", "POST /v2/manage/sample-hooks/{hookId}/test", "Call the hook.", answer=Tested),
         ResourceAction("suspend", "PUT /v2/manage/sample-hooks/{hookId}/status", "Suspend the hook."),

@@ -14,7 +14,7 @@ from app.kit.resources.resource_values import value_at
 
 def taken(bound: BoundOperation) -> ApiError:
     """Return the refusal of an id or of unique values that another item has; that of a malformed field names them."""
-    resource, error = bound.draft.resource, bound.draft.address.exists or bound.bad
+    resource, error = bound.draft.resource, bound.draft.resource.exists or bound.bad
     members = [resource.named(name) for name in resource.unique] or resource.keys
     named = ", ".join(member.request_name for member in members)
     return error(f"{named}: another one; there is {resource.with_article} with it.") if error is bound.bad else error()

@@ -36,7 +36,7 @@ from app.kit.resources.resource_values import ItemInput, put_at, value_at
 
 
 def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
-    """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
+    """Return an item, or the list of items below the path. Raises the resource's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
     provided = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
@@ -45,7 +45,7 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 
 def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
-    """Create an item. Raises the address's `exists` and `full`, and its error profile's refusal of a malformed field."""
+    """Create an item. Raises the resource's `exists`, and its error profile's refusal of a malformed field."""
     resource = bound.draft.resource
     if resource.is_singleton:
         return update(context, bound, req)
@@ -93,7 +93,7 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     _lock(context)
     items = [Item((*parents, *_new_id(bound, element)), element.content(), element.secrets) for element in provided]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
-        raise bound.draft.address.exists or bound.bad("Data: each item once.")
+        raise bound.draft.resource.exists or bound.bad("Data: each item once.")
     stored, writer = {item.id: item for item in store.items(access, resource, parents)}, _writer(context, bound)
     for item_id in stored.keys() - {item.id for item in items}:
         writer.remove(stored[item_id])
@@ -111,7 +111,7 @@ def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     provided = _identified(context, bound, req)
     _lock(context)
     _writer(context, bound).remove(_stored(context, bound, provided))
-    return bound.draft.address.deleted()
+    return bound.draft.resource.deleted()
 
 
 def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
@@ -140,7 +140,7 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
     """Return an item as a response; secrets are masked, except those to `reveal`."""
-    resource, address = bound.draft.resource, bound.draft.address
+    resource = bound.draft.resource
     content = resource_models.content_of(resource).model_validate(item.content)
     moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
     values = resource_values.response_values(
@@ -148,12 +148,12 @@ def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[
     )
     if (show := rules_of(resource).on_output) is not None:
         show(context, content, values)
-    return resource_models.answer(resource, address).model_validate(values)
+    return resource_models.answer(resource).model_validate(values)
 
 
 def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> Wire:
     listed = [shown(context, bound, item) for item in items]
-    return resource_models.list_answer(bound.draft.resource, bound.draft.address).model_validate({"data": listed})
+    return resource_models.list_answer(bound.draft.resource).model_validate({"data": listed})
 
 
 def _requested_items(context: Context, bound: BoundOperation, req: Any, parents: tuple[str, ...]) -> Sequence[Item]:
@@ -253,7 +253,7 @@ def _refuse_unreachable(bound: BoundOperation, member: ResourceMember, part: str
 @lru_cache(maxsize=512)
 def _fixed_segments(resource: Resource) -> frozenset[str]:
     """Return the fixed path segments at the position of an id, in lower case."""
-    below = [f"{path}/" for address in resource.addresses for path in (address.path, *address.also)]
+    below = [f"{path}/" for path in resource.paths]
     paths = [path for operation in CATALOGUE for _, path in operation.addresses()]
     paths += [action.address.partition(" ")[2] for action in resource.actions]
     found = {path[len(base) :].partition("/")[0] for base in below for path in paths if path.startswith(base)}
@@ -297,7 +297,7 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
 def _refuse_too_many(bound: BoundOperation, writer: Writer, item: Item) -> None:
     resource = bound.draft.resource
     if writer.store.count(writer.access, resource, item.id[: resource.parents]) >= resource.max_items:
-        raise bound.draft.address.full or bound.bad(f"At most {resource.max_items} {resource.plural}.")
+        raise bound.bad(f"At most {resource.max_items} {resource.plural}.")
 
 
 def _unique(resource: Resource, item: Item) -> str:
