@@ -16,8 +16,10 @@ from app.kit.resources.resource import (
     READ,
     SECRET,
     UPDATE,
+    Flattened,
     InSettings,
     Malformed,
+    SettingsKey,
     StoredAs,
     VerbOptions,
 )
@@ -38,9 +40,9 @@ class AndroidSettings(Wire):
     enabled: bool = False
     platform_arn: Arn = None
     playstore_url: Annotated[Url, StoredAs("store_url")] = None
-    service_json: Annotated[Secret, AfterValidator(unless_masked(service_account)), StoredAs("/push.service_json")] = (
-        None
-    )
+    service_json: Annotated[
+        Secret, AfterValidator(unless_masked(service_account)), SettingsKey("push.service_json")
+    ] = None
 
 
 class IosSettings(Wire):
@@ -48,7 +50,7 @@ class IosSettings(Wire):
     appstore_url: Annotated[Url, StoredAs("store_url")] = None
     platform_arn: Arn = None
     bundle_id: Text = None
-    apns_certificate: Annotated[Secret, AfterValidator(unless_masked(pkcs12)), StoredAs("/push.apns_certificate")] = (
+    apns_certificate: Annotated[Secret, AfterValidator(unless_masked(pkcs12)), SettingsKey("push.apns_certificate")] = (
         None
     )
     environment: Annotated[Text, AfterValidator(unless_masked(apns_environment))] = None
@@ -57,12 +59,12 @@ class IosSettings(Wire):
 class PushNotificationSettings(Wire):
     """The settings of push notifications. Responses show secrets as `********`; send that value to keep them."""
 
-    is_enabled: Annotated[bool, StoredAs("/second_factors.push")] = True
+    is_enabled: Annotated[bool, SettingsKey("second_factors.push")] = True
     notification_service: Annotated[Text, StoredAs("service")] = None
     custom_app_name: Annotated[Text, StoredAs("app_name")] = None
     qr_code_width: int | None = Field(default=None, alias="QRCodeWidth")
     message: Text = None
-    aws_settings: Annotated[AwsSettings | None, StoredAs("")] = Field(default=None, alias="AWSsettings")
+    aws_settings: Annotated[AwsSettings | None, Flattened()] = Field(default=None, alias="AWSsettings")
     android_settings: Annotated[AndroidSettings | None, StoredAs("android")] = None
     ios_settings: Annotated[IosSettings | None, StoredAs("ios")] = Field(default=None, alias="IOSsettings")
 
@@ -70,7 +72,7 @@ class PushNotificationSettings(Wire):
 class DuoAuthenticatorSettings(Wire):
     """Your Duo application. Responses show the secret as `********`; send that value to keep it."""
 
-    is_enabled: Annotated[bool, StoredAs("/second_factors.duo")] = True
+    is_enabled: Annotated[bool, SettingsKey("second_factors.duo")] = True
     client_id: Text = None
     client_secret: Secret = None
     api_host: Text = None
@@ -84,18 +86,18 @@ class TwoFactorConfig(Wire):
 
     is_second_factor_authenticator_enabled: Annotated[bool, COMPUTED]
     is_required: Annotated[bool, COMPUTED] = False
-    is_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.totp")] = False
-    is_email_otp_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.email")] = False
-    is_sms_otp_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.sms")] = False
-    is_security_question_as_mfa_enabled: Annotated[bool, StoredAs("/second_factors.security_questions")] = Field(
+    is_authenticator_enabled: Annotated[bool, SettingsKey("second_factors.totp")] = False
+    is_email_otp_authenticator_enabled: Annotated[bool, SettingsKey("second_factors.email")] = False
+    is_sms_otp_authenticator_enabled: Annotated[bool, SettingsKey("second_factors.sms")] = False
+    is_security_question_as_mfa_enabled: Annotated[bool, SettingsKey("second_factors.security_questions")] = Field(
         default=False, alias="IsSecurityQuestionAsMFAEnabled"
     )
-    minimum_security_questions_to_ask: Annotated[int, StoredAs("/second_factors.minimum_questions")] = Field(
+    minimum_security_questions_to_ask: Annotated[int, SettingsKey("second_factors.minimum_questions")] = Field(
         default=2, ge=1, le=10
     )
-    is_push_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.push")] = False
-    is_duo_authenticator_enabled: Annotated[bool, StoredAs("/second_factors.duo")] = False
-    is_passkey_mfa_enabled: Annotated[bool, StoredAs("/second_factors.passkey")] = Field(
+    is_push_authenticator_enabled: Annotated[bool, SettingsKey("second_factors.push")] = False
+    is_duo_authenticator_enabled: Annotated[bool, SettingsKey("second_factors.duo")] = False
+    is_passkey_mfa_enabled: Annotated[bool, SettingsKey("second_factors.passkey")] = Field(
         default=False, alias="IsPasskeyMFAEnabled"
     )
 

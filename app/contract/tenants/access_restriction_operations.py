@@ -11,7 +11,7 @@ from app.contract.configuration_model import Network
 from app.contract.resources import singleton
 from app.contract.tenants.file import AllowedUrl
 from app.kit.operations.wire import Wire
-from app.kit.resources.resource import COMPUTED, READ, UPDATE, InSettings, StoredAs, VerbOptions
+from app.kit.resources.resource import COMPUTED, READ, UPDATE, Flattened, InSettings, SettingsKey, VerbOptions
 
 LockType = Literal["None", "Suspend", "Captcha", "SecurityQuestion", "Block"]
 Entries = Annotated[list[Annotated[str, Field(min_length=1, max_length=320)]], Field(max_length=1_000)]
@@ -21,36 +21,36 @@ Networks = Annotated[list[Network], Field(max_length=1_000)]
 class SuspendConfiguration(Wire):
     """How long a lockout of the type `Suspend` lasts."""
 
-    effective_period_in_seconds: Annotated[int, StoredAs("/lockout.suspend_seconds")] = 900
+    effective_period_in_seconds: Annotated[int, SettingsKey("lockout.suspend_seconds")] = 900
 
 
 class LoginLockedConfiguration(Wire):
     """When failed sign-ins lock an account, and what unlocks it. With `MaximumFailedLoginAttempts` 0, accounts are never locked."""
 
     login_locked_type: Annotated[LockType, COMPUTED] = "Suspend"
-    maximum_failed_login_attempts: Annotated[int, StoredAs("/lockout.maximum_failed_attempts")] = 5
-    suspend_configuration: Annotated[SuspendConfiguration, StoredAs("")] = SuspendConfiguration()
+    maximum_failed_login_attempts: Annotated[int, SettingsKey("lockout.maximum_failed_attempts")] = 5
+    suspend_configuration: Annotated[SuspendConfiguration, Flattened()] = SuspendConfiguration()
 
 
 class DomainAccess(Wire):
     """Email addresses and domains that can sign up, and those that can't. An entry with `@` is an address; a domain includes its
     subdomains. With an `Allowlist`, no other address can sign up."""
 
-    allowlist: Annotated[Entries, StoredAs("/email_access.allow")] = Field(default_factory=list)
-    blocklist: Annotated[Entries, StoredAs("/email_access.block")] = Field(default_factory=list)
+    allowlist: Annotated[Entries, SettingsKey("email_access.allow")] = Field(default_factory=list)
+    blocklist: Annotated[Entries, SettingsKey("email_access.block")] = Field(default_factory=list)
 
 
 class IpAccess(Wire):
     """IP addresses and networks (CIDR) that can call the tenant, and those that can't. With `AllowedIPs`, no other address can."""
 
-    allowed_ips: Annotated[Networks, StoredAs("/allowed_ips")] = Field(default_factory=list, alias="AllowedIPs")
-    denied_ips: Annotated[Networks, StoredAs("/denied_ips")] = Field(default_factory=list, alias="DeniedIPs")
+    allowed_ips: Annotated[Networks, SettingsKey("allowed_ips")] = Field(default_factory=list, alias="AllowedIPs")
+    denied_ips: Annotated[Networks, SettingsKey("denied_ips")] = Field(default_factory=list, alias="DeniedIPs")
 
 
 class WhitelistedUrls(Wire):
     """Web applications and return addresses that a sign-in can lead to."""
 
-    domains: Annotated[list[AllowedUrl], Field(max_length=500), StoredAs("/url_whitelist")] = Field(
+    domains: Annotated[list[AllowedUrl], Field(max_length=500), SettingsKey("url_whitelist")] = Field(
         default_factory=list
     )
 

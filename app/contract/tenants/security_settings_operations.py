@@ -9,7 +9,7 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.resources import singleton
 from app.kit.operations.wire import Wire
-from app.kit.resources.resource import COMPUTED, READ, UPDATE, InSettings, StoredAs, VerbOptions
+from app.kit.resources.resource import COMPUTED, READ, UPDATE, InSettings, SettingsKey, StoredAs, VerbOptions
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400  # in seconds
 
@@ -19,14 +19,14 @@ class PasskeyConfig(Wire):
     only while no account has a passkey. `RPOrigins` starts with the tenant's own addresses; the others are related origins
     (WebAuthn level 3), where the same passkeys work."""
 
-    is_enabled: Annotated[bool, StoredAs("/passkeys")]
+    is_enabled: Annotated[bool, SettingsKey("passkeys")]
     passkey_selection: Annotated[Literal["Autofill", "Button", "Both"], COMPUTED] = "Both"
-    progressive_enrollment: Annotated[bool, StoredAs("/passkey_settings.progressive_enrollment")] = True
-    progressive_enrollment_delay: Annotated[int, StoredAs("/passkey_settings.progressive_enrollment_days")] = Field(
+    progressive_enrollment: Annotated[bool, SettingsKey("passkey_settings.progressive_enrollment")] = True
+    progressive_enrollment_delay: Annotated[int, SettingsKey("passkey_settings.progressive_enrollment_days")] = Field(
         default=30, description="Days until a declined offer is repeated."
     )
-    local_enrollment: Annotated[bool, StoredAs("/passkey_settings.local_enrollment")] = True
-    rp_display_name: Annotated[str | None, StoredAs("/passkey_settings.name")] = Field(
+    local_enrollment: Annotated[bool, SettingsKey("passkey_settings.local_enrollment")] = True
+    rp_display_name: Annotated[str | None, SettingsKey("passkey_settings.name")] = Field(
         default=None, alias="RPDisplayName", max_length=64
     )
     rp_id: Annotated[str | None, COMPUTED] = Field(default=None, alias="RPID", max_length=300)
@@ -38,10 +38,10 @@ class PasswordPolicySettings(Wire):
     `min_length[10]|max_length[128]|lowercase|uppercase|number|symbol`. One list serves as dictionary and as common passwords."""
 
     dictionary_password_validation: Annotated[bool, COMPUTED] = True
-    profile_data_password_validation: Annotated[bool, StoredAs("/password_policy.profile_check")] = True
-    profile_data_password_exact_match: Annotated[bool, StoredAs("/password_policy.profile_exact_match")] = False
+    profile_data_password_validation: Annotated[bool, SettingsKey("password_policy.profile_check")] = True
+    profile_data_password_exact_match: Annotated[bool, SettingsKey("password_policy.profile_exact_match")] = False
     common_password_prevention_validation: Annotated[bool, COMPUTED] = True
-    max_password_history: Annotated[int, StoredAs("/password_policy.history")] = 5
+    max_password_history: Annotated[int, SettingsKey("password_policy.history")] = 5
     expiration_frequency: Annotated[int, COMPUTED] = Field(default=0, ge=0, le=3_650)
     expiration_frequency_type: Annotated[Literal["day", "week", "month", "year"], COMPUTED] = "day"
     password_validation_rules: Annotated[str, COMPUTED] = Field(default="", max_length=200)
@@ -55,16 +55,16 @@ class SessionConfig(Wire):
     refresh_token_ttl: Annotated[int, COMPUTED] = Field(default=60 * DAY, alias="RefreshTokenTTL", ge=1, le=365 * DAY)
     session_idle_ttl: Annotated[int, COMPUTED] = Field(default=2 * HOUR, alias="SessionIdleTTL", ge=1, le=30 * DAY)
     session_ttl: Annotated[int, COMPUTED] = Field(default=DAY, alias="SessionTTL", ge=1, le=365 * DAY)
-    remember_me: Annotated[bool, StoredAs("/remember_me")] = True
+    remember_me: Annotated[bool, SettingsKey("remember_me")] = True
     remember_me_ttl: Annotated[int, COMPUTED] = Field(default=30 * DAY, alias="RememberMeTTL", ge=1, le=365 * DAY)
-    session_limit: Annotated[int, StoredAs("/session_limit")] = 0
+    session_limit: Annotated[int, SettingsKey("session_limit")] = 0
 
 
 class TotpAuthenticatorSettings(Wire):
     """The settings of authenticator apps. They show `IssuerId`, or the tenant's name if it's null. `AccountSecretKey` is always
     null, because each account has a random secret of its own."""
 
-    is_enabled: Annotated[bool, StoredAs("/second_factors.totp")] = True
+    is_enabled: Annotated[bool, SettingsKey("second_factors.totp")] = True
     qr_code_width: Annotated[int, StoredAs("qr_code_width")] = Field(default=250, alias="QRCodeWidth")
     issuer_id: Annotated[str | None, StoredAs("issuer")] = Field(default=None, max_length=64)
     account_secret_key: Annotated[str | None, COMPUTED] = Field(default=None, max_length=500)

@@ -19,6 +19,7 @@ from app.kit.resources.resource import (
     Resource,
     ResourceError,
     ResourceMember,
+    SettingsKey,
     StoredAs,
     Verb,
 )
@@ -123,8 +124,10 @@ def _twice(resource: Resource) -> Iterator[str]:
             yield f"{member.request_name} and {paths[member.path]} are kept under one key."
     for member in resource.members if resource.content is None else ():
         stored_as: StoredAs | None = member.mark(StoredAs)
-        if stored_as and member.is_content and not stored_as.path.isidentifier():
-            yield f"{member.request_name} is kept at {stored_as.path!r}: declare the model of the `content`, or a plain name."
+        if stored_as and member.is_content and not stored_as.key.isidentifier():
+            yield f"{member.request_name} is kept at {stored_as.key!r}: declare the model of the `content`, or a plain name."
+        if member.mark(SettingsKey):
+            yield f"{member.request_name} is no part of a singleton; take SettingsKey from it."
     files = [member.fields[-1] for member in resource.members if member.is_secret]
     for name in sorted({file for file in files if files.count(file) > 1}):
         yield f"two secrets are called {name} in a configuration file."

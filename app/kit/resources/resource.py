@@ -84,12 +84,21 @@ class ResponseType:
 
 @dataclass(frozen=True)
 class StoredAs:
-    """Marks a field with another key in the store and in configuration files.
+    """Marks a field with another key in the store and in configuration files."""
 
-    `a.b` names a key within a map; a leading `/` starts at the root of the settings; empty: the field's members have no common key.
-    """
+    key: str
+
+
+@dataclass(frozen=True)
+class SettingsKey:
+    """Marks a singleton's field with its key in the tenant's settings, such as `lockout.suspend_seconds`."""
 
     path: str
+
+
+@dataclass(frozen=True)
+class Flattened:
+    """Marks a singleton's field whose members are stored beside the other fields, without a common key."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +183,7 @@ class InTable:
 
 @dataclass(frozen=True)
 class InSettings:
-    """Stored in the settings under a key: a singleton as a map (empty key: only the fields with `StoredAs`), a collection as a
+    """Stored in the settings under a key: a singleton as a map (empty key: only the fields with `SettingsKey`), a collection as a
     map by id of items or, with `value`, of that one field; with `listed` as a list of items."""
 
     key: str = ""
@@ -361,14 +370,25 @@ def wire_name(model: type[Wire], name: str, info: FieldInfo) -> str:
     return generate(name)
 
 
+def stored_key(name: str, info: FieldInfo) -> str:
+    """Return the key of a field in its item's content."""
+    stored_as: StoredAs | None = mark_of(info, StoredAs)
+    return stored_as.key if stored_as else name
+
+
+def _stored_path(name: str, info: FieldInfo, parent: tuple[str, ...]) -> tuple[str, ...]:
+    settings_key: SettingsKey | None = mark_of(info, SettingsKey)
+    if settings_key:
+        return tuple(settings_key.path.split("."))
+    return parent if mark_of(info, Flattened) else (*parent, stored_key(name, info))
+
+
 def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], prefix: str) -> list[ResourceMember]:
     found: list[ResourceMember] = []
     for name, info in model.model_fields.items():
-        renamed, stored = mark_of(info, RequestName), mark_of(info, StoredAs)
+        renamed = mark_of(info, RequestName)
         spelling = f"{prefix}{renamed.name if renamed else wire_name(model, name, info)}"
-        at = path + (tuple(filter(None, stored.path.split("."))) if stored else (name,))
-        if stored and stored.path.startswith("/"):
-            at = tuple(stored.path[1:].split("."))
+        at = _stored_path(name, info, path)
         inner = inner_model(info.annotation)
         if inner is not None and mark_of(info, FieldRole) is not COMPUTED:
             found += _members(inner, (*fields, name), at, f"{spelling}.")

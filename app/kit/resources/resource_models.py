@@ -18,20 +18,23 @@ from app.kit.resources.resource import (
     READ_ONLY,
     SECRET,
     FieldRole,
+    Flattened,
     Key,
     Malformed,
     RequestName,
     Resource,
     ResourceAction,
     ResponseType,
+    SettingsKey,
     StoredAs,
     inner_model,
     mark_of,
+    stored_key,
     wire_name,
 )
 
 MAX_ON_A_PAGE = 200
-MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, Malformed, From)
+MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, SettingsKey, Flattened, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
 IDEMPOTENCY_KEY = "in_header_idempotency_key"
 """The field of a creating request that makes it idempotent: a repetition within a day gets the same response."""
@@ -145,7 +148,7 @@ def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] =
         if _is_stored(info) and not is_left_out(info) and not is_empty:
             annotation = _inner_content(info, is_left_out)
             default = _content_default(annotation, info.default)
-            fields[_stored_name(name, info)] = (annotation, _plain(info, default, info.default_factory))
+            fields[stored_key(name, info)] = (annotation, _plain(info, default, info.default_factory))
     return _create_model(f"{model.__name__}Content", Content, fields)
 
 
@@ -154,9 +157,9 @@ def _content_default(annotation: Any, default: Any) -> Any:
     if not isinstance(default, Wire) or not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return default
     values = {
-        _stored_name(name, info): getattr(default, name)
+        stored_key(name, info): getattr(default, name)
         for name, info in type(default).model_fields.items()
-        if _stored_name(name, info) in annotation.model_fields
+        if stored_key(name, info) in annotation.model_fields
     }
     return annotation.model_validate(values)
 
@@ -196,11 +199,6 @@ def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -
     key, value = get_args(annotation)
     inner = inner_model(value)
     return annotation if inner is None else dict[key, _content_model(inner, is_left_out)]  # type: ignore[valid-type,misc] # made at run time
-
-
-def _stored_name(name: str, info: FieldInfo) -> str:
-    stored_as: StoredAs | None = mark_of(info, StoredAs)
-    return stored_as.path if stored_as else name
 
 
 def _is_stored(info: FieldInfo) -> bool:

@@ -25,6 +25,7 @@ from app.kit.resources.resource import (
     Key,
     ResourceAction,
     ResourceError,
+    SettingsKey,
     StoredAs,
 )
 
@@ -81,6 +82,11 @@ class Deep(Wire):
     first: Annotated[str, StoredAs("a.b")]
 
 
+class OutsideSettings(Wire):
+    item_id: Annotated[str, Key("itemId")]
+    first: Annotated[str, SettingsKey("lockout.type")]
+
+
 BOTH: dict[str, Any] = {"exists": SampleRefused, "unknown": SampleRefused}
 ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
 
@@ -98,6 +104,7 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (SecretNumber, ALL, BOTH, "a secret is text; Pin is not"),
         (OneKeyTwice, ALL, BOTH, "Second and First are kept under one key"),
         (Deep, ALL, BOTH, "First is kept at 'a.b': declare the model"),
+        (OutsideSettings, ALL, BOTH, "First is no part of a singleton; take SettingsKey from it"),
         (Named, ALL, {"unknown": SampleRefused}, "declare the error `exists` of /v2/manage/x"),
         (Named, ALL, {"exists": SampleRefused}, "declare the error `unknown` of /v2/manage/x"),
         (Plain, (LIST, REPLACE), BOTH, "none may be minted"),
