@@ -55,7 +55,7 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
     if owner is not None and not hides_taken:
         raise errors.EmailRegistered
     shown = identifiers.display_email(new.email)
-    _add_pending(context, account, new.type, new.email)
+    _add_pending(context, account, new)
     facts = _new_link_and_code(context, account, new, form)
     language = notifications.page_language(context)
     if owner is not None:
@@ -73,12 +73,12 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
 
 
 def token_only(context: Context, account: Account, new: NewEmail) -> str:
-    """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
+    """Return the token of a link that the caller delivers; raises as `request_addition` does, except MailLimitReached."""
     account = _lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None:
         raise errors.EmailRegistered
-    _add_pending(context, account, new.type, new.email)
+    _add_pending(context, account, new)
     return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
 
 
@@ -195,14 +195,16 @@ def _lock(context: Context, account: Account) -> Account:
 
 
 def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Account | None]:
-    """Return the normalized address and another account that has it; raises as `ask` does.
+    """Return the normalized address and another account that has it; raises as `request_addition` does.
 
     The account is locked until the address is added, against a concurrent confirmation or another new address.
     """
     form = identifiers.normalize_email(new.email)
     if form is None or confusables.has_invisible_character(form):
         raise errors.MalformedEmail
-    _refuse(context, account, new, form)
+    _refuse_addition(context, account, new.type, form)
+    requirements.refuse_email(context.tenant.settings.email_access, form)
+    email_verification.refuse_url(context, new.url)
     owner = accounts.by_email(context, form)
     if owner is not None and owner.uid == account.uid:
         raise errors.EmailTaken
@@ -238,12 +240,6 @@ def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: 
     return facts
 
 
-def _refuse(context: Context, account: Account, new: NewEmail, form: str) -> None:
-    _refuse_addition(context, account, new.type, form)
-    requirements.refuse_email(context.tenant.settings.email_access, form)
-    email_verification.refuse_url(context, new.url)
-
-
 def _end_links(context: Context, uid: str) -> None:
     """Revoke reset and deletion links sent to the previous addresses. Alert links stay valid: a thief could otherwise void them."""
     one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
@@ -251,14 +247,7 @@ def _end_links(context: Context, uid: str) -> None:
 
 
 def _refuse_addition(context: Context, account: Account, kind: str, form: str) -> None:
-    """Refuse another address of this type.
-
-    Raises:
-        EmailTypeMissing.
-        EmailActionRefused: there is a primary address already.
-        EmailNotAddable: the account has an address that is not verified yet.
-        EmailUpdateRefused: the account has the maximum number of addresses.
-    """
+    """Refuse another address of this type; `request_addition` lists the errors."""
     if not kind.strip():
         raise errors.EmailTypeMissing
     if account.email and kind.strip().lower() == PRIMARY:
@@ -269,10 +258,10 @@ def _refuse_addition(context: Context, account: Account, kind: str, form: str) -
         raise errors.EmailUpdateRefused
 
 
-def _add_pending(context: Context, account: Account, kind: str, email: str) -> None:
+def _add_pending(context: Context, account: Account, new: NewEmail) -> None:
     """Add an address that counts once it is verified."""
     before = account.email_list
-    after = before.with_pending(EmailAddress(identifiers.display_email(email), kind.strip()))
+    after = before.with_pending(EmailAddress(identifiers.display_email(new.email), new.type.strip()))
     account_store.change(context, account.uid, after.changes_since(before))
 
 
