@@ -60,13 +60,12 @@ def resend_email(context: Context, req: email_and_phone_pages.EmailRequest) -> P
     requests, and is silent.
     """
     account = require_account(context)[1]
-    form = identifiers.normalize_email(req.email)
-    found = account.email_list.find(form)
-    if form is None or found is None:
+    found = account.email_list.find(identifiers.normalize_email(req.email))
+    if found is None:
         raise errors.EmailNotOnProfile
-    if account.email_list.is_verified(form):
+    if account.email_list.is_verified(found.form):
         raise errors.EmailVerifiedBefore
-    seconds = _wait_for_email(context, account, form)
+    seconds = _wait_for_email(context, account, found.form)
     try:
         _refuse_too_soon(seconds)
         if found.is_pending:
