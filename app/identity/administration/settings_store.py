@@ -41,7 +41,7 @@ class SettingsStore(Store):
     backing: InSettings
     raises_version: ClassVar[bool] = True
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the items: those of a map with their ids, or the stored singleton."""
         stored = tenant_writes.own(access.work) or _GONE
         if not resource.is_singleton:

@@ -93,14 +93,11 @@ def _of_names(resource: Resource) -> Iterator[str]:
 
 def _of_ids(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
     keys = [member.key for member in resource.keys if member.key]
-    if all(key.is_parent for key in keys):
+    if not keys:
         yield "mark the field that is an item's id with Key."
-    if [key.is_parent for key in keys] != sorted((key.is_parent for key in keys), reverse=True):
-        yield "keys of parents come first."
-    parents = {key.parameter for key in keys if key.is_parent}
     for path in resource.paths:
-        if (found := set(re.findall(r"\{(\w+)\}", path))) != parents:
-            yield f"the parameters of {path} are those of its parents' keys; look at {', '.join(sorted(found ^ parents))}."
+        if found := re.findall(r"\{(\w+)\}", path):
+            yield f"the path of a collection has no parameters; look at {', '.join(found)} in {path}."
     if REPLACE in verbs and any(key.is_minted for key in keys):
         yield "a set that is replaced as a whole needs ids that requests bring; none may be minted."
 
@@ -111,7 +108,7 @@ def _of_field(member: ResourceMember) -> Iterator[str]:
         yield f"{member.request_name} is {' and '.join(sorted(role.name for role in roles))}; one of them."
     if key is not None and roles:
         yield f"{member.request_name} is part of the id, so it cannot be {next(iter(roles)).name} as well."
-    if key is not None and (key.is_parent or key.is_minted) and not key.parameter:
+    if key is not None and key.is_minted and not key.parameter:
         yield f"the Key of {member.request_name} needs its parameter in an address."
     if member.is_secret and str not in (member.info.annotation, *get_args(member.info.annotation)):
         yield f"a secret is text; {member.request_name} is not."

@@ -37,8 +37,6 @@ class Key:
     """Its parameter in an item's path, as in `/webhooks/{webhookId}`; empty: it is sent in the body, of DELETE too."""
     is_minted: bool = False
     """The service generates it when the item is created."""
-    is_parent: bool = False
-    """It identifies the parent of the collection, and is part of the collection's path."""
 
 
 @dataclass(frozen=True)
@@ -233,7 +231,7 @@ class ResourceMember:
     def is_content(self) -> bool:
         """Whether it is stored in clear beside the id."""
         key = self.key
-        return not (self.roles & NOT_STORED_IN_CLEAR or (key and (key.is_minted or key.is_parent)))
+        return not (self.roles & NOT_STORED_IN_CLEAR or (key and key.is_minted))
 
 
 def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
@@ -330,11 +328,6 @@ class Resource:
         return tuple(member for member in self.members if member.key is not None)
 
     @property
-    def parents(self) -> int:
-        """Number of the id's parts that identify the parent; they come first."""
-        return sum(1 for member in self.keys if member.key and member.key.is_parent)
-
-    @property
     def plural(self) -> str:
         return self.noun if self.is_singleton else f"{self.noun}s"
 
@@ -347,7 +340,7 @@ class Resource:
 
     def item_path(self, path: str) -> str:
         """Return the address of one item below a collection's."""
-        parameters = [member.key.parameter for member in self.keys if member.key and not member.key.is_parent]
+        parameters = [member.key.parameter for member in self.keys if member.key]
         return "".join([path, *(f"/{{{name}}}" for name in parameters if name)])
 
     def named(self, name: str) -> ResourceMember:

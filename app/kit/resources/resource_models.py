@@ -58,14 +58,12 @@ class Content(BaseModel):
 
 
 def list_request(resource: Resource) -> type[Wire]:
-    """Return the request that lists a collection: parents in the path, and the page if the list is paged."""
+    """Return the request that lists a collection, with the page if the list is paged."""
     page: Fields = {
         "page": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=1_000_000)),
         "page_size": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=MAX_ON_A_PAGE)),
     }
-    fields = _in_path(member.info for member in resource.keys if _parent(member.info))
-    fields |= page if resource.is_paged else {}
-    return _create(f"{resource.model.__name__}List", Wire, fields) if fields else Nothing
+    return _create(f"{resource.model.__name__}List", Wire, page) if resource.is_paged else Nothing
 
 
 def create_request(resource: Resource) -> type[Wire]:
@@ -87,10 +85,9 @@ def update_request(resource: Resource, *, id_in_body: bool = False) -> type[Wire
 
 def replace_request(resource: Resource) -> type[Wire]:
     """Return the request that replaces the whole collection."""
-    item: Any = _request(resource, "Each", lambda _: False, is_within=bool(resource.parents))
+    item: Any = _request(resource, "Each", lambda _: False)
     name = f"All{resource.model.__name__}"
-    parents = _in_path(member.info for member in resource.keys if _parent(member.info))
-    return _create(name, Wire, {**parents, "data": (list[item], Field(max_length=resource.max_items))})
+    return _create(name, Wire, {"data": (list[item], Field(max_length=resource.max_items))})
 
 
 def item_request(resource: Resource, *, needs_id: bool) -> type[Wire]:
@@ -203,12 +200,7 @@ def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -
 
 def _is_stored(info: FieldInfo) -> bool:
     key: Key | None = mark_of(info, Key)
-    return mark_of(info, FieldRole) not in NOT_STORED_IN_CLEAR and not (key and (key.is_minted or key.is_parent))
-
-
-def _parent(info: FieldInfo) -> bool:
-    key: Key | None = mark_of(info, Key)
-    return key is not None and key.is_parent
+    return mark_of(info, FieldRole) not in NOT_STORED_IN_CLEAR and not (key and key.is_minted)
 
 
 def _request(
@@ -218,7 +210,6 @@ def _request(
     *,
     is_update: bool = False,
     id_in_body: bool = False,
-    is_within: bool = False,
     headers: Fields | None = None,
 ) -> type[Wire]:
     """Return the model without fields that requests cannot set; a singleton's model itself if it has none of these."""
@@ -226,9 +217,8 @@ def _request(
     fields = _request_fields(resource, resource.model, is_left_out, is_update=is_update, has_path_id=has_path_id)
     if fields is None:
         return resource.model
-    keys = [member.info for member in resource.keys if member.key and member.key.parameter]
-    if not is_within:
-        fields |= _in_path(info for info in keys if has_path_id or _parent(info))
+    if has_path_id:
+        fields |= _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
     name = f"{prefix}{resource.model.__name__}"
     return _create(name, _base(resource, is_update=is_update), {**fields, **(headers or {})})
 
@@ -251,7 +241,7 @@ def _request_fields(
     for name, info in model.model_fields.items():
         key: Key | None = mark_of(info, Key)
         is_excluded = mark_of(info, FieldRole) in NOT_IN_REQUESTS or is_left_out(info)
-        if is_excluded or (key and (key.is_minted or key.is_parent or (has_path_id and key.parameter))):
+        if is_excluded or (key and (key.is_minted or (has_path_id and key.parameter))):
             is_same = False
             continue
         inner = inner_model(info.annotation)

@@ -61,17 +61,6 @@ def test_fixed_path_segment_is_refused_as_an_id(new_tenant_server: NewTenantServ
     assert refused(manage(CREATE, {"AppName": name})) == (400, 7900)
 
 
-def test_items_of_two_parents_are_separate(new_tenant_server: NewTenantServer) -> None:
-    manage = manager(new_tenant_server, named("sample_group_roles"))
-    made = answered(manage.create())
-    assert made["OrgId"] == "acme"
-    at = "/v2/manage/sample-organizations/acme2/grouproles"
-    assert answered(manage.tenant.send("GET", at, bearer=manage.token, apikey=None))["Data"] == []
-    gone = manage.tenant.send("DELETE", f"{at}/{made['Id']}", bearer=manage.token, apikey=None)
-    assert refused(gone) == (404, 9602)
-    answered(manage.tenant.send("POST", at, manage.sample.item(1), bearer=manage.token, apikey=None))
-
-
 def test_set_is_replaced_as_a_whole(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_form"))
     element, two, three = (manage.sample.item(number) for number in (1, 2, 3))

@@ -31,7 +31,6 @@ class ResourceSample:
     change: Callable[[int], Body]
     key: dict[str, str]
     malformed: tuple[Body, str]
-    path: dict[str, str] | None = None
     settings: Body | None = None
     is_program: bool = False
     fixed: dict[str, str] | None = None
@@ -357,7 +356,6 @@ SAMPLES: dict[str, ResourceSample] = {
         change=lambda number: {"GroupId": f"g{number}", "Name": "Writers"},
         key={"groupRoleId": "Id"},
         malformed=({"GroupId": "x"}, "Name"),
-        path={"orgId": "acme"},
     ),
     "sample_form": ResourceSample(
         item=lambda number: {"Name": f"f{number}", "Type": "string"},

@@ -83,7 +83,7 @@ class Manager:
             {name: (of or self.sample.fixed or {}).get(member) for name, member in self.sample.key.items()},
         )
         path = operation.path
-        for name, value in {**ids, **(self.sample.path or {})}.items():
+        for name, value in ids.items():
             path = path.replace(f"{{{name}}}", str(value))
         if verb is Verb.DELETE:
             body = {name: value for name, value in ids.items() if f"{{{name}}}" not in operation.path} or None

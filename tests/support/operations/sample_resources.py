@@ -114,14 +114,13 @@ CLIENTS = resource(
 
 
 class GroupRole(Wire):
-    org_id: Annotated[str, Key("orgId", is_parent=True)]
     id: Annotated[str, Key("groupRoleId", is_minted=True)]
     group_id: str
     name: str
 
 
 GROUP_ROLES = resource(
-    "sample_group_roles", "/v2/manage/sample-organizations/{orgId}/grouproles", GroupRole, (LIST, CREATE, UPDATE, DELETE),
+    "sample_group_roles", "/v2/manage/sample-grouproles", GroupRole, (LIST, CREATE, UPDATE, DELETE),
     noun="group role", kind="sample_group_roles", scope="organization", unique=("group_id",), exists=Exists, unknown=Unknown,
 )  # fmt: skip
 

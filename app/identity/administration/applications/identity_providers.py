@@ -39,7 +39,7 @@ class ConnectionStore(Store):
     """By the name of a secret, what follows the connection's name in its key in the tenant's secrets."""
     raises_version: ClassVar[bool] = True
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the providers by name."""
         stored = tenant_writes.own(access.work)
         connections = stored.settings.get(CONNECTIONS, {}) if stored else {}

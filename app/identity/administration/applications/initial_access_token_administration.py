@@ -43,7 +43,7 @@ class InitialAccessTokenRefused(Exception):
 class TokenStore(Store):
     """The tenant's tokens as items."""
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the tokens, the oldest first."""
         return [item_of(row) for row in initial_access_tokens.all_tokens(access.work)]
 

@@ -45,7 +45,7 @@ _TYPES: Final = {"Web": "web", "Native": "native", "SPA": "spa", "M2M": "m2m"}
 class ApplicationStore(Store):
     """The tenant's applications as items of the resource. A secret is written as a digest, and read as MASKED."""
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the applications by name."""
         return [item_of(row) for row in tenant_writes.applications_of(access.work)]
 
@@ -58,14 +58,13 @@ class ApplicationStore(Store):
         self,
         access: StoreAccess,
         resource: Resource,  # noqa: ARG002 - Store
-        parents: Sequence[str],  # noqa: ARG002 - Store
         offset: int,
         limit: int,
     ) -> list[Item]:
         """Return a page of the applications by name."""
         return [item_of(row) for row in tenant_writes.applications_of(access.work, offset=offset, limit=limit)]
 
-    def count(self, access: StoreAccess, resource: Resource, parents: Sequence[str]) -> int:  # noqa: ARG002 - Store
+    def count(self, access: StoreAccess, resource: Resource) -> int:  # noqa: ARG002 - Store
         """Return the number of applications."""
         return tenant_writes.count_applications(access.work)
 

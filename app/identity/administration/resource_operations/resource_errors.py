@@ -41,6 +41,6 @@ def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:
     """Yield the members that identify the item in the path, and those that are set when it is created."""
     is_in_body = bound.draft.does is not None and bound.draft.does.id_in_body
     for member in bound.draft.resource.members:
-        is_id = member.key is not None and bool(member.key.parameter) and not member.key.is_parent
+        is_id = member.key is not None and bool(member.key.parameter)
         if len(member.fields) == 1 and ((is_id and not is_in_body) or FIXED in member.roles):
             yield member

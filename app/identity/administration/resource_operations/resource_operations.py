@@ -62,7 +62,7 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     writer = _writer(context, bound)
     writer.check(item)
     writer.refuse_taken(item)
-    _refuse_too_many(bound, writer, item)
+    _refuse_too_many(bound, writer)
     _write(writer, None, item)
     response = shown(context, bound, item, tuple(generated))
     idempotency.keep_response(context, bound, req, response)
@@ -88,13 +88,12 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     """Replace all items by those of the body; items that it omits are removed."""
     resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
-    parents = tuple(resource_values.read_input(resource, req).id.values())
     provided = [_read_input(context, bound, element) for element in req.data]
     _lock(context)
-    items = [Item((*parents, *_new_id(bound, element)), element.content(), element.secrets) for element in provided]
+    items = [Item(_new_id(bound, element), element.content(), element.secrets) for element in provided]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
         raise bound.draft.resource.exists or bound.bad("Data: each item once.")
-    stored, writer = {item.id: item for item in store.items(access, resource, parents)}, _writer(context, bound)
+    stored, writer = {item.id: item for item in store.items(access, resource)}, _writer(context, bound)
     for item_id in stored.keys() - {item.id for item in items}:
         writer.remove(stored[item_id])
     for item in items:
@@ -103,7 +102,7 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
         if before is not None:
             item = replace(before, content=item.content, secrets={**before.secrets, **item.secrets})  # noqa: PLW2901
         _write(writer, before, item)
-    return _listed(context, bound, store.items(access, resource, parents))
+    return _listed(context, bound, store.items(access, resource))
 
 
 def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
@@ -156,17 +155,19 @@ def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> W
     return resource_models.list_answer(bound.draft.resource).model_validate({"data": listed})
 
 
-def _requested_items(context: Context, bound: BoundOperation, req: Any, parents: tuple[str, ...]) -> Sequence[Item]:
+def _requested_items(context: Context, bound: BoundOperation, req: Any, id_prefix: tuple[str, ...]) -> Sequence[Item]:
     """Return the requested page; without one all items, or the first page of a resource that has a default page."""
     resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
     page, size = getattr(req, "page", None), getattr(req, "page_size", None)
     if page is None and size is None and not resource.has_default_page:
-        items = store.items(access, resource, parents)
+        items = store.items(access, resource, id_prefix)
+        is_empty = not items
     else:
         size = min(size or DEFAULT_SIZE, MAX_ON_A_PAGE)
-        items = store.page(access, resource, parents, ((page or 1) - 1) * size, size)
+        items = store.page(access, resource, ((page or 1) - 1) * size, size)
+        is_empty = not items and not store.count(access, resource)
     empty = bound.draft.does.unknown if bound.draft.does else None
-    if not items and empty is not None and not store.count(access, resource, parents):
+    if is_empty and empty is not None:
         raise empty
     return items
 
@@ -237,7 +238,7 @@ def _new_id(bound: BoundOperation, item_input: ItemInput) -> tuple[str, ...]:
         part = item_input.id.get(member.fields[-1])
         if part is None:
             raise bound.bad.names(member.request_name)
-        if key is not None and key.parameter and not key.is_parent:
+        if key is not None and key.parameter:
             _refuse_unreachable(bound, member, part)
         parts.append(part)
     return tuple(parts)
@@ -294,9 +295,9 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
         writer.rules.after_request(writer.context, before, after)
 
 
-def _refuse_too_many(bound: BoundOperation, writer: Writer, item: Item) -> None:
+def _refuse_too_many(bound: BoundOperation, writer: Writer) -> None:
     resource = bound.draft.resource
-    if writer.store.count(writer.access, resource, item.id[: resource.parents]) >= resource.max_items:
+    if writer.store.count(writer.access, resource) >= resource.max_items:
         raise bound.bad(f"At most {resource.max_items} {resource.plural}.")
 
 

@@ -30,7 +30,7 @@ class FormStore(Store):
     """The forms of the shared table and of the settings. A form that only the settings have, such as one of a configuration file,
     has its event and version as its id."""
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the forms: those of the settings without a row, and then the others, the oldest first."""
         rows = SHARED_TABLE.items(access, resource)
         published = {_edition(item): item for item in _published(access)}

@@ -29,7 +29,7 @@ class CustomFieldStore(Store):
 
     raises_version: ClassVar[bool] = True
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the fields in their order."""
         return [Item((f"{CUSTOM}{name}",), {"display": name.replace("_", " ")}) for name in _names(access)]
 

@@ -67,9 +67,9 @@ class TemplateStore(Store):
 
     channel: str
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the templates, of one type or of all."""
-        return [self._item(*row) for row in contents(access.work, self.channel, *parents)]
+        return [self._item(*row) for row in contents(access.work, self.channel, *id_prefix)]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:  # noqa: ARG002 - Store
         """Return a template."""

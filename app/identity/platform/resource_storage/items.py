@@ -61,28 +61,25 @@ class Store(ABC):
     """Whether it stores the items' `origin`."""
 
     @abstractmethod
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
-        """Return the items in a stable order; with `parents` only those of these parents."""
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:
+        """Return the items in a stable order; with `id_prefix` only those whose id begins with these parts."""
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return an item, or None."""
-        items = self.items(access, resource, item_id[: resource.parents])
-        return next((item for item in items if item.id == item_id), None)
+        return next((item for item in self.items(access, resource) if item.id == item_id), None)
 
-    def page(
-        self, access: StoreAccess, resource: Resource, parents: Sequence[str], offset: int, limit: int
-    ) -> list[Item]:
+    def page(self, access: StoreAccess, resource: Resource, offset: int, limit: int) -> list[Item]:
         """Return up to `limit` items after the first `offset` ones, in the order of `items`."""
-        return self.items(access, resource, parents)[offset : offset + limit]
+        return self.items(access, resource)[offset : offset + limit]
 
-    def count(self, access: StoreAccess, resource: Resource, parents: Sequence[str]) -> int:
-        """Return the number of items with these parents."""
-        return len(self.items(access, resource, parents))
+    def count(self, access: StoreAccess, resource: Resource) -> int:
+        """Return the number of items."""
+        return len(self.items(access, resource))
 
     def find_by_unique_key(self, access: StoreAccess, resource: Resource, item: Item) -> Item | None:
         """Return the stored item that has the same unique values: the same item, or another one."""
         wanted = unique_key(resource, item)
-        items = self.items(access, resource, item.id[: resource.parents])
+        items = self.items(access, resource)
         return next((other for other in items if unique_key(resource, other) == wanted), None)
 
     @abstractmethod
@@ -99,8 +96,8 @@ class Store(ABC):
 
 
 def unique_key(resource: Resource, item: Item) -> str | None:
-    """Return the digest of an item's unique values within its parents, folded by the resource's rules; None without such values."""
+    """Return the digest of an item's unique values, folded by the resource's rules; None without such values."""
     if not resource.unique:
         return None
     values = [str(value_at(item.content, resource.named(name).path, "")) for name in resource.unique]
-    return randomness.digest("\x1f".join([*item.id[: resource.parents], *map(resource.fold, values)]))
+    return randomness.digest("\x1f".join(map(resource.fold, values)))

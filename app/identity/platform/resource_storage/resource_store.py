@@ -38,19 +38,17 @@ class SharedTable(Store):
 
     keeps_origin: ClassVar[bool] = True
 
-    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:
+    def items(self, access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> list[Item]:
         """Return the items, the oldest first."""
-        return _items(access, _ordered(access, resource, parents))
+        return _items(access, _ordered(access, resource, id_prefix))
 
-    def page(
-        self, access: StoreAccess, resource: Resource, parents: Sequence[str], offset: int, limit: int
-    ) -> list[Item]:
+    def page(self, access: StoreAccess, resource: Resource, offset: int, limit: int) -> list[Item]:
         """Return a page of the items, the oldest first."""
-        return _items(access, _ordered(access, resource, parents).offset(offset).limit(limit))
+        return _items(access, _ordered(access, resource).offset(offset).limit(limit))
 
-    def count(self, access: StoreAccess, resource: Resource, parents: Sequence[str]) -> int:
-        """Return the number of items with these parents."""
-        where = _within(access, resource, parents)
+    def count(self, access: StoreAccess, resource: Resource) -> int:
+        """Return the number of items."""
+        where = _kind(access, resource)
         return int(access.work.run(select(func.count()).select_from(resources).where(*where)).scalar_one())
 
     def find_by_unique_key(self, access: StoreAccess, resource: Resource, item: Item) -> Item | None:
@@ -108,13 +106,10 @@ def _items(access: StoreAccess, statement: Select[Any]) -> list[Item]:
     return [_item(access, row) for row in access.work.all(statement)]
 
 
-def _ordered(access: StoreAccess, resource: Resource, parents: Sequence[str]) -> Select[Any]:
-    return select(resources).where(*_within(access, resource, parents)).order_by(T.created_at, T.id)
-
-
-def _within(access: StoreAccess, resource: Resource, parents: Sequence[str]) -> tuple[Any, ...]:
-    prefix = f"{_joined(parents)}/" if parents else ""
-    return *_kind(access, resource), *([func.substr(T.id, 1, len(prefix)) == prefix] if prefix else [])
+def _ordered(access: StoreAccess, resource: Resource, id_prefix: Sequence[str] = ()) -> Select[Any]:
+    prefix = f"{_joined(id_prefix)}/" if id_prefix else ""
+    within = [func.substr(T.id, 1, len(prefix)) == prefix] if prefix else []
+    return select(resources).where(*_kind(access, resource), *within).order_by(T.created_at, T.id)
 
 
 def _kind(access: StoreAccess, resource: Resource) -> tuple[Any, ...]:

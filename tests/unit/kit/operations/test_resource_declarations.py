@@ -52,11 +52,6 @@ class Unreachable(Wire):
     item_id: Annotated[str, Key(is_minted=True)]
 
 
-class ParentLast(Wire):
-    item_id: Annotated[str, Key("itemId")]
-    org_id: Annotated[str, Key("orgId", is_parent=True)]
-
-
 class TwoRoles(Wire):
     item_id: Annotated[str, Key("itemId")]
     name: Annotated[str, FIXED, READ_ONLY]
@@ -98,7 +93,6 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (Plain, (LIST, LIST), BOTH, "declare each verb once"),
         (Keyless, ALL, BOTH, "mark the field that is an item's id with Key"),
         (Unreachable, ALL, BOTH, "the Key of ItemId needs its parameter"),
-        (ParentLast, ALL, BOTH, "keys of parents come first"),
         (TwoRoles, ALL, BOTH, "Name is FIXED and READ_ONLY; one of them"),
         (FixedKey, ALL, BOTH, "ItemId is part of the id, so it cannot be FIXED"),
         (SecretNumber, ALL, BOTH, "a secret is text; Pin is not"),
