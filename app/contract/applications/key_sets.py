@@ -10,7 +10,7 @@ _MAX_KEYS = 20
 _MAX_CHARACTERS = 100_000
 _KEY_TYPES = ("RSA", "EC", "OKP")
 _PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
-_RSA_BITS = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
+RSA_BITS = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
 _BITS_OF_A_LETTER = 6  # base64url
 
 
@@ -21,7 +21,7 @@ def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"an object with `keys`, 1 to {_MAX_KEYS} of them")
     if any(key.get("kty") not in _KEY_TYPES or not _PRIVATE_MEMBERS.isdisjoint(key) for key in keys):
         raise ValueError("public keys of the types RSA, EC and OKP; a private key stays with the application")
-    if any(key["kty"] == "RSA" and _size_of(key.get("n")) not in _RSA_BITS for key in keys):
+    if any(key["kty"] == "RSA" and _size_of(key.get("n")) not in RSA_BITS for key in keys):
         raise ValueError("RSA keys of 2048 to 8192 bits")
     if not all(_is_plain(member) for key in keys for member in key.values()) or len(json.dumps(jwks)) > _MAX_CHARACTERS:
         raise ValueError(f"keys whose members are texts or lists of texts, {_MAX_CHARACTERS} characters at most")

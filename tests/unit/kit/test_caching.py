@@ -9,7 +9,6 @@ import pytest
 from app.hub.locale import parse_accept_language
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.protocols.oauth.sender_constraints import client_keys
-from app.identity.protocols.oauth.tokens import assertions
 from app.kit.operations.server import header_name
 from app.kit.serving.http1.request_head import key_of
 from app.kit.web.proxies import is_host, network_of
@@ -31,7 +30,6 @@ KEY_SET = (
         (parse_accept_language, "de,{}"),
         (normalize_email, "{}@example.com"),
         (client_keys._imported, KEY_SET),
-        (assertions._imported, KEY_SET),
     ],
 )
 def test_long_texts_of_clients_are_not_cached(function: Callable[[Any], object], text: str) -> None:

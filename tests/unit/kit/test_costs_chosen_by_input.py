@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from joserfc.jwk import OctKey
 
-from app.identity.authentication.federation.providers import id_tokens
-from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused
+from app.identity.platform import jwts
+from app.identity.platform.jwts import JwtProfile, SignatureRefused
 from app.kit.clock import thread_cpu_seconds
 from app.kit.text.input_filter import has_active_markup
 from app.kit.web.user_agents import is_automated, parse_user_agent
@@ -36,8 +36,8 @@ def test_encrypted_token_derives_no_key() -> None:
     """A JWE names how often PBKDF2 hashes, and may be compressed (RFC 7518 sections 4.8 and 7.3)."""
     header, key = urlsafe_b64encode(json.dumps(HEADER).encode()).decode().rstrip("="), OctKey.import_key("k" * 32)
     begun = thread_cpu_seconds()
-    with pytest.raises(IdTokenRefused):
-        id_tokens.signed_claims(f"{header}.AA.AA.AA.AA", lambda _: (key,), ("HS256",))
+    with pytest.raises(SignatureRefused):
+        jwts.read_jwt(f"{header}.AA.AA.AA.AA", lambda _: (key,), JwtProfile(("HS256",), 10_000))
     assert thread_cpu_seconds() - begun < 0.1
 
 

@@ -18,9 +18,11 @@ from app.contract.federation.connections import MEMBERS, STANDARD_CLAIMS
 from app.contract.jwt import jwt_operations
 from app.contract.jwt.jwt_operations import JwtProvider
 from app.identity.authentication.federation.providers import id_tokens
-from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused, is_time
+from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
+from app.identity.platform import jwts
 from app.identity.platform.context import Context
+from app.identity.platform.jwts import JwtNotAccepted, JwtProfile, Keys, is_time
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.resource_storage.resource_store import items_of
@@ -121,7 +123,11 @@ def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIden
     provider, at = sender.provider, context.now.timestamp()
     if warning := jwt_operations.warning_of(provider):
         _warn_once(context.tenant.name, warning)
-    _, claims = id_tokens.signed_claims(text, _keys(context, sender), (provider.algo,))
+    profile = JwtProfile((provider.algo,), id_tokens.MAX_LENGTH)
+    try:
+        claims = dict(jwts.read_jwt(text, _keys(context, sender), profile).claims)
+    except JwtNotAccepted as refusal:
+        raise IdTokenRefused(f"the JWT is not good: {refusal}") from None
     latest_start, ends_at = at + provider.clock_skew, _end(provider, claims)
     nbf: Any = claims.get("nbf")
     iat: Any = claims.get("iat")
@@ -169,7 +175,7 @@ def _matches(
     return not expected.match_value or any(item in values for item in named if isinstance(item, str))
 
 
-def _keys(context: Context, sender: JwtSender) -> id_tokens.Keys:
+def _keys(context: Context, sender: JwtSender) -> Keys:
     """Return the look-up of the provider's keys. Raises IdTokenRefused for a key that cannot be read."""
     algorithm, address = sender.provider.algo, sender.provider.jwks_url
     if address and not algorithm.startswith("HS"):

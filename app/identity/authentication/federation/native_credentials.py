@@ -19,7 +19,7 @@ from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSetti
 from app.contract.federation.native_sign_in_operations import PROVIDERS, Kind, NativeSignIn, kind_of
 from app.identity.authentication.federation import federated_sign_in, jwt_providers
 from app.identity.authentication.federation.providers import id_tokens, provider_introspection, twitter
-from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken, IdTokenRefused
+from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken, IdTokenRefused
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.authentication.federation.providers.tencent import TencentProvider
 from app.identity.directory.identity_provider import (
@@ -33,6 +33,7 @@ from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.platform.jwts import SKEW_SECONDS
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 log = logging.getLogger("gatehouse.identity")

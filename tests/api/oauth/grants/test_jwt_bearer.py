@@ -9,15 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from joserfc.jwk import RSAKey
 from sqlalchemy import insert
 
 from app.contract.applications.file import JWT_BEARER
 from app.identity.directory.accounts.identifiers import identity_value
 from app.identity.directory.accounts.tables import identifiers
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.oauth.assertion_issuers import KEYS, Hr, bears, error, trusting
 from tests.support.oauth.relying_party import Person, RelyingParty, claims_in
-from tests.support.oauth.signed_requests import client_key, part
+from tests.support.oauth.signed_requests import client_key, part, public_jwks
 from tests.support.oauth.world import NewWorld, World
 
 
@@ -131,6 +133,17 @@ def test_signature_must_be_by_a_registered_key(payroll: RelyingParty, hr: Hr, ad
         assert error(bears(payroll, attack)) == (400, "invalid_grant"), attack[:80]
     assert error(bears(payroll, None)) == (400, "invalid_request")
     assert bears(payroll, good).status_code == 200
+
+
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+def test_weak_key_at_the_issuers_address_does_not_count(world: World, ada: Person, fake_provider: FakeProvider) -> None:
+    small = RSAKey.generate_key(1024, {"kid": "small"})
+    published = json.dumps(public_jwks(small, client_key("ES256"))).encode()
+    fake_provider.answers["/hr"] = (200, {"Content-Type": "application/json"}, published)
+    client = trusting(world, jwks=None, jwks_uri=f"{fake_provider.url}/hr")
+    assert bears(client, Hr(client).assertion(sub=ada.uid)).status_code == 200
+    weak = Hr(client, "RS256", small).assertion(sub=ada.uid)
+    assert error(bears(client, weak)) == (400, "invalid_grant")
 
 
 def test_access_token_of_ours_is_no_assertion(world: World, payroll: RelyingParty, hr: Hr, ada: Person) -> None:

@@ -234,9 +234,26 @@ class TestSoftwareStatements:
 
     @pytest.mark.parametrize(
         "changed",
-        ["signature", "claims", "alg", "crit", "expired", "early", "audience", "id_token", "no jwt", "number"],
+        [
+            "signature",
+            "claims",
+            "alg",
+            "crit",
+            "expired",
+            "early",
+            "audience",
+            "id_token",
+            "type",
+            "weak key",
+            "no jwt",
+            "number",
+        ],
     )
-    def test_wrong_statement_is_refused(self, trusting: Registrar, changed: str) -> None:
+    @pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+    def test_wrong_statement_is_refused(self, trusting: Registrar, fake_provider: FakeProvider, changed: str) -> None:
+        small = RSAKey.generate_key(1024, {"kid": "small"})
+        published = [*fake_provider.published, small.as_dict(private=False)]
+        fake_provider.answers["/keys"] = (200, JSON_TYPE, json.dumps({"keys": published}).encode())
         now, text = trusting.world.services.clock.now().timestamp(), self.statement(trusting)
         head, body, signature = text.split(".")
         wrong: dict[str, Any] = {
@@ -248,6 +265,10 @@ class TestSoftwareStatements:
             "early": self.statement(trusting, nbf=now + 3_600),
             "audience": self.statement(trusting, aud="https://other.example"),
             "id_token": self.statement(trusting, aud=["gatehouse-of-acme"], sub="ada", nonce="n"),
+            "type": self.statement(trusting, {"typ": "at+jwt"}),
+            "weak key": jwt.encode(
+                {"alg": "RS256", "kid": "small"}, {"iss": self.ISSUER, "client_name": "Forged"}, small
+            ),
             "no jwt": "statement",
             "number": 7,
         }

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
-from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken
+from app.identity.authentication.federation.providers.id_tokens import ExpectedIdToken
 from app.identity.authentication.federation.providers.oauth2 import (
     authorization_url,
     exchange_code,
@@ -28,6 +28,7 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
+from app.identity.platform.jwts import SKEW_SECONDS, Keys, is_time
 from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
@@ -103,7 +104,7 @@ class OpenIdProvider:
         token = fetch_by_refresh_token(resolver, self.settings, self.secret, endpoints, refresh_token)
         return self.identity_of(self._claims(token, metadata, None, now))
 
-    def id_token_keys(self) -> id_tokens.Keys:
+    def id_token_keys(self) -> Keys:
         """Return the look-up of the provider's keys. Raises ProviderUnavailable."""
         address = self.metadata_cache.metadata(self.issuer).jwks
         return lambda kid: self.metadata_cache.keys(address, kid)
@@ -174,6 +175,6 @@ def _is_reauthenticated(claims: Mapping[str, Any], requested_at: datetime | None
     authenticated_at: Any = claims.get("auth_time")
     return (
         requested_at is not None
-        and id_tokens.is_time(authenticated_at)
+        and is_time(authenticated_at)
         and bool(authenticated_at >= requested_at.timestamp() - SKEW_SECONDS)
     )

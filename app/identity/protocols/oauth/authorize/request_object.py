@@ -7,14 +7,14 @@ Unsigned and encrypted objects are neither served nor advertised: `request_objec
 from __future__ import annotations
 
 import json
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from app.identity.authentication.federation.providers import id_tokens
+from app.identity.platform import jwts
 from app.identity.platform.context import Context
+from app.identity.platform.jwts import PLAIN_TYPES, JwtNotAccepted, JwtProfile, SignatureRefused, TypeRefused
 from app.identity.platform.outbound import outbound_http
-from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
@@ -25,8 +25,7 @@ from app.kit.text.input_filter import has_control_character
 
 MEDIA_TYPE = "oauth-authz-req+jwt"
 _ACCEPT = f"application/{MEDIA_TYPE}, application/jwt"
-_TYPES = (None, "jwt", MEDIA_TYPE, f"application/{MEDIA_TYPE}")
-_MAX_LENGTH = 50_000
+PROFILE = JwtProfile(client_keys.ALGORITHMS, 50_000, (*PLAIN_TYPES, MEDIA_TYPE, f"application/{MEDIA_TYPE}"))
 MESSAGE_SECONDS = 3_600
 """How far `nbf` may be in the past, and how long after it `exp` may be (FAPI 2.0 Message Signing section 5.3.1)."""
 _OF_THE_JWT = frozenset({"iss", "sub", "aud", "exp", "nbf", "iat", "jti"})
@@ -92,8 +91,8 @@ def unverified(request: UncheckedRequest, name: str) -> str | None:
         return None
     text = request.object_text or request.values.get("request", "")
     try:
-        value = _json_part(text, 1).get(name)
-    except PARSE_ERRORS:
+        value = jwts.unverified_claims(text, PROFILE).get(name)
+    except JwtNotAccepted:
         return None
     return value if isinstance(value, str) and not has_control_character(value) else None
 
@@ -132,18 +131,17 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
     client = request.client
     if not client_keys.has_keys(client):
         raise RefusedByRedirect("request_not_supported", "This client has no registered key for request objects.")
-    if len(text) > _MAX_LENGTH:
+    if len(text) > PROFILE.max_length:
         raise _invalid("is too long")
     chosen = client.settings.request_object_signing_alg
     algorithms = (chosen,) if chosen is not None else client_keys.algorithms(client)
     try:
-        _, claims = id_tokens.signed_claims(text, client_keys.of(request.context, client), algorithms)
-        header = _json_part(text, 0)
-    except (ProviderUnavailable, *PARSE_ERRORS):
+        profile = replace(PROFILE, algorithms=algorithms)
+        claims = dict(jwts.read_jwt(text, client_keys.of(request.context, client), profile).claims)
+    except (SignatureRefused, ProviderUnavailable):
         raise _invalid("is not signed by this client") from None
-    kind = header.get("typ")
-    if "crit" in header or (kind.lower() if isinstance(kind, str) else kind) not in _TYPES:
-        raise _invalid("is another kind of token")
+    except TypeRefused:
+        raise _invalid("is another kind of token") from None
     _check_claims(request, claims)
     stated = {name: _as_text(value) for name, value in claims.items() if name not in _OF_THE_JWT and value is not None}
     return {name: text for name, text in stated.items() if not has_control_character(name + text)}
@@ -151,10 +149,9 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
 
 def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
     """Check the object's claims about itself, if present; refuse an id_token or a client assertion (section 10.8)."""
-    client_id, now = request.client.client_id, request.context.now.timestamp()
+    client_id, times = request.client.client_id, PROFILE.times(claims, request.context.now)
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
-    ends_at, starts = claims.get("exp"), [claims.get("nbf"), claims.get("iat")]
     checks = {
         "client_id": claims.get("client_id", client_id) == client_id,
         "iss": claims.get("iss", client_id) == client_id,
@@ -163,16 +160,14 @@ def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
         or any(
             issuers.is_issuer_of(request.context, item, request.client) for item in audiences if isinstance(item, str)
         ),
-        "exp": ends_at is None or (id_tokens.is_time(ends_at) and now < ends_at + id_tokens.SKEW_SECONDS),
-        "nbf": all(
-            item is None or (id_tokens.is_time(item) and item - id_tokens.SKEW_SECONDS <= now) for item in starts
-        ),
+        "exp": times["exp"],
+        "nbf": times["nbf"] and times["iat"],
         "request": not {"request", "request_uri"} & claims.keys(),
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
         raise _invalid(f"has a wrong {wrong[0]}")
     if request.client.settings.is_fapi:
-        _check_message(claims, now)
+        _check_message(claims, request.context.now.timestamp())
 
 
 def _check_message(claims: Mapping[str, Any], now: float) -> None:
@@ -194,18 +189,6 @@ def _as_text(value: Any) -> str:
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _json_part(text: str, number: int) -> dict[str, Any]:
-    """Return the header (0) or the payload (1) of a JWT. Raises PARSE_ERRORS."""
-    parts = text.split(".") if len(text) <= _MAX_LENGTH else []
-    if len(parts) <= number:
-        raise ValueError("no JWT")
-    part = parts[number].encode("ascii")
-    members = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))
-    if not isinstance(members, dict):
-        raise TypeError("no JSON object")
-    return members
 
 
 def _invalid(what: str) -> RefusedByRedirect:

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import json
-from base64 import urlsafe_b64decode
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
 from app.contract.oauth.oauth_errors import InvalidClient
-from app.identity.authentication.federation.providers import id_tokens
-from app.identity.authentication.federation.providers.id_tokens import Keys
-from app.identity.platform import continuation_tokens
+from app.identity.platform import continuation_tokens, jwts
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
+from app.identity.platform.jwts import (
+    PLAIN_TYPES,
+    SKEW_SECONDS,
+    JwtNotAccepted,
+    JwtProfile,
+    Keys,
+    SignatureRefused,
+    TypeRefused,
+)
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth.sender_constraints import client_keys
 from app.kit.text.input_filter import has_control_character
 
 TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-SKEW_SECONDS: Final = id_tokens.SKEW_SECONDS
-MAX_LIFETIME_SECONDS: Final = 3_600
-"""The longest time to `exp`: for so long the `jti` is remembered."""
-_KINDS: Final = (None, "jwt", "client-authentication+jwt")
-_MAX_LENGTH: Final = 10_000
+MAX_LIFETIME: Final = timedelta(hours=1)
+"""The longest time to `exp`: for so long the `jti` is remembered (RFC 7523 section 3, rules 4 to 7)."""
+PROFILE: Final = JwtProfile(
+    client_keys.ALGORITHMS, 10_000, (*PLAIN_TYPES, "client-authentication+jwt"), max_lifetime=MAX_LIFETIME
+)
 _MAX_JTI_LENGTH: Final = 500
 
 
@@ -38,8 +45,8 @@ class ClientAssertionRefused(InvalidClient):
 def subject(text: str) -> str:
     """Return the client that an unverified assertion names (RFC 7521 section 4.2). Raises AssertionRefused."""
     try:
-        named = _part(text, 1).get("sub")
-    except PARSE_ERRORS:
+        named = jwts.unverified_claims(text, PROFILE).get("sub")
+    except JwtNotAccepted:
         raise ClientAssertionRefused("cannot be read") from None
     if not isinstance(named, str) or not named or has_control_character(named):
         raise ClientAssertionRefused("names no sub")
@@ -53,19 +60,20 @@ def verify(context: Context, client: Application, text: str, keys: Keys, algorit
         AssertionRefused: its signature, its claims or its time are wrong, or it was used before.
     """
     chosen = client.settings.token_endpoint_auth_signing_alg
+    profile = replace(PROFILE, algorithms=algorithms if chosen is None else (chosen,))
     try:
-        header = _part(text, 0)
-        _, claims = id_tokens.signed_claims(text, keys, algorithms if chosen is None else (chosen,))
-    except (ProviderUnavailable, *PARSE_ERRORS):
+        claims = dict(jwts.read_jwt(text, keys, profile).claims)
+    except (SignatureRefused, ProviderUnavailable):
         raise ClientAssertionRefused("is not signed by this client") from None
-    kind = header.get("typ")
-    if "crit" in header or (kind.lower() if isinstance(kind, str) else kind) not in _KINDS:
-        raise ClientAssertionRefused("is another kind of token")
+    except TypeRefused:
+        raise ClientAssertionRefused("is another kind of token") from None
+    jti = claims.get("jti")
     checks = {
         "iss": claims.get("iss") == client.client_id,
         "sub": claims.get("sub") == client.client_id,
         "aud": _is_for_us(context, client, claims.get("aud")),
-        **_times(context, claims),
+        **PROFILE.times(claims, context.now),
+        "jti": isinstance(jti, str) and 0 < len(jti) <= _MAX_JTI_LENGTH,
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
         raise ClientAssertionRefused(f"has a wrong {wrong[0]}")
@@ -94,23 +102,6 @@ def _endpoints(context: Context, client: Application) -> set[str]:
     return {token_endpoint, token_endpoint.partition("?")[0], called}
 
 
-def _times(context: Context, claims: dict[str, Any]) -> dict[str, bool]:
-    """Check that the assertion is valid now, and for an hour at most (RFC 7523 section 3, rules 4 to 7)."""
-    now, ends, jti = context.now.timestamp(), claims.get("exp"), claims.get("jti")
-    is_bounded = False
-    if ends is not None and id_tokens.is_time(ends):
-        is_bounded = now < ends + SKEW_SECONDS and ends <= now + MAX_LIFETIME_SECONDS + SKEW_SECONDS
-    return {
-        "exp": is_bounded,
-        **{name: _has_begun(claims.get(name), now) for name in ("nbf", "iat")},
-        "jti": isinstance(jti, str) and 0 < len(jti) <= _MAX_JTI_LENGTH,
-    }
-
-
-def _has_begun(start: Any, now: float) -> bool:
-    return start is None or (id_tokens.is_time(start) and start - SKEW_SECONDS <= now)
-
-
 def _use_up(context: Context, client: Application, claims: dict[str, Any]) -> None:
     """Record the `jti` for as long as the assertion is valid (RFC 7523 section 3, rule 7); only one of several concurrent uses succeeds.
 
@@ -120,15 +111,3 @@ def _use_up(context: Context, client: Application, claims: dict[str, Any]) -> No
     text = json.dumps([client.client_id, claims["jti"]])
     if not continuation_tokens.use_once(context, ContinuationPurpose.CLIENT_ASSERTION, text, lifetime):
         raise ClientAssertionRefused("was used before")
-
-
-def _part(text: str, number: int) -> dict[str, Any]:
-    """Return the header (0) or the payload (1), unverified. Raises PARSE_ERRORS."""
-    parts = text.split(".")
-    if len(text) > _MAX_LENGTH or len(parts) != 3:
-        raise ValueError("no JWT")
-    part = parts[number].encode("ascii")
-    members = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))
-    if not isinstance(members, dict):
-        raise TypeError("no JSON object")
-    return members

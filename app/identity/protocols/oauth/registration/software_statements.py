@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract.applications.localized_texts import LOCALIZED
 from app.contract.oauth.oauth_errors import InvalidSoftwareStatement, UnapprovedSoftwareStatement
-from app.identity.authentication.federation.providers import id_tokens
+from app.identity.platform import jwts
 from app.identity.platform.context import Context
-from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
+from app.identity.platform.jwts import PLAIN_TYPES, JwtNotAccepted, JwtProfile
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.sender_constraints import client_keys
 
 MEMBER: Final = "software_statement"
-_MAX_LENGTH: Final = 50_000
+PROFILE: Final = JwtProfile(client_keys.ALGORITHMS, 50_000, PLAIN_TYPES)
 
 
 def apply(context: Context, members: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,12 +28,15 @@ def apply(context: Context, members: Mapping[str, Any]) -> dict[str, Any]:
     statement = members.get(MEMBER)
     if statement is None:
         return dict(members)
-    if not isinstance(statement, str) or len(statement) > _MAX_LENGTH:
+    if not isinstance(statement, str) or len(statement) > PROFILE.max_length:
         raise InvalidSoftwareStatement
-    header, claimed = _part(statement, 0), _part(statement, 1)
+    try:
+        header = jwts.unverified_header(statement, PROFILE)
+        issuer = jwts.unverified_claims(statement, PROFILE).get("iss")
+    except JwtNotAccepted:
+        raise InvalidSoftwareStatement("Expected a signed JWT.") from None
     trusted = context.tenant.settings.client_registration.software_statement_issuers
-    issuer = claimed.get("iss")
-    if not isinstance(issuer, str) or "crit" in header:
+    if not isinstance(issuer, str) or not PROFILE.accepts_type(header):
         raise InvalidSoftwareStatement("Expected a signed JWT with an iss.")
     if issuer not in trusted:
         raise UnapprovedSoftwareStatement
@@ -48,18 +49,11 @@ def apply(context: Context, members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verified(context: Context, statement: str, address: str) -> dict[str, Any]:
-    def keys(kid: str | None) -> Any:
-        context.work.release_connection()
-        return context.services.provider_metadata.keys(address, kid)
-
     try:
-        _, claims = id_tokens.signed_claims(statement, keys, client_keys.ALGORITHMS)
-    except (ProviderUnavailable, *PARSE_ERRORS):
+        claims = dict(jwts.read_jwt(statement, client_keys.registered(context, None, address), PROFILE).claims)
+    except (JwtNotAccepted, ProviderUnavailable):
         raise InvalidSoftwareStatement("Its issuer did not sign it.") from None
-    now, ends_at, starts = context.now.timestamp(), claims.get("exp"), claims.get("nbf")
-    is_over = ends_at is not None and not (id_tokens.is_time(ends_at) and now < ends_at + id_tokens.SKEW_SECONDS)
-    is_early = starts is not None and not (id_tokens.is_time(starts) and starts - id_tokens.SKEW_SECONDS <= now)
-    if is_over or is_early:
+    if not all(PROFILE.times(claims, context.now).values()):
         raise InvalidSoftwareStatement("It is not valid now.")
     if not _is_for_us(context, claims.get("aud")):
         raise InvalidSoftwareStatement("It is for another server.")
@@ -73,15 +67,3 @@ def _is_for_us(context: Context, audience: object) -> bool:
     issuer = issuers.tenant_wide(context)
     named = audience if isinstance(audience, list) else [audience]
     return any(item in (issuer.url, issuer.client_endpoint("register")) for item in named)
-
-
-def _part(text: str, number: int) -> dict[str, Any]:
-    parts = text.split(".")
-    try:
-        part = parts[number].encode("ascii")
-        members = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))
-    except (IndexError, *PARSE_ERRORS):
-        raise InvalidSoftwareStatement("Expected a signed JWT.") from None
-    if not isinstance(members, dict) or len(parts) != 3:
-        raise InvalidSoftwareStatement("Expected a signed JWT.")
-    return members

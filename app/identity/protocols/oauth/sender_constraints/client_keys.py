@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
-from joserfc.jwk import Key, OKPKey, RSAKey
+from joserfc.jwk import Key
 
 from app.contract.applications.security_profile import FAPI_ALGORITHMS
 from app.contract.applications.token_signing import ALGORITHMS as SERVED
-from app.identity.authentication.federation.providers.id_tokens import Keys
+from app.identity.platform import jwts
 from app.identity.platform.context import Context
+from app.identity.platform.jwts import Keys
 from app.identity.platform.outbound.openid_metadata import import_keys, with_id
+from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.sender_constraints import client_certificates
 from app.kit.caching.bounded_cache import bounded_cache
+from app.kit.observability.logs import bind
 
 ALGORITHMS: Final[tuple[str, ...]] = SERVED
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
-_RSA_BITS: Final = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
 
 
 def algorithms(client: Application, known: tuple[str, ...] = ALGORITHMS) -> tuple[str, ...]:
@@ -31,21 +34,30 @@ def has_keys(client: Application) -> bool:
 
 
 def of(context: Context, client: Application) -> Keys:
-    """Return the look-up of the client's keys, which raises ProviderUnavailable.
+    """Return the look-up of the client's keys."""
+    settings = client.settings
+    return registered(context, settings.jwks, settings.jwks_uri, is_untrusted=client.is_self_registered)
+
+
+def registered(
+    context: Context, jwks: Mapping[str, Any] | None, jwks_uri: str | None, *, is_untrusted: bool = False
+) -> Keys:
+    """Return the look-up of registered keys, or of those at their address, where it raises ProviderUnavailable.
 
     Keys at a `jwks_uri` are cached for an hour; an unknown `kid` reads them again, at most once a minute, as does an address that
-    did not answer. The database connection is returned meanwhile. Weak keys are left out.
+    did not answer. The database connection is returned meanwhile.
     """
-    settings = client.settings
-    if settings.jwks is not None:
-        stated = json.dumps(settings.jwks, sort_keys=True)
+    if jwks is not None:
+        stated = json.dumps(jwks, sort_keys=True)
         return lambda kid: with_id(_imported(stated), kid)
 
     def fetched(kid: str | None) -> tuple[Key, ...]:
         context.work.release_connection()
-        return _strong(
-            context.services.provider_metadata.keys(str(settings.jwks_uri), kid, is_untrusted=client.is_self_registered)
-        )
+        try:
+            return context.services.provider_metadata.keys(str(jwks_uri), kid, is_untrusted=is_untrusted)
+        except ProviderUnavailable as problem:
+            bind(keys_unavailable=str(problem))  # the response does not tell it from a wrong signature
+            raise
 
     return fetched
 
@@ -63,7 +75,7 @@ def has_certificate(context: Context, client: Application, thumbprint: str) -> b
         return False
     fetch = of(context, client)
     for _ in range(2):
-        if thumbprint in client_certificates.thumbprints(key.get("x5c") for key in fetch(None)):
+        if thumbprint in client_certificates.thumbprints(key.get("x5c") for key in filter(jwts.is_strong, fetch(None))):
             return True
         fetch(f"x5t#S256 {thumbprint}")  # no key has this id
     return False
@@ -71,15 +83,4 @@ def has_certificate(context: Context, client: Application, thumbprint: str) -> b
 
 @bounded_cache(max_entries=1024, length=8_000)
 def _imported(jwks: str) -> tuple[Key, ...]:
-    return _strong(import_keys(json.loads(jwks).get("keys")))
-
-
-def _strong(keys: tuple[Key, ...]) -> tuple[Key, ...]:
-    return tuple(key for key in keys if _is_strong(key))
-
-
-def _is_strong(key: Key) -> bool:
-    """Return whether the key is long enough, and on the one Edwards curve that is served: `EdDSA` alone names none (RFC 9864 section 1)."""
-    if isinstance(key, OKPKey):
-        return key.curve_name == "Ed25519"
-    return not isinstance(key, RSAKey) or key.public_key.key_size in _RSA_BITS
+    return import_keys(json.loads(jwks).get("keys"))

@@ -6,22 +6,20 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote
 
-from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, Key, OKPKey, RSAKey
-from joserfc.util import urlsafe_b64decode
 
 from app.contract.applications.key_sets import public_keys
 from app.contract.applications.token_signing import ALGORITHMS as SERVED
-from app.identity.authentication.federation.providers.id_tokens import is_time
+from app.identity.platform import jwts
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
+from app.identity.platform.jwts import JwtNotAccepted, JwtProfile
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.kit import randomness
 from app.kit.operations.request_parsing import RawRequest
@@ -32,14 +30,13 @@ ALGORITHMS: Final[tuple[str, ...]] = tuple(dict.fromkeys(("ES256", "PS256", *SER
 HEADER: Final = "dpop"
 SCHEME: Final = "dpop"
 NONCE_HEADER: Final = "DPoP-Nonce"
-SKEW_SECONDS: Final = 60
+SKEW_SECONDS: Final = jwts.SKEW_SECONDS
 NONCE_SECONDS: Final = 60
 """A nonce is good in the period that it names, the one before, for an instance whose clock is behind, and the one after."""
 REPLAY_SECONDS: Final = 3 * NONCE_SECONDS
 """How long a used proof is remembered: the longest validity of a proof."""
 _TYPE: Final = "dpop+jwt"
-_MAX_LENGTH: Final = 8_000
-_RSA_BITS: Final = range(2_048, 8_193)
+PROFILE: Final = JwtProfile(ALGORITHMS, 8_000, (_TYPE,))
 
 
 class DpopProofRefused(Exception):
@@ -100,16 +97,16 @@ def nonce(context: Context, *, period: int = 0, secret: bytes | None = None) -> 
 
 @dataclass(frozen=True)
 class _DpopSender:
-    """The header of a proof: the public key, its thumbprint, and how the signature is verified."""
+    """The header of a proof: the public key, its thumbprint, and what the proof must be."""
 
     key: Key
     thumbprint: str
-    verify: Callable[[bytes, bytes, Key], bool]
+    profile: JwtProfile
 
 
 def _sender_of(dpop_proof: str, algorithms: tuple[str, ...]) -> _DpopSender:
     """Return the sender (RFC 9449 section 4.2); several proofs in one request make no JWT."""
-    if not dpop_proof.isascii() or len(dpop_proof) > _MAX_LENGTH or dpop_proof.count(".") != 2:
+    if not dpop_proof.isascii() or len(dpop_proof) > PROFILE.max_length or dpop_proof.count(".") != 2:
         raise DpopProofRefused("The DPoP proof is not one signed JWT.")
     return _read_header(dpop_proof.partition(".")[0], algorithms)
 
@@ -117,10 +114,9 @@ def _sender_of(dpop_proof: str, algorithms: tuple[str, ...]) -> _DpopSender:
 @lru_cache(maxsize=1_000)
 def _read_header(text: str, algorithms: tuple[str, ...]) -> _DpopSender:
     """Return the parsed header. All proofs of a sender have the same header, with its public key and no value of the request."""
-    registry = _registry(algorithms)
     try:
-        header = jws.extract_compact(f"{text}..".encode(), registry=registry).headers()
-    except (JoseError, *PARSE_ERRORS):
+        header = jwts.unverified_header(f"{text}..", PROFILE)
+    except JwtNotAccepted:
         raise DpopProofRefused("The DPoP proof cannot be read.") from None
     if header.get("typ") != _TYPE:
         raise DpopProofRefused(f"The typ of the DPoP proof is not {_TYPE}.")
@@ -128,9 +124,9 @@ def _read_header(text: str, algorithms: tuple[str, ...]) -> _DpopSender:
         raise DpopProofRefused("The alg of the DPoP proof is not supported.")
     if "crit" in header:
         raise DpopProofRefused("The DPoP proof has a critical header that is not understood.")
-    algorithm = registry.get_alg(str(header["alg"]))
-    key = _key(header.get("jwk"), algorithm.name)
-    return _DpopSender(key, key.thumbprint(), algorithm.verify)
+    algorithm = str(header["alg"])
+    key = _key(header.get("jwk"), algorithm)
+    return _DpopSender(key, key.thumbprint(), replace(PROFILE, algorithms=(algorithm,)))
 
 
 def _key(jwk: object, algorithm: str) -> Key:
@@ -153,29 +149,17 @@ _KEY_MEMBERS = frozenset({"kty", "crv", "x", "y", "n", "e"})
 
 def _fits(key: Key, algorithm: str) -> bool:
     if isinstance(key, RSAKey):
-        return algorithm in ("RS256", "PS256") and key.public_key.key_size in _RSA_BITS
+        return algorithm in ("RS256", "PS256") and jwts.is_strong(key)
     if isinstance(key, ECKey):
         return algorithm == "ES256" and key.curve_name == "P-256"
     return isinstance(key, OKPKey) and algorithm in ("EdDSA", "Ed25519") and key.curve_name == "Ed25519"
 
 
-def _registry(algorithms: tuple[str, ...]) -> jws.JWSRegistry:
-    registry = jws.JWSRegistry(algorithms=algorithms, strict_check_header=False)
-    registry.max_header_length = _MAX_LENGTH
-    return registry
-
-
 def _signed_claims(dpop_proof: str, sender: _DpopSender) -> dict[str, Any]:
-    """Return the claims (RFC 7515 section 5.2); `_read_header` has checked that key and algorithm fit."""
-    signed, _, signature = dpop_proof.rpartition(".")
     try:
-        is_signed = sender.verify(signed.encode(), urlsafe_b64decode(signature.encode()), sender.key)
-        claims = json.loads(urlsafe_b64decode(signed.partition(".")[2].encode())) if is_signed else None
-    except (JoseError, *PARSE_ERRORS):
-        claims = None
-    if not isinstance(claims, dict):
-        raise DpopProofRefused("The signature of the DPoP proof is not valid.")
-    return claims
+        return dict(jwts.read_jwt(dpop_proof, lambda _: (sender.key,), sender.profile).claims)
+    except JwtNotAccepted:
+        raise DpopProofRefused("The signature of the DPoP proof is not valid.") from None
 
 
 def _check_request(context: Context, claims: dict[str, Any]) -> None:
@@ -205,7 +189,7 @@ def _check_time(context: Context, claims: dict[str, Any], expected: ExpectedDpop
     A sender with a nonce of ours may have a wrong clock.
     """
     issued_at, provided = claims.get("iat"), claims.get("nonce")
-    if issued_at is None or not is_time(issued_at):
+    if issued_at is None or not jwts.is_time(issued_at):
         raise DpopProofRefused("The DPoP proof has no iat.")
     if provided is not None:
         return _time_of(context, provided)

@@ -7,29 +7,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from joserfc import jws
-from joserfc.errors import JoseError
-from joserfc.jwk import Key
-
 from app.contract.applications.settings import TrustedIssuer
-from app.identity.authentication.federation.providers import id_tokens
-from app.identity.authentication.federation.providers.id_tokens import is_time
-from app.identity.platform import continuation_tokens
+from app.identity.platform import continuation_tokens, jwts
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, TokenExists
-from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, import_keys, with_id
+from app.identity.platform.jwts import PLAIN_TYPES, PUBLIC_KEY_ALGORITHMS, SKEW_SECONDS, JwtNotAccepted, JwtProfile
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
-from app.kit.caching.bounded_cache import bounded_cache
+from app.identity.protocols.oauth.sender_constraints import client_keys
 from app.kit.text.input_filter import has_control_character
 
 MAX_LIFETIME: Final = timedelta(hours=1)
 """Of an assertion, so that remembering the used ones is bounded (RFC 7523 section 3)."""
-_SKEW: Final = id_tokens.SKEW_SECONDS
-_MAX_LENGTH: Final = 10_000
 _MAX_ID: Final = 255
-_TYPES: Final = (None, "jwt")
+PROFILE: Final = JwtProfile(PUBLIC_KEY_ALGORITHMS, 10_000, PLAIN_TYPES, MAX_LIFETIME)
 
 
 class AssertionRefused(Exception):
@@ -39,9 +31,10 @@ class AssertionRefused(Exception):
 def verify(context: Context, client: Application, text: str) -> tuple[TrustedIssuer, dict[str, Any]]:
     """Verify an assertion of one of the client's issuers and spend it; return the issuer and the claims. Raises AssertionRefused."""
     issuer = _issuer(client, text)
+    keys = client_keys.registered(context, issuer.jwks, issuer.jwks_uri)
     try:
-        _, claims = id_tokens.signed_claims(text, _keys(context, issuer), id_tokens.ALGORITHMS)
-    except ProviderUnavailable:
+        claims = dict(jwts.read_jwt(text, keys, PROFILE).claims)
+    except (JwtNotAccepted, ProviderUnavailable):
         raise AssertionRefused("signature") from None
     _check(context, client, issuer, claims)
     _spend(context, issuer, claims)
@@ -50,17 +43,13 @@ def verify(context: Context, client: Application, text: str) -> tuple[TrustedIss
 
 def _issuer(client: Application, text: str) -> TrustedIssuer:
     """Return the registered issuer that the unverified assertion names, if it is a plain JWT (RFC 8725 section 3.11)."""
-    if len(text) > _MAX_LENGTH or text.count(".") != 2:
-        raise AssertionRefused("form")
     try:
-        found = jws.extract_compact(text.encode())
-        header, claims = found.headers(), json.loads(found.payload)
-    except (JoseError, *PARSE_ERRORS):
+        header, claims = jwts.unverified_header(text, PROFILE), jwts.unverified_claims(text, PROFILE)
+    except JwtNotAccepted:
         raise AssertionRefused("form") from None
-    kind = header.get("typ")
-    if (kind.lower() if isinstance(kind, str) else kind) not in _TYPES or "crit" in header:
+    if not PROFILE.accepts_type(header):
         raise AssertionRefused("header")
-    named = claims.get("iss") if isinstance(claims, dict) else None
+    named = claims.get("iss")
     for issuer in client.settings.assertion_issuers:
         if issuer.issuer == named:
             return issuer
@@ -68,16 +57,15 @@ def _issuer(client: Application, text: str) -> TrustedIssuer:
 
 
 def _check(context: Context, client: Application, issuer: TrustedIssuer, claims: Mapping[str, Any]) -> None:
-    now = context.now.timestamp()
-    ends_at, starts = claims.get("exp"), [claims.get("nbf"), claims.get("iat")]
+    times = PROFILE.times(claims, context.now)
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     checks = {
         "sub": _is_id(claims.get("sub")),
         "jti": _is_id(claims.get("jti")),
         "aud": any(_is_ours(context, client, issuer, item) for item in audiences if isinstance(item, str)),
-        "exp": is_time(ends_at) and now < ends_at + _SKEW and ends_at - now <= MAX_LIFETIME.total_seconds() + _SKEW,  # type: ignore[operator]  # a number
-        "nbf": all(item is None or (is_time(item) and item - _SKEW <= now) for item in starts),
+        "exp": times["exp"],
+        "nbf": times["nbf"] and times["iat"],
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
         raise AssertionRefused(wrong[0])
@@ -95,7 +83,7 @@ def _is_ours(context: Context, client: Application, issuer: TrustedIssuer, audie
 
 def _spend(context: Context, issuer: TrustedIssuer, claims: Mapping[str, Any]) -> None:
     """Remember the assertion until it has expired; only one of several concurrent uses succeeds."""
-    until = datetime.fromtimestamp(claims["exp"] + _SKEW, UTC)
+    until = datetime.fromtimestamp(claims["exp"] + SKEW_SECONDS, UTC)
     try:
         continuation_tokens.issue(
             context,
@@ -106,21 +94,3 @@ def _spend(context: Context, issuer: TrustedIssuer, claims: Mapping[str, Any]) -
         )
     except TokenExists:
         raise AssertionRefused("jti") from None
-
-
-def _keys(context: Context, issuer: TrustedIssuer) -> id_tokens.Keys:
-    """Return the look-up of the issuer's keys, which raises ProviderUnavailable and releases the connection."""
-    if issuer.jwks is not None:
-        stated = json.dumps(issuer.jwks, sort_keys=True)
-        return lambda kid: with_id(_imported(stated), kid)
-
-    def fetched(kid: str | None) -> tuple[Key, ...]:
-        context.work.release_connection()
-        return context.services.provider_metadata.keys(str(issuer.jwks_uri), kid)
-
-    return fetched
-
-
-@bounded_cache(max_entries=1024, length=8_000)
-def _imported(jwks: str) -> tuple[Key, ...]:
-    return import_keys(json.loads(jwks).get("keys"))

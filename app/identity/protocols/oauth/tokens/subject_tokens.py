@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from app.contract.oauth.oauth_errors import InvalidGrant
-from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import token_store
 from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.jwts import is_time
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.claims import subjects
