@@ -31,7 +31,6 @@ TWO_MODULES = {
     "consent_forms": "the registry of resources names settings as the resource",
     "registration_schema": "as above",
     "initial_access_tokens": "the export names sections of the file as the file does",
-    "organizations": "as above",
 }
 """Names of several modules that other modules import."""
 
