@@ -7,15 +7,11 @@ from app.contract.steps import InvitationStep, StepResponse
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import accounts
-from app.identity.directory.organizations import organizations
-from app.identity.directory.organizations.invitations import invitation_store, join_by_invitation
-from app.identity.directory.organizations.invitations.invitation import AnyInvitation
+from app.identity.directory.organizations.invitations import join_by_invitation
+from app.identity.directory.organizations.invitations.join_by_invitation import Found
 from app.identity.directory.organizations.memberships import memberships
-from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
-Found = tuple[AnyInvitation, OrganizationRecord]
-"""An invitation of either kind, in any state, and its organization."""
 _REFUSED = (
     errors.ClosedInvitation,
     errors.OrganizationInactive,
@@ -29,9 +25,7 @@ def by_token_hash(context: Context, token_hash: str) -> Found | None:
     """Return the invitation with this token; None if there is none, or the organization is gone."""
     if not token_hash or not context.tenant.settings.organizations.enabled:
         return None
-    invitation = invitation_store.any_by_token_hash(context, token_hash)
-    organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
-    return (invitation, organization) if invitation is not None and organization is not None else None
+    return join_by_invitation.find(context, token_hash)
 
 
 def invitation_of(context: Context, interaction: Interaction | None) -> Found | None:

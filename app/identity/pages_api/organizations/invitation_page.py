@@ -19,13 +19,12 @@ from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import branding
 from app.identity.directory.organizations.invitations import email_invitations, granted_roles
 from app.identity.directory.organizations.invitations.invitation import AnyInvitation, EmailInvitation
-from app.identity.directory.organizations.invitations.join_by_invitation import JoinState, join_state
+from app.identity.directory.organizations.invitations.join_by_invitation import Found, JoinState, join_state
 from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import organization_role_store
 from app.identity.messaging.message import safe_name
 from app.identity.pages_api.interactions import accept_invitation, next_step
-from app.identity.pages_api.interactions.accept_invitation import Found
 from app.identity.pages_api.oauth import session_end
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context

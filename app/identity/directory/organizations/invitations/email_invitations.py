@@ -14,7 +14,7 @@ from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import organization_names, organizations
-from app.identity.directory.organizations.invitations import granted_roles, invitation_store
+from app.identity.directory.organizations.invitations import granted_roles, invitation_store, join_by_invitation
 from app.identity.directory.organizations.invitations.invitation import (
     DECLINED,
     MANAGED,
@@ -157,9 +157,8 @@ def require(context: Context, invitation_id: str) -> tuple[EmailInvitation, Orga
 
 def require_open(context: Context, token: str) -> tuple[EmailInvitation, OrganizationRecord]:
     """Return the open invitation by email with this token. Raises ClosedInvitation, OrganizationInactive."""
-    invitation = invitation_store.by_token_hash(context, randomness.digest(token))
-    organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
-    if invitation is None or organization is None or not invitation.is_open:
+    invitation, organization = join_by_invitation.find(context, randomness.digest(token)) or (None, None)
+    if not isinstance(invitation, EmailInvitation) or organization is None or not invitation.is_open:
         raise errors.ClosedInvitation
     return invitation, organizations.active(organization)
 

@@ -35,12 +35,7 @@ def by_id(context: Context, invitation_id: str) -> EmailInvitation | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> EmailInvitation | None:
-    """Return the invitation whose link has this token, whatever its status."""
-    return _one(context, T.token_hash == token_hash)
-
-
-def any_by_token_hash(context: Context, token_hash: str) -> AnyInvitation | None:
+def by_token_hash(context: Context, token_hash: str) -> AnyInvitation | None:
     """Return the invitation of either kind with this token, whatever its status."""
     return _any(context, context.work.one(_whole(context, T.token_hash == token_hash)))
 

@@ -27,6 +27,8 @@ from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
+Found = tuple[AnyInvitation, OrganizationRecord]
+"""An invitation of either kind, in any state, and its organization."""
 _ERRORS: Final[dict[InvitationState, type[ApiError]]] = {
     InvitationState.INACTIVE: errors.OrganizationInactive,
     InvitationState.FULL: errors.NoSeatLeft,
@@ -62,13 +64,19 @@ def join_state(
     return JoinState(is_member, refusal)
 
 
-def require_open(context: Context, token: str) -> tuple[AnyInvitation, OrganizationRecord]:
-    """Return the open invitation with this token. Raises ClosedInvitation, OrganizationInactive."""
-    invitation = invitation_store.any_by_token_hash(context, randomness.digest(token))
+def find(context: Context, token_hash: str) -> Found | None:
+    """Return the invitation with this token; None if there is none, or the organization is gone."""
+    invitation = invitation_store.by_token_hash(context, token_hash)
     organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
-    if invitation is None or organization is None or not invitation.is_open:
+    return (invitation, organization) if invitation is not None and organization is not None else None
+
+
+def require_open(context: Context, token: str) -> Found:
+    """Return the open invitation with this token. Raises ClosedInvitation, OrganizationInactive."""
+    found = find(context, randomness.digest(token))
+    if found is None or not found[0].is_open:
         raise errors.ClosedInvitation
-    return invitation, organizations.active(organization)
+    return found[0], organizations.active(found[1])
 
 
 def accept(
