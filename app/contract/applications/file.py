@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.applications.application_urls import AuthenticationClass, RequestUri, SecureUrl
 from app.contract.applications.client_authentication import problem_of
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.key_sets import usable_keys
 from app.contract.applications.localized_texts import MAX_LANGUAGES, EachOnce, LanguageTag, LocalizedTextsFile
 from app.contract.applications.logout_settings import LogoutFile, is_at_home
@@ -211,7 +212,7 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
             )
         if not self.response_types:
             raise ValueError("response_types: code, because grant_types has authorization_code")
-        if self.protocol == "openid" and "openid" not in self.scope.split():
+        if self.protocol is ClientProtocol.OPENID and "openid" not in self.scope.split():
             raise ValueError("scope: a value that includes openid, because protocol is openid")
         return self
 

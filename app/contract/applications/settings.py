@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from app.contract.applications.application_urls import Resource
 from app.contract.applications.client_authentication import AuthenticationSettings
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.localized_texts import LocalizedSettings
 from app.contract.applications.logout_settings import LogoutSettings
 from app.contract.applications.security_profile import SecurityProfileSettings
@@ -54,7 +55,9 @@ class NamedApplication(ConfigurationModel):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
     client_name: str | None = None  # the display name; absent: the name
-    protocol: Literal["openid", "oauth"] = "openid"
+    protocol: Annotated[
+        ClientProtocol, WithJsonSchema({"enum": [*ClientProtocol], "title": "Protocol", "type": "string"})
+    ] = ClientProtocol.OPENID
     application_type: Literal["web", "native", "spa", "m2m"] = "web"
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator
 
+from app.contract.applications.client_protocol import ClientProtocol
+
 CODE, TOKEN, ID_TOKEN, IMPLICIT = "code", "token", "id_token", "implicit"
 _ORDER: Final = (CODE, TOKEN, ID_TOKEN)
 
@@ -36,10 +38,10 @@ def is_front_channel(response_type: str) -> bool:
     return not {TOKEN, ID_TOKEN}.isdisjoint(response_type.split(" "))
 
 
-def contradiction(protocol: str, response_types: Iterable[str], grant_types: Iterable[str]) -> str | None:
+def contradiction(protocol: ClientProtocol, response_types: Iterable[str], grant_types: Iterable[str]) -> str | None:
     """Return the required value, if these settings of an application contradict each other (RFC 7591 section 2.1)."""
     types, grants = tuple(response_types), tuple(grant_types)
-    allowed = OPENID_TYPES if protocol == "openid" else OAUTH_TYPES
+    allowed = OPENID_TYPES if protocol is ClientProtocol.OPENID else OAUTH_TYPES
     if any(item not in allowed for item in types):
         return f"response_types: some of {', '.join(allowed)}, because protocol is {protocol}"
     needs_implicit = any(is_front_channel(item) for item in types)

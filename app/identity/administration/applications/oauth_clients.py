@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from app.contract import errors
 from app.contract.applications import oauth_client_operations
 from app.contract.applications.client_authentication import SECRET_JWT
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.file import ApplicationFile
 from app.contract.applications.logout_settings import LogoutReason
 from app.contract.applications.oauth_client_operations import StoredApplication
@@ -35,7 +36,7 @@ _BESIDE_SETTINGS: Final = frozenset({"client_id", "registered_by"})
 _STORED: Final = "kept"
 """The value that represents a stored secret, of which only the digest is known."""
 _OVERLAP: Final = timedelta(hours=oauth_client_operations.OVERLAP_HOURS)
-_PROTOCOLS: Final = {"OpenID": "openid", "OAuth 2.0": "oauth"}
+_PROTOCOLS: Final = {"OpenID": ClientProtocol.OPENID, "OAuth 2.0": ClientProtocol.OAUTH}
 _NAMED: Final = frozenset({*FAPI_DEFAULTS, "token_endpoint_auth_method"})
 """Settings that mean something else where they are not stored."""
 _REASONS: Final[tuple[str, ...]] = get_args(LogoutReason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth.pages import authorization_pages
 from app.contract.sessions.pages import account_choice_pages
 from app.contract.sessions.pages.account_choice_pages import SwitchAccountRequest
@@ -14,13 +15,15 @@ from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import hub_client
+from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize import account_choice, authorization_endpoint
 
 
 @authorization_pages.authorize.implements
 def open_authorization(context: Context, req: authorization_pages.AuthorizeRequest) -> StepResponse:
-    return authorization_endpoint.open_request(context, req.protocol, req.app, req.parameters)
+    return authorization_endpoint.open_request(
+        context, ClientProtocol.of_segment(req.protocol), req.app, req.parameters
+    )
 
 
 @authorization_pages.consent.implements
@@ -58,4 +61,4 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
 
 @authorization_pages.hub_client.implements
 def read_own_client(context: Context, req: authorization_pages.HubClientRequest) -> authorization_pages.HubClient:
-    return hub_client(context, req.name)
+    return issuers.hub_client(context, req.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.errors import UnknownAccount
 from app.contract.oauth.oauth_errors import UnknownApplication
 from app.contract.oauth.pages.authorization_pages import HubClient
@@ -12,9 +13,6 @@ from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.kit.operations.request_parsing import RawRequest
-
-OIDC, OAUTH = "oidc", "oauth"
-_PROTOCOLS = {"openid": OIDC, "oauth": OAUTH}
 
 
 @dataclass(frozen=True)
@@ -26,19 +24,19 @@ class Issuer:
     """
 
     hub_url: str
-    protocol: str
+    protocol: ClientProtocol
     app: str | None
     key: str
 
     @property
     def url(self) -> str:
         """The `iss` value, never with a slash at its end."""
-        return f"{self.hub_url}/service/{self.protocol}/{quote(self.app)}" if self.app else self.hub_url
+        return f"{self.hub_url}/service/{self.protocol.segment}/{quote(self.app)}" if self.app else self.hub_url
 
     @property
     def token_endpoint(self) -> str:
         address = self.client_endpoint("token")
-        return f"{address}?apikey={quote(self.key)}" if self.protocol == OAUTH else address
+        return f"{address}?apikey={quote(self.key)}" if self.protocol is ClientProtocol.OAUTH else address
 
     def browser_endpoint(self, name: str) -> str:
         """Return the address of an endpoint that browsers call, or of the keys."""
@@ -49,22 +47,23 @@ class Issuer:
         return f"{self.hub_url}/api/{self._path(name)}"
 
     def _path(self, name: str) -> str:
-        return f"{self.protocol}/{quote(self.app)}/{name}" if self.app else f"{self.protocol}/{name}"
+        return f"{self.protocol.segment}/{quote(self.app)}/{name}" if self.app else f"{self.protocol.segment}/{name}"
 
 
 def tenant_wide(context: Context) -> Issuer:
     """Return the tenant's issuer, for all of its applications."""
-    return Issuer(context.issuer, OIDC, None, context.tenant.api_key)
+    return Issuer(context.issuer, ClientProtocol.OPENID, None, context.tenant.api_key)
 
 
 def of_application(context: Context, client: Application) -> Issuer:
     """Return the application's own issuer."""
-    return Issuer(context.issuer, _PROTOCOLS[client.settings.protocol], client.issuer_name, context.tenant.api_key)
+    return Issuer(context.issuer, client.settings.protocol, client.issuer_name, context.tenant.api_key)
 
 
-def protocol_at(raw: RawRequest) -> str:
+def protocol_at(raw: RawRequest) -> ClientProtocol:
     """Return the protocol of the requested address. Its declared path says it, because an application or a tenant may be named `oauth`."""
-    return OAUTH if OAUTH in raw.route.split("/") else OIDC
+    is_oauth = ClientProtocol.OAUTH.segment in raw.route.split("/")
+    return ClientProtocol.OAUTH if is_oauth else ClientProtocol.OPENID
 
 
 def is_addressed_by(client: Application, raw: RawRequest) -> bool:
@@ -72,7 +71,7 @@ def is_addressed_by(client: Application, raw: RawRequest) -> bool:
     app = raw.parameters.get("app")
     if app is None:
         return True
-    return client.issuer_name.lower() == app.lower() and _PROTOCOLS[client.settings.protocol] == protocol_at(raw)
+    return client.issuer_name.lower() == app.lower() and client.settings.protocol == protocol_at(raw)
 
 
 def is_standard_endpoint(raw: RawRequest) -> bool:
@@ -83,11 +82,7 @@ def is_standard_endpoint(raw: RawRequest) -> bool:
 def require_application(context: Context, app: str) -> Application:
     """Return the active application of that name; raises UnknownApplication for one of the other protocol."""
     client = context.application(name=app)
-    if (
-        client is None
-        or not client.settings.is_active
-        or _PROTOCOLS[client.settings.protocol] != protocol_at(context.raw)
-    ):
+    if client is None or not client.settings.is_active or client.settings.protocol != protocol_at(context.raw):
         raise UnknownApplication
     return client
 
@@ -100,7 +95,7 @@ def at(context: Context, client: Application) -> Issuer:
 def is_issuer_of(context: Context, url: object, client: Application) -> bool:
     """Return whether tokens for this client may have this `iss`, which depends on the address where they were issued."""
     names = (None, client.issuer_name)
-    protocol, key = _PROTOCOLS[client.settings.protocol], context.tenant.api_key
+    protocol, key = client.settings.protocol, context.tenant.api_key
     return url in {Issuer(address, protocol, name, key).url for address in context.own_urls for name in names}
 
 

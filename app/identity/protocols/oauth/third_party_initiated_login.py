@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlencode
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -49,7 +50,7 @@ def login_hint(context: Context, client: Application, account: Account, scopes: 
 
 
 def _issuer(context: Context, client: Application) -> str:
-    is_own = client.registered_under is not None or client.settings.protocol != "openid"
+    is_own = client.registered_under is not None or client.settings.protocol is not ClientProtocol.OPENID
     return (issuers.of_application(context, client) if is_own else issuers.tenant_wide(context)).url
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.steps import FormPostStep, RedirectStep
 from app.identity.platform.context import Context
@@ -67,7 +68,10 @@ def test_application_address_is_always_a_registered_one(settings: dict[str, obje
 
 
 def test_issuer_has_no_trailing_slash_and_own_endpoints() -> None:
-    wide, own = Issuer(ISSUER, "oidc", None, "a key"), Issuer(ISSUER, "oauth", "Shop", "a key")
+    wide, own = (
+        Issuer(ISSUER, ClientProtocol.OPENID, None, "a key"),
+        Issuer(ISSUER, ClientProtocol.OAUTH, "Shop", "a key"),
+    )
     assert (wide.url, wide.token_endpoint) == (ISSUER, f"{ISSUER}/api/oidc/token")
     assert own.url == f"{ISSUER}/service/oauth/Shop"
     assert own.token_endpoint == f"{ISSUER}/api/oauth/Shop/token?apikey=a%20key"

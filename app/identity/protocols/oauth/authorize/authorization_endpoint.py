@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import (
     AuthorizationPage,
@@ -45,7 +46,9 @@ from app.identity.protocols.oauth.authorize.responses import response, untrusted
 _NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
 
 
-def open_request(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> StepResponse:
+def open_request(
+    context: Context, protocol: ClientProtocol, app: str | None, parameters: list[tuple[str, str]]
+) -> StepResponse:
     """Check the request and return the next step; store an interaction only where a page must be shown.
 
     Raises:

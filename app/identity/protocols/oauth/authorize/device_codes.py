@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.file import DEVICE_GRANT
 from app.contract.oauth import oauth_errors
 from app.contract.oauth.authorization_operations import DeviceRequest, DeviceResponse
@@ -19,7 +20,7 @@ from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.oauth_parameters import authorization_details, resource, scope
 from app.identity.protocols.oauth.authorize.pushed import ERRORS
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
-from app.identity.protocols.oauth.issuers import OIDC, Issuer
+from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
 from app.kit.operations.errors import OAuthError
 from app.kit.text.code_normalization import typed_code
@@ -79,7 +80,7 @@ def _new_user_code(context: Context) -> str:
 
 
 def _accepted(context: Context, client: Application, issuer: Issuer, req: DeviceRequest) -> dict[str, Any]:
-    default = scope.OPENID if issuer.protocol == OIDC and not client.is_self_registered else ""
+    default = scope.OPENID if issuer.protocol is ClientProtocol.OPENID and not client.is_self_registered else ""
     named = req.scope or " ".join(scope.defaults(context, client, issuer.protocol)) or default
     parameters = [("scope", named), ("resource", req.resource or "")]
     if (details := req.authorization_details) is not None:

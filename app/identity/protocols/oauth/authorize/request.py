@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -142,7 +143,7 @@ class UncheckedRequest:
     """The request during its checks: each check reads `values` and writes accepted parameters into `accepted`."""
 
     context: Context
-    protocol: str
+    protocol: ClientProtocol
     app: str | None
     parameters: list[tuple[str, str]]
     values: dict[str, str] = field(init=False)

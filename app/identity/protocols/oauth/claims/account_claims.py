@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth.oauth_errors import InsufficientScope, InvalidToken
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations.organization import Membership
@@ -150,7 +151,7 @@ def userinfo(context: Context, app: str | None) -> Document:
     if client is None or "openid" not in scopes:
         raise InsufficientScope
     named = issuers.of_application(context, client) if app is not None else None
-    if named is not None and (str(app).lower(), issuers.OIDC) != (client.issuer_name.lower(), named.protocol):
+    if named is not None and (str(app).lower(), ClientProtocol.OPENID) != (client.issuer_name.lower(), named.protocol):
         raise InvalidToken
     account = accounts.of_token(context)
     if account is None or not account.is_active or account.is_deleted:

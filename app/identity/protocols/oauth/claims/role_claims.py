@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.roles import tenant_roles
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.issuers import OIDC, Issuer
+from app.identity.protocols.oauth.issuers import Issuer
 from app.kit.clock import iso
 
 SCOPES: Final[Mapping[str, tuple[str, ...]]] = {"roles": ("roles", "role_contexts"), "permissions": ("permissions",)}
@@ -55,7 +56,9 @@ def of_tokens(
     if account is None or not expected:
         return RoleClaims({}, {})
     values = read(context, account, expected)
-    source = issuer.browser_endpoint(_SOURCE) if issuer.protocol == OIDC and "openid" in scope else None
+    source = (
+        issuer.browser_endpoint(_SOURCE) if issuer.protocol is ClientProtocol.OPENID and "openid" in scope else None
+    )
     return RoleClaims(_fitted(values, by_scope, source), _fitted(values, expected, source))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, get_args
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.file import GrantType
 from app.contract.applications.subject_types import SubjectType
 from app.contract.oauth import response_types
@@ -20,7 +21,7 @@ from app.identity.protocols.oauth.claims import organization_claims
 from app.identity.protocols.oauth.claims.account_claims import CLAIMS_OF_SCOPES, names
 from app.identity.protocols.oauth.client_authentication import authentication_methods
 from app.identity.protocols.oauth.grants import GRANTS
-from app.identity.protocols.oauth.issuers import OIDC, Issuer
+from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import client_certificates, client_keys, dpop
 from app.kit.operations.wire import Document
 
@@ -83,8 +84,8 @@ def _bytes(issuer: Issuer, offer: IssuerFeatures) -> bytes:
 
 
 def _members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any]:
-    is_openid = issuer.protocol == OIDC
-    keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
+    is_openid = issuer.protocol is ClientProtocol.OPENID
+    keys = issuer if is_openid else Issuer(issuer.hub_url, ClientProtocol.OPENID, None, issuer.key)
     return {
         "issuer": issuer.url,
         "authorization_endpoint": issuer.browser_endpoint("authorize"),
@@ -131,7 +132,11 @@ def _certificate_members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any
             "introspection_endpoint": at_mtls.client_endpoint("introspect"),
             "pushed_authorization_request_endpoint": at_mtls.client_endpoint("par"),
             "device_authorization_endpoint": at_mtls.client_endpoint("device"),
-            **({"userinfo_endpoint": at_mtls.browser_endpoint("userinfo")} if issuer.protocol == OIDC else {}),
+            **(
+                {"userinfo_endpoint": at_mtls.browser_endpoint("userinfo")}
+                if issuer.protocol is ClientProtocol.OPENID
+                else {}
+            ),
         }
     return members
 
@@ -142,7 +147,9 @@ def _response_types(issuer: Issuer, offer: IssuerFeatures) -> list[str]:
         return [response_types.CODE]
     # That section's later editions write `id_token token`: the order of the words has no meaning.
     return (
-        [*response_types.OPENID_TYPES, "id_token token"] if issuer.protocol == OIDC else [*response_types.OAUTH_TYPES]
+        [*response_types.OPENID_TYPES, "id_token token"]
+        if issuer.protocol is ClientProtocol.OPENID
+        else [*response_types.OAUTH_TYPES]
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.file import TOKEN_EXCHANGE
 from app.contract.oauth.oauth_errors import (
     InvalidGrant,
@@ -25,7 +26,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
-from app.identity.protocols.oauth.issuers import OIDC, Issuer
+from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import grant_accounts, id_token, lifetimes, subject_tokens, token_response
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
@@ -97,7 +98,7 @@ def _requested_type(client: Application, issuer: Issuer, req: TokenRequest) -> s
     is_served = {
         ACCESS_TOKEN: True,
         JWT: client.settings.access_token_format == "jwt",
-        ID_TOKEN: issuer.protocol == OIDC,
+        ID_TOKEN: issuer.protocol is ClientProtocol.OPENID,
     }
     if not is_served.get(kind, False):
         raise InvalidRequest("The requested_token_type is not supported.")

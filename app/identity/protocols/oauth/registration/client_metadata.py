@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.file import DEVICE_GRANT, ApplicationFile
 from app.contract.applications.localized_texts import LOCALIZED, MAX_LANGUAGES, LocalizedTexts, language_tag
 from app.contract.applications.settings import ApplicationSettings
@@ -45,7 +46,7 @@ def read(
     members: Mapping[str, Any],
     *,
     name: str,
-    protocol: str = "openid",
+    protocol: ClientProtocol = ClientProtocol.OPENID,
     schemes: Collection[str] = (),
     allows_http: bool = False,
     own_urls: Sequence[str] = (),
@@ -175,7 +176,7 @@ def _complete(provided: dict[str, Any], protocol: str) -> None:
     scope = provided.get("scope", " ".join(SCOPES))
     if not isinstance(scope, str):
         raise InvalidClientMetadata("scope: expected a text with spaces between the scopes.")
-    requested = {"openid", *scope.split()} if protocol == "openid" else set(scope.split()) - {"openid"}
+    requested = {"openid", *scope.split()} if protocol is ClientProtocol.OPENID else set(scope.split()) - {"openid"}
     provided["scope"] = " ".join(item for item in SCOPES if item in requested)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.contract.applications.client_authentication import SECRET_JWT
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.oauth.client_registration_operations import NewRegistrationResponse, RegistrationResponse
 from app.contract.oauth.oauth_errors import InvalidClientMetadata, InvalidToken, RegistrationClosed, UnknownApplication
@@ -155,7 +156,7 @@ def remove(context: Context, client_id: str) -> None:
     context.audit.record("application.unregistered", client_id=client_id)
 
 
-def _read(context: Context, members: Mapping[str, Any], *, name: str, protocol: str) -> ApplicationSettings:
+def _read(context: Context, members: Mapping[str, Any], *, name: str, protocol: ClientProtocol) -> ApplicationSettings:
     return client_metadata.read(
         members,
         name=name,
@@ -171,10 +172,10 @@ def allows_http(context: Context) -> bool:
     return context.services.settings.public_scheme == "http"
 
 
-def _issuer_of(context: Context, app: str | None) -> tuple[str, str | None]:
+def _issuer_of(context: Context, app: str | None) -> tuple[ClientProtocol, str | None]:
     """Return the protocol of the address, and the name of the application that it names. Raises UnknownApplication."""
     if app is None:
-        return "openid", None
+        return ClientProtocol.OPENID, None
     client = issuers.require_application(context, app)
     if client.is_self_registered:
         raise UnknownApplication

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth.oauth_token_operations import TokenResponse
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
@@ -87,7 +88,7 @@ def _response(
 
 
 def _has_id_token(issuer: Issuer, grant: GrantResult) -> bool:
-    return not grant.is_access_only and id_token.OPENID in grant.scope and issuer.protocol == "oidc"
+    return not grant.is_access_only and id_token.OPENID in grant.scope and issuer.protocol is ClientProtocol.OPENID
 
 
 def _scope_and_claims(

@@ -2,13 +2,13 @@
 section 3.1.1, OAuth 2.0 Multiple Response Types sections 3 and 5). RFC 9700 section 2.1.2 advises against tokens in a URI.
 """
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth import response_types
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 
-_TYPES = {issuers.OIDC: response_types.OPENID_TYPES, issuers.OAUTH: response_types.OAUTH_TYPES}
+_TYPES = {ClientProtocol.OPENID: response_types.OPENID_TYPES, ClientProtocol.OAUTH: response_types.OAUTH_TYPES}
 
 
 def check(request: UncheckedRequest) -> None:

@@ -5,11 +5,12 @@ section 3.3). A known scope for which the client is not registered is an error. 
 default scopes that the client may have (decision 0342).
 """
 
+from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.oauth.response_types import CODE
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers, resource_indicators
+from app.identity.protocols.oauth import resource_indicators
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims.account_claims import CLAIMS_OF_SCOPES
 
@@ -22,15 +23,15 @@ def check(request: UncheckedRequest) -> None:
     settings = request.client.settings
     if not requested:
         requested = defaults(request.context, request.client, request.protocol)
-        if not requested and (request.protocol == issuers.OIDC or request.client.is_self_registered):
+        if not requested and (request.protocol is ClientProtocol.OPENID or request.client.is_self_registered):
             raise RefusedByRedirect("invalid_scope", "The scope is missing, and there is no default.")
-    if request.protocol == issuers.OIDC and OPENID not in requested:
+    if request.protocol is ClientProtocol.OPENID and OPENID not in requested:
         raise RefusedByRedirect("request_not_supported", "The scope openid is missing.")
     allowed = _allowed(request.client)
     if refused := next((name for name in requested if name in _KNOWN - allowed), None):
         raise RefusedByRedirect("invalid_scope", f"The scope {refused} is not registered for this client.")
     omitted = {name for name in requested if name not in allowed}
-    if request.protocol == issuers.OAUTH:
+    if request.protocol is ClientProtocol.OAUTH:
         omitted.add(OPENID)  # only the OpenID endpoints issue id_tokens
     # Without a code `offline_access` is ignored (OpenID Connect Core section 11); a device has no response type.
     brings_code = CODE in request.accepted.get("response_type", CODE).split()
@@ -42,11 +43,11 @@ def check(request: UncheckedRequest) -> None:
     )
 
 
-def defaults(context: Context, client: Application, protocol: str) -> tuple[str, ...]:
+def defaults(context: Context, client: Application, protocol: ClientProtocol) -> tuple[str, ...]:
     """Return the tenant's default scopes that the client may have, with `openid` where only OpenID requests are; empty for none."""
     allowed = _allowed(client)
     found = [name for name in context.tenant.settings.default_scopes if name in allowed]
-    needed = [OPENID] if found and protocol == issuers.OIDC and OPENID in allowed else []
+    needed = [OPENID] if found and protocol is ClientProtocol.OPENID and OPENID in allowed else []
     return tuple(dict.fromkeys([*needed, *found]))
 
 
