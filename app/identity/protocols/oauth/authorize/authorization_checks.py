@@ -27,12 +27,10 @@ from app.identity.protocols.oauth.authorize.openid_parameters import (
     prompt,
 )
 from app.identity.protocols.oauth.authorize.request import Check, Recheck
-from app.identity.protocols.oauth.authorize.responses import jarm
 
 # Until these pass, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1): they raise RefusedOnPage.
 CLIENT_CHECKS: tuple[Check, ...] = (
     client_id.check,
-    jarm.create_keys,
     request_object.expand,
     redirect_uri.check,
 )

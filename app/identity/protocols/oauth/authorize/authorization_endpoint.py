@@ -41,7 +41,7 @@ from app.identity.protocols.oauth.authorize.request import (
     RefusedOnPage,
     UncheckedRequest,
 )
-from app.identity.protocols.oauth.authorize.responses import response, untrusted_redirects
+from app.identity.protocols.oauth.authorize.responses import jarm, response, untrusted_redirects
 
 _NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
 
@@ -61,6 +61,7 @@ def open_request(
             check(unchecked)
     except RefusedOnPage as refusal:
         return _error_page(context, unchecked, refusal)
+    jarm.create_missing_keys(context, unchecked.client)
     try:
         for check in authorization_checks.PARAMETER_CHECKS:
             check(unchecked)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -83,8 +84,17 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     return PushedResponse(request_uri=f"{PREFIX}{token.text}", expires_in=int(LIFETIME.total_seconds()))
 
 
-def read(request: UncheckedRequest, address: str) -> dict[str, str]:
-    """Return the parameters of a pushed request of this client (RFC 9126 section 4).
+@dataclass(frozen=True)
+class StoredRequest:
+    """A request that was pushed before: the digest of its address, its parameters, and whether a request object had them."""
+
+    token_hash: str
+    parameters: dict[str, str]
+    is_signed: bool
+
+
+def require(request: UncheckedRequest, address: str) -> StoredRequest:
+    """Return a pushed request of this client (RFC 9126 section 4).
 
     Raises:
         RefusedByRedirect: it is unknown, used or expired, another client's, or was pushed to another issuer.
@@ -93,8 +103,7 @@ def read(request: UncheckedRequest, address: str) -> dict[str, str]:
     expected = {"client_id": request.client.client_id, "issuer": request.issuer.url}
     if token is None or not expected.items() <= token.facts.items() or _is_late(token, request.context.now):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri has expired or was used.")
-    request.accepted.update({"pushed": token.token_hash, _SIGNED: token.facts.get(_SIGNED, False)})
-    return dict(token.facts["parameters"])
+    return StoredRequest(token.token_hash, dict(token.facts["parameters"]), token.facts.get(_SIGNED, False))
 
 
 def hold(context: Context, token_hash: str | None) -> None:

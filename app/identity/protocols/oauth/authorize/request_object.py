@@ -41,8 +41,10 @@ def expand(request: UncheckedRequest) -> None:
     address = request.values.get("request_uri", "")
     try:
         if address.startswith(pushed.PREFIX) and not request.is_push:
-            request.replace(pushed.read(request, address))
-            _demand(request.client, is_pushed=True, is_signed=request.accepted["is_signed"])
+            stored = pushed.require(request, address)
+            request.replace(stored.parameters)
+            request.accepted.update(pushed=stored.token_hash, is_signed=stored.is_signed)
+            _demand(request.client, is_pushed=True, is_signed=stored.is_signed)
             return
         text = _text(request)
         if text is not None:

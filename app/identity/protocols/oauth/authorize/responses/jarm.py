@@ -8,15 +8,14 @@ from typing import Final
 
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.authorize.request import UncheckedRequest
 
 LIFETIME: Final = timedelta(minutes=10)
 """The longest lifetime that JARM section 2.1 recommends; the client reads the response at once."""
 
 
-def create_keys(request: UncheckedRequest) -> None:
+def create_missing_keys(context: Context, client: Application) -> None:
     """Create the missing keys for the client's tokens and responses, in a transaction of their own, before this one writes."""
-    request.context.services.signing_keys.current(request.context.work, *request.client.settings.algorithms)
+    context.services.signing_keys.current(context.work, *client.settings.algorithms)
 
 
 def signed(context: Context, client: Application, parameters: Mapping[str, str]) -> str:
