@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from app.contract.published.texts import section
+from app.contract.resources import RESOURCES, import_contract
 
 _DERIVED = re.compile(r"^(New|Changed|Each|All|Other|Own)(?=[A-Z])")
 """Prefixes of model names that are derived from a resource's model."""
@@ -41,4 +43,14 @@ def schema_texts() -> Mapping[str, str]:
 
 def description_of_schema(schema: str) -> str:
     """Return the description of a schema; "" if there is none."""
-    return schema_texts().get(schema) or schema_texts().get(_DERIVED.sub("", schema), "")
+    return (
+        schema_texts().get(schema) or schema_texts().get(_DERIVED.sub("", schema)) or _texts_of_lists().get(schema, "")
+    )
+
+
+@cache
+def _texts_of_lists() -> Mapping[str, str]:
+    """Return the descriptions of resources' lists."""
+    import_contract()
+    collections = [resource for resource in RESOURCES if not resource.is_singleton]
+    return {f"{resource.model.__name__}s": f"The tenant’s {resource.plural}." for resource in collections}

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Final
 
-from app.identity.administration.applications import (
-    identity_providers,
-    initial_access_token_administration,
-    jwt_apps,
-    oauth_clients,
-    saml_apps,
-    storefronts,
-)
+from app.identity.administration import applications, tenant_settings
 from app.identity.administration.settings_store import SettingsStore
-from app.identity.administration.tenant_settings import (
-    access_restrictions,
-    captcha_settings,
-    consent_forms,
-    custom_domains,
-    custom_object_types,
-    registration_schema,
-    second_factor_settings,
-    security_administration,
-    themes,
-)
 from app.identity.authentication.registration import sott_rules
 from app.identity.messaging.tenant_templates import template_rules
 from app.identity.platform.resource_storage.items import Store
@@ -31,24 +16,18 @@ from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import InSettings, InTable, Resource
 
+
+def _rules_in(package: ModuleType) -> dict[Resource, Rules]:
+    """Return the `RULES` of the package's modules."""
+    modules = [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
+    return {resource: rules for module in modules for resource, rules in getattr(module, "RULES", {}).items()}
+
+
 RULES: Final[dict[Resource, Rules]] = {
-    **access_restrictions.RULES,
-    **captcha_settings.RULES,
-    **consent_forms.RULES,
-    **custom_domains.RULES,
-    **custom_object_types.RULES,
-    **initial_access_token_administration.RULES,
-    **jwt_apps.RULES,
-    **oauth_clients.RULES,
-    **identity_providers.RULES,
-    **registration_schema.RULES,
-    **saml_apps.RULES,
-    **second_factor_settings.RULES,
-    **security_administration.RULES,
+    **_rules_in(applications),
+    **_rules_in(tenant_settings),
     **sott_rules.RULES,
-    **storefronts.RULES,
     **template_rules.RULES,
-    **themes.RULES,
 }
 _NONE: Final = Rules()
 
