@@ -146,7 +146,7 @@ def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] =
             annotation = _inner_content(info, is_left_out)
             default = _content_default(annotation, info.default)
             fields[stored_key(name, info)] = (annotation, _plain(info, default, info.default_factory))
-    return _create_model(f"{model.__name__}Content", Content, fields)
+    return _create_model(f"{model.__name__}Content", Content, fields, model.__doc__)
 
 
 def _content_default(annotation: Any, default: Any) -> Any:
@@ -178,7 +178,7 @@ def file_model(resource: Resource) -> type[BaseModel]:
             )
     if not more:
         return base
-    return _create_model(f"{resource.model.__name__}File", base, more)
+    return _create_model(f"{resource.model.__name__}File", base, more, base.__doc__)
 
 
 def _inner_content(info: FieldInfo, is_left_out: Callable[[FieldInfo], bool]) -> Any:
@@ -283,8 +283,11 @@ def _answer(model: type[Wire]) -> type[Wire]:
 
 
 def _in_path(infos: Iterable[FieldInfo]) -> Fields:
-    parameters = [mark_of(info, Key).parameter for info in infos]
-    return {f"in_path_{name.lower()}": (Annotated[str, From.PATH], Field(alias=name)) for name in parameters}
+    described = {mark_of(info, Key).parameter: info.description for info in infos}
+    return {
+        f"in_path_{name.lower()}": (Annotated[str, From.PATH], Field(alias=name, description=text))
+        for name, text in described.items()
+    }
 
 
 def _bare(info: FieldInfo, *, is_nullable: bool) -> Any:
@@ -307,7 +310,7 @@ def _validators(info: FieldInfo) -> list[Any]:
 
 
 def _plain(info: FieldInfo, default: Any, factory: Any, alias: str | None = None) -> Any:
-    named: dict[str, Any] = {"alias": alias, "description": info.description}
+    named: dict[str, Any] = {"alias": alias, "description": info.description, "examples": info.examples}
     return Field(default_factory=factory, **named) if factory is not None else Field(default=default, **named)
 
 
