@@ -120,7 +120,7 @@ def _twice(resource: Resource) -> Iterator[str]:
         if member.is_content and paths.setdefault(member.path, member.request_name) != member.request_name:
             yield f"{member.request_name} and {paths[member.path]} are kept under one key."
     for member in resource.members if resource.content is None else ():
-        stored_as: StoredAs | None = member.mark(StoredAs)
+        stored_as = member.mark(StoredAs)
         if stored_as and member.is_content and not stored_as.key.isidentifier():
             yield f"{member.request_name} is kept at {stored_as.key!r}: declare the model of the `content`, or a plain name."
         if member.mark(SettingsKey):

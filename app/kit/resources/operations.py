@@ -56,6 +56,10 @@ class BoundOperation:
     draft: OperationDraft
 
     @property
+    def resource(self) -> Resource:
+        return self.draft.resource
+
+    @property
     def bad(self) -> type[ApiError]:
         """The error of a malformed field."""
         return self.draft.resource.error_profile.bad_parameter

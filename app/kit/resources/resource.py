@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -23,6 +23,9 @@ from app.kit.operations.wire import Wire
 
 MASKED = "********"
 """The value of a secret in responses; in a request it leaves the secret unchanged."""
+
+
+Mark = TypeVar("Mark")
 
 
 class ResourceError(Exception):
@@ -206,7 +209,7 @@ class ResourceMember:
     request_name: str  # with dots between the parts
     info: FieldInfo = field(compare=False)
 
-    def mark(self, kind: type[Any]) -> Any:
+    def mark(self, kind: type[Mark]) -> Mark | None:
         return mark_of(self.info, kind)
 
     @property
@@ -215,13 +218,11 @@ class ResourceMember:
 
     @property
     def key(self) -> Key | None:
-        found: Key | None = self.mark(Key)
-        return found
+        return self.mark(Key)
 
     @property
     def distinct(self) -> Distinct | None:
-        found: Distinct | None = self.mark(Distinct)
-        return found
+        return self.mark(Distinct)
 
     @property
     def is_secret(self) -> bool:
@@ -234,7 +235,7 @@ class ResourceMember:
         return not (self.roles & NOT_STORED_IN_CLEAR or (key and key.is_minted))
 
 
-def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
+def mark_of(info: FieldInfo, kind: type[Mark]) -> Mark | None:
     """Return a field's mark of that kind, or None."""
     return next((item for item in info.metadata if isinstance(item, kind)), None)
 
@@ -365,12 +366,12 @@ def wire_name(model: type[Wire], name: str, info: FieldInfo) -> str:
 
 def stored_key(name: str, info: FieldInfo) -> str:
     """Return the key of a field in its item's content."""
-    stored_as: StoredAs | None = mark_of(info, StoredAs)
+    stored_as = mark_of(info, StoredAs)
     return stored_as.key if stored_as else name
 
 
 def _stored_path(name: str, info: FieldInfo, parent: tuple[str, ...]) -> tuple[str, ...]:
-    settings_key: SettingsKey | None = mark_of(info, SettingsKey)
+    settings_key = mark_of(info, SettingsKey)
     if settings_key:
         return tuple(settings_key.path.split("."))
     return parent if mark_of(info, Flattened) else (*parent, stored_key(name, info))

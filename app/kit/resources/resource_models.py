@@ -24,6 +24,7 @@ from app.kit.resources.resource import (
     RequestName,
     Resource,
     ResourceAction,
+    ResourceMember,
     ResponseType,
     SettingsKey,
     StoredAs,
@@ -92,8 +93,7 @@ def replace_request(resource: Resource) -> type[Wire]:
 
 def item_request(resource: Resource, *, needs_id: bool) -> type[Wire]:
     """Return the request that identifies an item, in the path and, if the complete id is needed, in the body."""
-    named = [member.info for member in resource.keys]
-    fields = _in_path(info for info in named if mark_of(info, Key).parameter)
+    fields = _in_path(resource.keys)
     for member in resource.keys if needs_id else ():
         if member.key and not member.key.parameter:
             alias = wire_name(Wire, member.fields[0], member.info)
@@ -105,7 +105,7 @@ def item_request(resource: Resource, *, needs_id: bool) -> type[Wire]:
 def action_request(resource: Resource, action: ResourceAction) -> type[Wire]:
     """Return the request of an action: the id in the path, and the action's own fields."""
     name = f"{resource.model.__name__}{action.name.title().replace('_', '')}"
-    fields = _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
+    fields = _in_path(resource.keys)
     return _create(name, action.request, fields)
 
 
@@ -199,7 +199,7 @@ def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -
 
 
 def _is_stored(info: FieldInfo) -> bool:
-    key: Key | None = mark_of(info, Key)
+    key = mark_of(info, Key)
     return mark_of(info, FieldRole) not in NOT_STORED_IN_CLEAR and not (key and key.is_minted)
 
 
@@ -218,7 +218,7 @@ def _request(
     if fields is None:
         return resource.model
     if has_path_id:
-        fields |= _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
+        fields |= _in_path(resource.keys)
     name = f"{prefix}{resource.model.__name__}"
     return _create(name, _base(resource, is_update=is_update), {**fields, **(headers or {})})
 
@@ -239,7 +239,7 @@ def _request_fields(
     fields: Fields = {}
     is_same = resource.is_singleton
     for name, info in model.model_fields.items():
-        key: Key | None = mark_of(info, Key)
+        key = mark_of(info, Key)
         is_excluded = mark_of(info, FieldRole) in NOT_IN_REQUESTS or is_left_out(info)
         if is_excluded or (key and (key.is_minted or (has_path_id and key.parameter))):
             is_same = False
@@ -282,8 +282,8 @@ def _answer(model: type[Wire]) -> type[Wire]:
     return _create(model.__name__, Wire, fields, model.__doc__)
 
 
-def _in_path(infos: Iterable[FieldInfo]) -> Fields:
-    described = {mark_of(info, Key).parameter: info.description for info in infos}
+def _in_path(members: Iterable[ResourceMember]) -> Fields:
+    described = {key.parameter: member.info.description for member in members if (key := member.key) and key.parameter}
     return {
         f"in_path_{name.lower()}": (Annotated[str, From.PATH], Field(alias=name, description=text))
         for name, text in described.items()

@@ -28,8 +28,6 @@ RENAMED = {"app.commands.database: app.identity.platform.store.migrate": "the co
 TWO_MODULES = {
     "authorization_details": "the check of a parameter of the authorization request has its name",
     "claims": "as above, beside the claims of the outbox",
-    "consent_forms": "the registry of resources names settings as the resource",
-    "registration_schema": "as above",
     "initial_access_tokens": "the export names sections of the file as the file does",
 }
 """Names of several modules that other modules import."""

@@ -278,7 +278,7 @@ def writes(resource: Resource) -> list[BoundOperation]:
 
 def write(tenant: TenantServer, token: str, bound: BoundOperation, body: Body | None, of: Body) -> TestResponse:
     """Ask an operation on the item that an answer shows."""
-    operation, sample = bound.operation, SAMPLES[bound.draft.resource.kind]
+    operation, sample = bound.operation, SAMPLES[bound.resource.kind]
     path, ids = operation.path, {name: of.get(member) for name, member in sample.key.items()}
     for name, value in ids.items():
         path = path.replace(f"{{{name}}}", str(value))

@@ -14,7 +14,7 @@ from app.kit.resources.resource_values import value_at
 
 def taken(bound: BoundOperation) -> ApiError:
     """Return the refusal of an id or of unique values that another item has; that of a malformed field names them."""
-    resource, error = bound.draft.resource, bound.draft.resource.exists or bound.bad
+    resource, error = bound.resource, bound.resource.exists or bound.bad
     members = [resource.named(name) for name in resource.unique] or resource.keys
     named = ", ".join(member.request_name for member in members)
     return error(f"{named}: another one; there is {resource.with_article} with it.") if error is bound.bad else error()
@@ -22,7 +22,7 @@ def taken(bound: BoundOperation) -> ApiError:
 
 def unknown(bound: BoundOperation) -> ApiError:
     """Return the refusal of an unknown item; that of a malformed field names its id."""
-    resource, error = bound.draft.resource, bound.unknown
+    resource, error = bound.resource, bound.unknown
     named = ", ".join((member.key and member.key.parameter) or member.request_name for member in resource.keys)
     return error(f"{named}: the id of {resource.with_article}.") if error is bound.bad else error()
 
@@ -40,7 +40,7 @@ def refuse_changed_identity(bound: BoundOperation, raw: RawRequest, current: Wir
 def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:
     """Yield the members that identify the item in the path, and those that are set when it is created."""
     is_in_body = bound.draft.does is not None and bound.draft.does.id_in_body
-    for member in bound.draft.resource.members:
+    for member in bound.resource.members:
         is_id = member.key is not None and bool(member.key.parameter)
         if len(member.fields) == 1 and ((is_id and not is_in_body) or FIXED in member.roles):
             yield member

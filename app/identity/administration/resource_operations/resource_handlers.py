@@ -12,7 +12,7 @@ from app.kit.operations.wire import Wire
 from app.kit.resources.operations import BoundOperation
 from app.kit.resources.resource import CREATE, DELETE, LIST, READ, REPLACE, UPDATE, Verb
 
-_BY_VERB: dict[Verb, Callable[[Context, BoundOperation, Wire], Wire]] = {
+_BY_VERB: dict[Verb, Callable[[BoundOperation, Context, Wire], Wire]] = {
     LIST: resource_operations.read,
     READ: resource_operations.read,
     CREATE: resource_operations.create,
@@ -27,13 +27,7 @@ def implement(bound: Iterable[BoundOperation]) -> None:
     for item in bound:
         does = item.draft.does
         handler = resource_operations.act if does is None else _BY_VERB[does.verb]
-        item.operation.implements(partial(_handle, handler, item))
-
-
-def _handle(
-    handler: Callable[[Context, BoundOperation, Wire], Wire], bound: BoundOperation, context: Context, req: Wire
-) -> Wire:
-    return handler(context, bound, req)
+        item.operation.implements(partial(handler, item))
 
 
 import_contract()

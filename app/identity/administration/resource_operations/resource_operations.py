@@ -35,20 +35,20 @@ from app.kit.resources.resource_models import MAX_ON_A_PAGE
 from app.kit.resources.resource_values import ItemInput, put_at, value_at
 
 
-def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+def read(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Return an item, or the list of items below the path. Raises the resource's `unknown` or `unset`."""
-    resource, does = bound.draft.resource, bound.draft.does
+    resource, does = bound.resource, bound.draft.does
     provided = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
         return _listed(context, bound, _requested_items(context, bound, req, provided.item_id))
     return shown(context, bound, _stored(context, bound, provided))
 
 
-def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+def create(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Create an item. Raises the resource's `exists`, and its error profile's refusal of a malformed field."""
-    resource = bound.draft.resource
+    resource = bound.resource
     if resource.is_singleton:
-        return update(context, bound, req)
+        return update(bound, context, req)
     if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
         return earlier
     provided = _read_input(context, bound, req)
@@ -69,10 +69,10 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     return response
 
 
-def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+def update(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
     provided = _read_input(context, bound, req)
-    if rules_of(bound.draft.resource).before_lock is not None:
+    if rules_of(bound.resource).before_lock is not None:
         _prepare(context, bound, _changeable(context, bound, provided), provided)
     _lock(context)
     before = _changeable(context, bound, provided)
@@ -85,14 +85,14 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     return shown(context, bound, after)
 
 
-def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
+def replace_all(bound: BoundOperation, context: Context, req: Any) -> Wire:
     """Replace all items by those of the body; items that it omits are removed."""
-    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
+    resource, store, access = bound.resource, store_of(bound.resource), StoreAccess.of(context)
     provided = [_read_input(context, bound, element) for element in req.data]
     _lock(context)
     items = [Item(_new_id(bound, element), element.content(), element.secrets) for element in provided]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
-        raise bound.draft.resource.exists or bound.bad("Data: each item once.")
+        raise bound.resource.exists or bound.bad("Data: each item once.")
     stored, writer = {item.id: item for item in store.items(access, resource)}, _writer(context, bound)
     for item_id in stored.keys() - {item.id for item in items}:
         writer.remove(stored[item_id])
@@ -105,17 +105,17 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     return _listed(context, bound, store.items(access, resource))
 
 
-def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+def delete(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
     provided = _identified(context, bound, req)
     _lock(context)
     _writer(context, bound).remove(_stored(context, bound, provided))
-    return bound.draft.resource.deleted()
+    return bound.resource.deleted()
 
 
-def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
+def act(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Run an action: renew the secrets that it declares, then call its hook. Raises `unknown`."""
-    resource, action = bound.draft.resource, bound.draft.action
+    resource, action = bound.resource, bound.draft.action
     if action is None:
         raise LookupError(bound.draft.name)
     provided = resource_values.read_input(resource, req)
@@ -139,7 +139,7 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
     """Return an item as a response; secrets are masked, except those to `reveal`."""
-    resource = bound.draft.resource
+    resource = bound.resource
     content = resource_models.content_of(resource).model_validate(item.content)
     moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
     values = resource_values.response_values(
@@ -152,12 +152,12 @@ def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[
 
 def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> Wire:
     listed = [shown(context, bound, item) for item in items]
-    return resource_models.list_answer(bound.draft.resource).model_validate({"data": listed})
+    return resource_models.list_answer(bound.resource).model_validate({"data": listed})
 
 
 def _requested_items(context: Context, bound: BoundOperation, req: Any, id_prefix: tuple[str, ...]) -> Sequence[Item]:
     """Return the requested page; without one all items, or the first page of a resource that has a default page."""
-    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
+    resource, store, access = bound.resource, store_of(bound.resource), StoreAccess.of(context)
     page, size = getattr(req, "page", None), getattr(req, "page_size", None)
     if page is None and size is None and not resource.has_default_page:
         items = store.items(access, resource, id_prefix)
@@ -181,7 +181,7 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
 
 def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return the input of a request, which may be its path alone."""
-    provided, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
+    provided, rules = resource_values.read_input(bound.resource, req), rules_of(bound.resource)
     if rules.on_input is not None:
         rules.on_input(context, provided)
     return provided
@@ -189,7 +189,7 @@ def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
 
 def _stored(context: Context, bound: BoundOperation, provided: ItemInput) -> Item:
     """Return the item that a request identifies. Raises `unknown`, `unset`."""
-    resource = bound.draft.resource
+    resource = bound.resource
     item = store_of(resource).item(StoreAccess.of(context), resource, provided.item_id)
     if item is None:
         raise resource_errors.unknown(bound)
@@ -201,18 +201,18 @@ def _stored(context: Context, bound: BoundOperation, provided: ItemInput) -> Ite
 def _changeable(context: Context, bound: BoundOperation, provided: ItemInput) -> Item:
     """Return the item that a request changes. Raises `unknown`, `unset`, and MachineRefused for a program that lacks a power of it."""
     item = _stored(context, bound, provided)
-    rules_of(bound.draft.resource).require_powers(context, item)
+    rules_of(bound.resource).require_powers(context, item)
     return item
 
 
 def _updated(context: Context, bound: BoundOperation, before: Item, provided: ItemInput) -> Item:
-    content, secrets = provided.content(_base(bound.draft.resource, before)), provided.secrets_after(before.secrets)
+    content, secrets = provided.content(_base(bound.resource, before)), provided.secrets_after(before.secrets)
     return replace(before, content=content, secrets=secrets, modified_at=context.now)
 
 
 def _prepare(context: Context, bound: BoundOperation, before: Item | None, provided: ItemInput) -> None:
     """Call other systems, on valid content, before the tenant is locked; the database connection is returned meanwhile."""
-    call = rules_of(bound.draft.resource).before_lock
+    call = rules_of(bound.resource).before_lock
     if call is None:
         return
     after = _updated(context, bound, before, provided) if before is not None else Item((), provided.content())
@@ -230,7 +230,7 @@ def _lock(context: Context) -> None:
 
 def _new_id(bound: BoundOperation, item_input: ItemInput) -> tuple[str, ...]:
     parts = []
-    for member in bound.draft.resource.keys:
+    for member in bound.resource.keys:
         key = member.key
         if key is not None and key.is_minted:
             parts.append(randomness.guid())
@@ -247,7 +247,7 @@ def _new_id(bound: BoundOperation, item_input: ItemInput) -> tuple[str, ...]:
 def _refuse_unreachable(bound: BoundOperation, member: ResourceMember, part: str) -> None:
     """Refuse an id that cannot be a path segment, or that is a fixed segment of another path."""
     is_plain = part not in ("", ".", "..") and "/" not in part and len(part) <= 200
-    if not is_plain or part.lower() in _fixed_segments(bound.draft.resource):
+    if not is_plain or part.lower() in _fixed_segments(bound.resource):
         raise bound.bad(f"{member.request_name}: another one; this cannot stand in an address.")
 
 
@@ -286,7 +286,7 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
 
 
 def _writer(context: Context, bound: BoundOperation) -> Writer:
-    return Writer(context, bound.draft.resource, bound.bad, resource_errors.taken(bound))
+    return Writer(context, bound.resource, bound.bad, resource_errors.taken(bound))
 
 
 def _write(writer: Writer, before: Item | None, after: Item, event: str = "changed") -> None:
@@ -296,7 +296,7 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
 
 
 def _refuse_too_many(bound: BoundOperation, writer: Writer) -> None:
-    resource = bound.draft.resource
+    resource = bound.resource
     if writer.store.count(writer.access, resource) >= resource.max_items:
         raise bound.bad(f"At most {resource.max_items} {resource.plural}.")
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import Final
 
-from app.identity.administration import applications, tenant_settings
 from app.identity.administration.settings_store import SettingsStore
 from app.identity.authentication.registration import sott_rules
 from app.identity.messaging.tenant_templates import template_rules
@@ -17,15 +15,16 @@ from app.identity.platform.resource_storage.rules import Rules
 from app.kit.resources.resource import InSettings, InTable, Resource
 
 
-def _rules_in(package: ModuleType) -> dict[Resource, Rules]:
+def _rules_in(package: str) -> dict[Resource, Rules]:
     """Return the `RULES` of the package's modules."""
-    modules = [import_module(f"{package.__name__}.{module.name}") for module in iter_modules(package.__path__)]
+    found = iter_modules(import_module(package).__path__)
+    modules = [import_module(f"{package}.{module.name}") for module in found]
     return {resource: rules for module in modules for resource, rules in getattr(module, "RULES", {}).items()}
 
 
 RULES: Final[dict[Resource, Rules]] = {
-    **_rules_in(applications),
-    **_rules_in(tenant_settings),
+    **_rules_in("app.identity.administration.applications"),
+    **_rules_in("app.identity.administration.tenant_settings"),
     **sott_rules.RULES,
     **template_rules.RULES,
 }
