@@ -9,16 +9,32 @@ from app.contract import errors
 from app.contract.accounts.account_operations import EmailEntry
 from app.contract.passkeys import passkey_sign_in_operations
 from app.contract.passkeys.models import PublicKey, RegisterBegin
+from app.contract.profile import Profile
 from app.contract.registration import registration_choice_operations, registration_operations
+from app.contract.shared_parameters import PREVENT_EMAIL, PREVENT_SMS
 from app.contract.shared_responses import Deleted, Posted
-from app.identity.authentication.registration import account_registration, api_registration, choice_lists, sott
+from app.contract.sign_in.sign_in_operations import Login
+from app.identity.authentication.registration import account_registration, choice_lists, sott
+from app.identity.authentication.registration.account_registration import RegistrationOptions
+from app.identity.authentication.sign_in import required_actions
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
+from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import UserEntity
+from app.identity.credentials.pins import pin_tokens
+from app.identity.credentials.second_factors import second_factors
+from app.identity.credentials.tokens import tokens
+from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import active_policies
+from app.identity.directory.organizations.invitations import email_invitations, join_by_invitation
+from app.identity.directory.organizations.invitations.invitation import EmailInvitation
 from app.identity.platform.context import Context
+from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.operations.wire import Document
@@ -28,8 +44,8 @@ from app.kit.operations.wire import Document
 def with_sott(context: Context, req: registration_operations.Registration) -> registration_operations.Registered:
     account_registration.require_enabled(context)
     sott.check(context, req.sott)
-    options = api_registration.options_for(context, req)
-    return api_registration.respond(
+    options = _options_for(context, req)
+    return _respond(
         context,
         req,
         account_registration.register(context, account_registration.read_draft(context, req, options), options),
@@ -42,10 +58,10 @@ def with_captcha(
 ) -> registration_operations.Registered:
     """Register with a captcha, verified last so that a mistyped field does not require another captcha."""
     account_registration.require_enabled(context)
-    options = api_registration.options_for(context, req)
+    options = _options_for(context, req)
     draft = account_registration.read_draft(context, req, options)
     captcha_verification.require_solved(context, captcha_verification.from_parameters(req))
-    return api_registration.respond(context, req, account_registration.register(context, draft, options))
+    return _respond(context, req, account_registration.register(context, draft, options))
 
 
 @passkey_sign_in_operations.begin_sign_up.implements
@@ -73,11 +89,11 @@ def finish_with_passkey(
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
     email = str(new_passkey.challenge_token.facts["name"])
     request = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    options = replace(api_registration.options_for(context, req), has_password=False)
+    options = replace(_options_for(context, req), has_password=False)
     result = passkey_sign_up.register(
         context, new_passkey, account_registration.read_draft(context, request, options), options
     )
-    return api_registration.respond(
+    return _respond(
         context,
         req,
         result,
@@ -133,6 +149,87 @@ def remove_record(context: Context, req: registration_choice_operations.RecordId
 def remove_type(context: Context, req: registration_choice_operations.DeleteRecordType) -> Deleted:
     choice_lists.remove_type(context, req.type)
     return Deleted()
+
+
+def _options_for(context: Context, req: registration_operations.RegistrationModel) -> RegistrationOptions:
+    """Return the registration options of an API request. Raises ClosedInvitation, OrganizationInactive for its invitation."""
+    invited = _invitation(context, req)
+    options = VerificationOptions(
+        url=req.verification_url,
+        email_template=req.email_template,
+        sms_template=req.sms_template,
+        is_voice_otp=req.is_voice_otp,
+        welcome_template=req.welcome_email_template,
+        sends_sms=not req.has_option(PREVENT_SMS),
+    )
+    return RegistrationOptions(
+        options,
+        source=account_registration.registration_source(req.referer),
+        accepts_terms=req.accept_privacy_policy,
+        consents=req.consents,
+        sends_mail=not req.has_option(PREVENT_EMAIL),
+        suppress_webhook=req.suppress_webhook,
+        hides_taken=context.tenant.settings.hide_unknown_accounts,
+        invited_email=invited.email_key if invited is not None else "",
+    )
+
+
+def _respond(
+    context: Context,
+    req: registration_operations.RegistrationModel,
+    result: account_registration.RegistrationResult,
+    methods: tuple[str, ...] = ("pwd",),
+    *,
+    counts_as_two_factors: bool = False,
+) -> registration_operations.Registered:
+    """Return the response of a registration, with a session if the account may sign in at once.
+
+    Args:
+        methods: the `amr` of the registration.
+        counts_as_two_factors: whether the methods count as two factors.
+
+    Raises:
+        TwoFactorOn: the account exists and must enrol a second factor; it signs in at `POST /identity/v2/auth/login/2fa`.
+        ConsentNeeded, PinRequired: the account exists, and every sign-in requires this first.
+        ClosedInvitation, OrganizationInactive, WrongInvitationEmail, NoSeatLeft: the request names an invitation that it cannot accept.
+    """
+    if result.account is None or not result.may_sign_in:
+        return registration_operations.Registered()
+    if (invited := _invitation(context, req)) is not None:
+        join_by_invitation.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
+    if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
+        raise errors.TwoFactorOn(commit_on_raise=True)
+    unmet = required_actions.first_unmet(context, result.account, required_actions.POLICY)
+    if unmet is not None:
+        authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
+        raise unmet.refusal(context, result.account, authentication)
+    # accepting an invitation made it a member after it was read
+    account = result.account if invited is None else replace(result.account, has_organizations=True)
+    return registration_operations.Registered(data=_login(context, account, req.fields_))
+
+
+def _invitation(context: Context, req: registration_operations.RegistrationModel) -> EmailInvitation | None:
+    """Return the open invitation that the request names; None if it names none."""
+    if not req.invitation_token:
+        return None
+    if not context.tenant.settings.organizations.enabled:
+        raise errors.ClosedInvitation
+    return email_invitations.require_open(context, req.invitation_token)[0]
+
+
+def _login(context: Context, account: Account, fields: str | None) -> Login:
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.ip_address)
+    access, refresh = active_policies.shortest_lifetimes(context, account)
+    grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
+    issued = tokens.issue(context, grant)
+    profile = {**accounts.profile_of(account), "FirstLogin": True}
+    return Login(
+        profile=Profile.of(accounts.project(profile, fields)),
+        access_token=issued.access_token,
+        refresh_token=issued.refresh_token,
+        expires_in=iso(issued.access_expires_at) or "",
+        **pin_tokens.issue_session(context, account.uid, "email" if account.email else "phone"),
+    )
 
 
 def _document(records: list[registration_choice_operations.RecordView]) -> Document:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.contract import errors
 from app.identity.authentication.passwordless import smart_login
-from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import token_store
 from app.identity.directory.accounts import accounts
@@ -151,7 +151,7 @@ def redeem(context: Context, device: ContinuationToken) -> Approval | None:
     if device.state != APPROVED or account is None or not _is_still_signed_in(context, facts):
         return None
     is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now
-    if not is_open or not tenant_requirements.are_met(context, account):
+    if not is_open or not required_actions.are_met(context, account):
         return None
     if not continuation_tokens.spend(context, device):
         return None

@@ -37,29 +37,30 @@ def method_of(amr: Sequence[str]) -> str:
     return method
 
 
-def refuse(context: Context, account: Account, amr: Sequence[str], *, is_again: bool = False) -> None:
-    """Refuse a sign-in whose first factor is verified, by a method that an organization of the account does not allow.
+def refusal(
+    context: Context, account: Account, amr: Sequence[str], *, is_again: bool = False
+) -> errors.LoginNotAllowed | None:
+    """Return the refusal of a sign-in by a method that an organization of the account does not allow; None if all allow it.
 
     An account that has set up none of the allowed methods may sign in by another, to set one up.
 
     Args:
         is_again: an earlier request of this sign-in checked it, and recorded that the method was tolerated.
 
-    Raises LoginNotAllowed, whose `Data` is a `MethodLimit`. Call it only after the first factor was verified.
+    The error's `Data` is a `MethodLimit`. Call it only after the first factor was verified.
     """
     allowed = sign_in_methods.of_account(context, account)
     if allowed is None or (method := method_of(amr)) in allowed.methods:
-        return
+        return None
     org_id, name = allowed.refusing(method)
     if not _can_use_any(context, account, allowed.methods):
-        if is_again:
-            return
-        context.audit.record("sign_in.method_tolerated", uid=account.uid, method=method, org_id=org_id)
-        return
+        if not is_again:
+            context.audit.record("sign_in.method_tolerated", uid=account.uid, method=method, org_id=org_id)
+        return None
     context.audit.record("sign_in.refused", uid=account.uid, reason="method", method=method, org_id=org_id)
     limit = MethodLimit.model_validate({"organization": name, "allowed_methods": allowed.methods})
     sentence = f"{name} requires another sign-in method of its members: {', '.join(allowed.methods)}."
-    raise errors.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True))
+    return errors.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True))
 
 
 def needs_passkey(context: Context, account: Account, amr: Sequence[str]) -> bool:

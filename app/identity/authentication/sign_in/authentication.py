@@ -9,7 +9,6 @@ from typing import Any, Final
 from app.contract.second_factors.challenge import FactorKind
 
 MFA: Final = "mfa"  # RFC 8176
-SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
 
 
 @dataclass(frozen=True)
@@ -33,14 +32,14 @@ class Authentication:
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Authentication:
         """Return the authentication that a token stores."""
-        fields = {name: value for name, value in stored.items() if name != SUPPRESS_WEBHOOK_FACT}
-        fields["suppress_webhook"] = bool(stored.get(SUPPRESS_WEBHOOK_FACT))
+        fields = {name: value for name, value in stored.items() if name != "is_silent"}
+        fields["suppress_webhook"] = bool(stored.get("is_silent"))
         fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
         return cls(**{**fields, "methods": tuple(stored["methods"])})
 
     def to_stored(self) -> dict[str, Any]:
-        stored = {**vars(self), "methods": list(self.methods)}
+        stored = {**vars(self), "methods": list(self.methods), "is_silent": self.suppress_webhook}
+        del stored["suppress_webhook"]
         if not self.is_taken_over:  # the previous version knows neither
             del stored["authenticated_at"], stored["ends_at"]
-        stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
         return stored

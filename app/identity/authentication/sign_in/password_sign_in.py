@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors
-from app.identity.authentication.sign_in import allowed_methods, eligibility, locks, risks, sign_in_identifiers
+from app.identity.authentication.sign_in import (
+    allowed_methods,
+    completion,
+    eligibility,
+    locks,
+    risks,
+    sign_in_identifiers,
+)
+from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import FactorRequired, Recorded
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import email_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
-from app.identity.credentials import account_locks, reset_messages
+from app.identity.credentials import reset_messages
 from app.identity.credentials.passwords import new_password_hash, verify_password
 from app.identity.credentials.reset_messages import ResetOptions
-from app.identity.credentials.second_factors.second_factors import RequiredFactor
-from app.identity.credentials.tokens import tokens
-from app.identity.credentials.tokens.tokens import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
-from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.memberships import just_in_time_membership
-from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.token_claims import TokenClaims
 from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
 
 PASSWORD = "pwd"  # RFC 8176
 BREACHED_FLAG = "is_password_breached"
-
-
-@dataclass(frozen=True)
-class PasswordSignIn:
-    """An account whose password was verified. If a second factor is `required`, the sign-in is not recorded yet."""
-
-    account: Account
-    required: RequiredFactor | None = None
-    opens_lock: bool = False
 
 
 def sign_in_with_password(
@@ -52,9 +43,10 @@ def sign_in_with_password(
     *,
     hides_unknown: bool,
     options: VerificationOptions | None = None,
+    remember: bool = False,
     suppress_webhook: bool = False,
-) -> PasswordSignIn:
-    """Return the account with this password, and record the sign-in unless a second factor is required.
+) -> Recorded | FactorRequired:
+    """Verify the password, and record the sign-in unless a second factor is required.
 
     Spends one hash whether or not the account exists.
 
@@ -87,7 +79,8 @@ def sign_in_with_password(
     is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
     new_hash = context.hashing.hash(password) if is_stale else None
     _refuse_ineligible(context, lookup, solved, options)
-    allowed_methods.refuse(context, account, (PASSWORD,))
+    if (limited := allowed_methods.refusal(context, account, (PASSWORD,))) is not None:
+        raise limited
     refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
@@ -99,9 +92,12 @@ def sign_in_with_password(
     context.give_back_attempts(account.uid)
     is_secure = new_password_hash.is_secure(context, account, password)
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
-    if is_complete:
-        notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
-    return PasswordSignIn(account, required, is_solved)
+    authentication = Authentication(
+        (PASSWORD,), identifier.kind, opens_lock=is_solved, remember=remember, suppress_webhook=suppress_webhook
+    )
+    if required is not None:
+        return FactorRequired(required, authentication)
+    return completion.finish(context, account, authentication, joined)
 
 
 def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> AccountLock | None:
@@ -140,76 +136,6 @@ def _record_login(
     return login_records.record_login(
         context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **flags
     )
-
-
-def notify_sign_in(
-    context: Context, account: Account, joined: Sequence[OrganizationRecord], *, suppress_webhook: bool
-) -> None:
-    """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations.
-
-    `joined`: the result of `just_in_time_membership.lock_joinable`.
-    """
-    events.emit(context, "Login", account, suppress_webhook)
-    risks.remember_origin(context, account)
-    if joined:
-        just_in_time_membership.join_by_verified_domain(context, account, joined)
-
-
-def try_record_sign_in(
-    context: Context, account: Account, kind: str = "email", *, suppress_webhook: bool = False
-) -> bool:
-    """Record a complete sign-in that used no password; return False where the account may not sign in."""
-    return eligibility.can_sign_in(context, account, kind) and _record(context, account, suppress_webhook)
-
-
-def record_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
-    """Record a complete sign-in that used no password.
-
-    Raises:
-        AccountBlocked, LoginDisabled, PrivacyPolicyOutdated, TooManySessions: why the account may not sign in.
-    """
-    account_locks.refuse_locked(context, account)
-    if (refusal := eligibility.refusal(context, account, kind)) is not None:
-        raise refusal
-    if not _record(context, account, suppress_webhook):
-        raise errors.AccountBlocked
-
-
-def _record(context: Context, account: Account, suppress_webhook: bool) -> bool:
-    """Record the sign-in, unless a concurrent request locked the account; return whether it is recorded."""
-    joined = just_in_time_membership.lock_joinable(context, account)
-    is_recorded = login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
-    )
-    if is_recorded:
-        notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
-    return is_recorded
-
-
-def issue_tokens(
-    context: Context,
-    account: Account,
-    methods: tuple[str, ...] = (PASSWORD,),
-    *,
-    provider: str = "Email",
-    unfinished: dict[str, Any] | None = None,
-) -> IssuedTokens:
-    """Return the tokens of an API sign-in. `methods` are its `amr` (RFC 8176).
-
-    Args:
-        unfinished: the authentication of a sign-in that must accept the privacy policy first; the token can only do that.
-    """
-    claims = TokenClaims(
-        provider=provider,
-        agent=context.agent,
-        address=context.ip_address,
-        amr=methods,
-        auth_time=int(context.now.timestamp()),
-        unfinished_sign_in=unfinished,
-    )
-    access, refresh = active_policies.shortest_lifetimes(context, account)
-    grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
-    return tokens.issue(context, grant)
 
 
 def _spend_limits(context: Context) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import eligibility, locks, password_sign_in, risks
+from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.interactions import WaitingSignIn
 from app.identity.credentials import notifications
@@ -32,7 +32,6 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import Attempt, LockKind
-from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -226,7 +225,7 @@ def verify(
 ) -> PendingSignIn:
     """Verify a second factor; an account without any factor enrols this one. Call it before anything is written.
 
-    Then call `finish`, or `take_back_attempt` where the sign-in does not end here.
+    Then call `completion.after_second_factor`, or `take_back_attempt` where the sign-in does not end here.
 
     Raises:
         LockedDuringStep: the account was locked since; begin again at the first factor.
@@ -265,51 +264,6 @@ def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
     """Return whether the account enrolled a factor, be it of the channel that the first factor used."""
     of_account = replace(factors, used_channel=None) if factors.used_channel is not None else factors
     return bool(second_factors.enrolled_kinds(context.tenant.settings, of_account))
-
-
-def required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
-    """Return the second factor that a sign-in needs after its first; None where there is none.
-
-    A session taken over from another device passed one there, and needs one only where its origin here is new.
-
-    Raises:
-        TwoFactorOn: the only second factor was just used as the first.
-    """
-    if MFA not in authentication.methods:
-        return risks.required_factor(context, account, authentication.channel)
-    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
-
-
-def finish(context: Context, pending: PendingSignIn) -> Account:
-    """Use up the continuation token and record the sign-in. Only one of several concurrent calls succeeds.
-
-    Raises:
-        UnknownFactorToken, LockedDuringStep.
-        and the reason why the account may not sign in.
-    """
-    account, authentication = pending.account, pending.authentication
-    refusal = eligibility.refusal(context, account, authentication.kind)
-    if refusal is not None:
-        raise refusal
-    joined = just_in_time_membership.lock_joinable(context, account)
-    if not login_records.record_login(
-        context.work,
-        account.uid,
-        account.password_hash,
-        context.now,
-        is_lock_solved=authentication.opens_lock,
-        new_hash=None,
-        attempt=pending.attempt,
-    ):
-        raise errors.LockedDuringStep
-    if not continuation_tokens.spend(context, pending.token):
-        context.work.rollback()
-        if pending.attempt is not None:
-            with context.work.separate_transaction() as transaction:
-                pending.attempt.take_back(transaction)
-        raise errors.UnknownFactorToken
-    password_sign_in.notify_sign_in(context, account, joined, suppress_webhook=authentication.suppress_webhook)
-    return account
 
 
 def _solves_lock(context: Context, account: Account, solution: locks.LockSolution | None) -> bool:

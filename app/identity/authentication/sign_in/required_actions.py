@@ -1,21 +1,48 @@
-"""The actions that a tenant requires on our pages after sign-in: privacy policy, consent forms, PIN, missing fields."""
+"""The actions that a tenant requires after a sign-in: privacy policy, consent forms, PIN, missing fields.
+
+Our pages ask for each in a step of its own. A program gets a refusal whose token continues the sign-in.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
 
+from app.contract import errors
 from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PinStep, PrivacyPolicyStep, RequiredAction
+from app.identity.authentication.sign_in import api_tokens
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.credentials.pins import pins
+from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.directory.accounts import account_consents, accounts, privacy_policy
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.consents import consent_forms
+from app.identity.directory.consents import consent_forms, consent_required
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.operations.errors import ApiError
+
+
+@dataclass(frozen=True)
+class PageRequirement:
+    """An action that only our pages ask for."""
+
+    step: Callable[[Context, Account, datetime], RequiredAction | None]
+    """Returns the step of an account that signed in at this time; None if it meets the requirement."""
+
+
+@dataclass(frozen=True)
+class Requirement(PageRequirement):
+    """An action without which a program gets no session either."""
+
+    refusal: Callable[[Context, Account, Authentication], ApiError]
+    """Returns the error with the token that continues the sign-in."""
 
 
 def find_first(context: Context, session: BrowserSession, account: Account | None = None) -> RequiredAction | None:
-    """Return the first required action; None where there is none. Reads nothing where the tenant requires nothing."""
+    """Return the step of the first required action; None where there is none. Reads nothing where the tenant requires nothing."""
     settings = context.tenant.settings
     requires_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (
@@ -25,32 +52,80 @@ def find_first(context: Context, session: BrowserSession, account: Account | Non
     account = account or accounts.by_uid(context, session.uid)
     if account is None:
         return None
-    if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
-        return PrivacyPolicyStep()
-    if forms := consent_forms.due_forms(context, account, session.authenticated_at):
-        return ConsentFormsStep(
-            events=[form.event for form in forms],
-            accepted_options=sorted(account_consents.accepted_options(account_consents.of_account(account))),
-        )
-    if pins.must_set_pin(context, account):
-        return PinStep()
-    if lacking := missing_fields(context, account) if settings.ask_required_fields else []:
-        return MissingFieldsStep(names=lacking)
-    return PinStep(can_skip=True) if pins.is_offered(context, account) else None
+    steps = (requirement.step(context, account, session.authenticated_at) for requirement in REQUIREMENTS)
+    return next((step for step in steps if step is not None), None)
+
+
+def first_unmet(context: Context, account: Account, after: Requirement | None = None) -> Requirement | None:
+    """Return the first requirement that a sign-in of a program does not meet now, or the first one after `after`."""
+    remaining = REQUIREMENTS[REQUIREMENTS.index(after) + 1 :] if after else REQUIREMENTS
+    for requirement in remaining:
+        if isinstance(requirement, Requirement) and requirement.step(context, account, context.now) is not None:
+            return requirement
+    return None
+
+
+def are_met(context: Context, account: Account) -> bool:
+    """Return whether the account meets every requirement of a program's sign-in."""
+    return first_unmet(context, account) is None
 
 
 def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:
     """Return whether the account pages stay closed until the policy is accepted and the consent forms are answered."""
+    began_at = session.authenticated_at
+    return any(requirement.step(context, account, began_at) is not None for requirement in (POLICY, CONSENT))
+
+
+def _policy_step(context: Context, account: Account, _: datetime) -> PrivacyPolicyStep | None:
     is_outdated = privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
-    return is_outdated or bool(consent_forms.due_forms(context, account, session.authenticated_at))
+    return PrivacyPolicyStep() if is_outdated else None
 
 
-def missing_fields(context: Context, account: Account) -> list[str]:
-    """Return the names of the form's required fields that the account's profile lacks."""
+def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
+    """Return the refusal. Its token can only accept the policy and read the account (`assembly/admission/caller_authentication.py`)."""
+    issued = api_tokens.issue(context, account, authentication.methods, unfinished=authentication.to_stored())
+    data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
+    return errors.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
+
+
+def _consent_step(context: Context, account: Account, began_at: datetime) -> ConsentFormsStep | None:
+    if not (forms := consent_forms.due_forms(context, account, began_at)):
+        return None
+    accepted = account_consents.accepted_options(account_consents.of_account(account))
+    return ConsentFormsStep(events=[form.event for form in forms], accepted_options=sorted(accepted))
+
+
+def _consent_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
+    return consent_required.refusal(context, account, authentication.to_stored())
+
+
+def _pin_step(context: Context, account: Account, _: datetime) -> PinStep | None:
+    return PinStep() if pins.must_set_pin(context, account) else None
+
+
+def _pin_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
+    return pin_tokens.pin_required_error(context, account, authentication.to_stored())
+
+
+def _missing_fields_step(context: Context, account: Account, _: datetime) -> MissingFieldsStep | None:
+    """Return the step with the names of the form's required fields that the account's profile lacks."""
+    if not context.tenant.settings.ask_required_fields:
+        return None
     custom: dict[str, Any] = account.profile.get("CustomFields") or {}
     lacking = []
     for field in registration_form.fields_of(context.tenant.settings):
         value = account.profile.get(field.member) if field.member else custom.get(field.name.removeprefix("cf_"))
         if field.required and (field.member or field.is_custom) and value in (None, ""):
             lacking.append(field.name)
-    return lacking
+    return MissingFieldsStep(names=lacking) if lacking else None
+
+
+def _pin_offer(context: Context, account: Account, _: datetime) -> PinStep | None:
+    return PinStep(can_skip=True) if pins.is_offered(context, account) else None
+
+
+POLICY: Final = Requirement(_policy_step, _policy_refusal)
+CONSENT: Final = Requirement(_consent_step, _consent_refusal)
+PIN: Final = Requirement(_pin_step, _pin_refusal)
+REQUIREMENTS: Final = (POLICY, CONSENT, PIN, PageRequirement(_missing_fields_step), PageRequirement(_pin_offer))
+"""In the order in which they are asked for."""

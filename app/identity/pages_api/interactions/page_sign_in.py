@@ -1,7 +1,4 @@
-"""What our pages get after the first factor: the session, or the step of a second factor, another method or a new password.
-
-The counterpart for programs is `authentication/sign_in/api_sign_in.py`.
-"""
+"""Shows the outcome of a sign-in on our pages: the session, or the step of a second factor, another method or a new password."""
 
 from __future__ import annotations
 
@@ -20,21 +17,15 @@ from app.contract.steps import (
     SecondFactorStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import (
-    allowed_methods,
-    eligibility,
-    interactions,
-    password_sign_in,
-    pending_sign_in,
-)
+from app.identity.authentication.sign_in import completion, eligibility, interactions, pending_sign_in
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import ActionRequired, Complete, FactorRequired, Outcome, Refused
 from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
-from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api.interactions import next_step, passkey_offers, pending_identities
@@ -51,37 +42,33 @@ def try_after_first_factor(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> StepResponse | None:
     """Sign in after one factor other than a password; None if the account may not sign in by it."""
-    if (limited := method_step(context, interaction, account, authentication)) is not None:
-        return limited
-    try:
-        required = pending_sign_in.required_factor(context, account, authentication)
-    except errors.TwoFactorOn:
+    outcome = completion.after_first_factor(context, account, authentication)
+    if isinstance(outcome, Refused) and not isinstance(outcome.error, errors.LoginNotAllowed):
         return None
-    if required is not None and required.must_enrol and authentication.is_taken_over:
-        return None  # enrolment requires a first factor in this browser
-    can_proceed = password_sign_in.try_record_sign_in if required is None else eligibility.can_sign_in
-    if not can_proceed(context, account, authentication.kind):
-        return None
-    return after_first_factor(context, interaction, account, authentication, required)
+    if isinstance(outcome, FactorRequired):
+        if outcome.required.must_enrol and authentication.is_taken_over:
+            return None  # enrolment requires a first factor in this browser
+        if not eligibility.can_sign_in(context, account, authentication.kind):
+            return None
+    return present(context, interaction, outcome)
 
 
-def method_step(
-    context: Context,
-    interaction: Interaction | None,
-    account: Account,
-    authentication: Authentication,
-    *,
-    is_again: bool = False,
-) -> StepResponse | None:
-    """Return the step that asks for another method, if an organization of the account requires one.
+def present(
+    context: Context, interaction: Interaction | None, outcome: Outcome, *, first_step: _FirstStep | None = None
+) -> StepResponse:
+    """Return the step that follows a factor, and begin the session of a recorded sign-in: a required action is its next step.
 
-    `is_again`: an earlier request of this sign-in asked before.
+    Raises the reason of a refusal, unless another method is allowed.
     """
-    try:
-        allowed_methods.refuse(context, account, authentication.methods, is_again=is_again)
-    except errors.LoginNotAllowed as refusal:
-        return prompt_for_method(context, interaction, refusal)
-    return None
+    match outcome:
+        case FactorRequired():
+            return _prompt_for_second_factor(context, interaction, outcome)
+        case Refused(_, errors.LoginNotAllowed() as refusal):
+            return prompt_for_method(context, interaction, refusal)
+        case Refused(_, error):
+            raise error or errors.AccountBlocked
+        case Complete(account, authentication) | ActionRequired(account, authentication):
+            return _begin_session(context, interaction, account, authentication, first_step)
 
 
 def prompt_for_method(
@@ -99,23 +86,16 @@ def prompt_for_method(
     )
 
 
-def after_first_factor(
-    context: Context,
-    interaction: Interaction | None,
-    account: Account,
-    authentication: Authentication,
-    required: RequiredFactor | None,
+def _prompt_for_second_factor(
+    context: Context, interaction: Interaction | None, outcome: FactorRequired
 ) -> StepResponse:
-    """Continue after the first factor: with the second factor if it is `required`, else with a session."""
-    if required is None:
-        return begin_session(context, interaction, account, authentication)
     open_one = interaction if interaction is not None and not interaction.is_done else None
     ids = interactions.new_ids()
     interaction_id = open_one.interaction_id if open_one is not None else ids.interaction_id
     pending = pending_sign_in.send_preferred(
         context,
-        pending_sign_in.begin(context, required, authentication),
-        required.kinds,
+        pending_sign_in.begin(context, outcome.required, outcome.authentication),
+        outcome.required.kinds,
         ChallengeOptions(interaction_id=interaction_id),
     )
     state = open_one.state if open_one is not None else NEW
@@ -127,13 +107,12 @@ def after_first_factor(
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id, binding=binding)
 
 
-def begin_session(
+def _begin_session(
     context: Context,
     interaction: Interaction | None,
     account: Account,
     authentication: Authentication,
-    *,
-    step: _FirstStep | None = None,
+    step: _FirstStep | None,
 ) -> StepResponse:
     """Begin the session and continue the interaction, with `step` first; in one transaction.
 

@@ -14,7 +14,7 @@ from app.contract.sessions.models import Session
 from app.contract.sessions.pages import web_sso_pages
 from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.identity.authentication.federation import token_handoff
-from app.identity.authentication.sign_in import required_actions, tenant_requirements
+from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.tokens import token_store, tokens
@@ -104,7 +104,7 @@ def _signed_in(context: Context) -> tuple[BrowserSession | None, Account | None]
 
 def _may_sign_in(context: Context, account: Account) -> bool:
     is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now
-    return is_open and tenant_requirements.are_met(context, account)
+    return is_open and required_actions.are_met(context, account)
 
 
 def _holder(context: Context, text: str) -> TokenHolder | None:

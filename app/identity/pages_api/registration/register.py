@@ -16,8 +16,8 @@ from app.contract.registration.form import CUSTOM, TERMS, FormField
 from app.contract.steps import LoginStep, RedirectStep, StepResponse
 from app.identity.authentication.registration import account_registration
 from app.identity.authentication.registration.account_registration import RegistrationOptions, RegistrationResult
-from app.identity.authentication.sign_in import interactions, password_sign_in, risks
-from app.identity.authentication.sign_in.authentication import MFA, Authentication
+from app.identity.authentication.sign_in import completion, interactions, password_sign_in
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.verification.email_verification import VerificationOptions
@@ -25,7 +25,6 @@ from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DISCOVERABLE, UserEntity
-from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts.account import name_in
 from app.identity.directory.tenants import registration_form
@@ -229,10 +228,8 @@ def _continue(
         ids, binding = interactions.begin(context, InteractionKind.RETURN, ids=started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
     authentication = Authentication(replacement.methods if replacement else (password_sign_in.PASSWORD,))
-    required = None if MFA in authentication.methods else second_factors.required_factor(context, result.account)
-    if required is None:
-        risks.remember_origin(context, result.account)
-    return page_sign_in.after_first_factor(context, interaction, result.account, authentication, required)
+    outcome = completion.after_registration(context, result.account, authentication)
+    return page_sign_in.present(context, interaction, outcome)
 
 
 def _await_verification(

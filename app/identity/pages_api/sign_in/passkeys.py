@@ -9,12 +9,13 @@ from app.contract.page_models import NoParameters
 from app.contract.passkeys import passkey_pages
 from app.contract.steps import PasskeyOfferStep, StepResponse
 from app.identity.authentication.sign_in import (
+    completion,
     eligibility,
     interactions,
-    password_sign_in,
     recent_authentication,
 )
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
+from app.identity.authentication.sign_in.completion import Refused
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import passkey_management, passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
@@ -102,9 +103,7 @@ def _offer_local(
         return (
             page_sign_in.try_after_first_factor(context, interaction, account, authentication) or next_step.START_AGAIN
         )
-    if (limited := page_sign_in.method_step(context, interaction, account, authentication)) is not None:
-        return limited
-    if not password_sign_in.try_record_sign_in(context, account, authentication.kind):
-        raise errors.AccountBlocked
-    interaction = interactions.save(context, interaction, replace(interaction.state, passkey_here=True))
-    return page_sign_in.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())
+    outcome = completion.after_first_factor(context, account, authentication)
+    if not isinstance(outcome, Refused):
+        interaction = interactions.save(context, interaction, replace(interaction.state, passkey_here=True))
+    return page_sign_in.present(context, interaction, outcome, first_step=PasskeyOfferStep())

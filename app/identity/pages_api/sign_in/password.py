@@ -8,7 +8,6 @@ from app.contract.page_models import NoParameters
 from app.contract.sign_in import sign_in_pages
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
-from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -40,8 +39,8 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     ):
         return pending
     try:
-        verified = password_sign_in.sign_in_with_password(
-            context, identifier, req.password, solution, hides_unknown=True
+        outcome = password_sign_in.sign_in_with_password(
+            context, identifier, req.password, solution, hides_unknown=True, remember=remember
         )
     except errors.EmailUnverified:
         if unfinished is not None:
@@ -55,9 +54,6 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
         )
     except errors.LoginNotAllowed as refusal:
         return page_sign_in.prompt_for_method(context, unfinished, refusal)
-    authentication = Authentication(
-        (password_sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
-    )
     if unfinished is not None:
         interaction = pending_identities.mark_announced(context, unfinished, connects=req.connects)
-    return page_sign_in.after_first_factor(context, interaction, verified.account, authentication, verified.required)
+    return page_sign_in.present(context, interaction, outcome)

@@ -14,8 +14,9 @@ from app.contract.second_factors.pages import second_factor_pages
 from app.contract.sessions.models import Session
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
-from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in import completion, interactions, pending_sign_in
 from app.identity.authentication.sign_in.authentication import MFA
+from app.identity.authentication.sign_in.completion import Refused
 from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import sessions
@@ -106,15 +107,15 @@ def _sign_in(
     is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.factors)
     with _view_in_refusals(context, interaction, req.kind):
         pending = pending_sign_in.verify(context, pending, req.kind, response)
-        limited = page_sign_in.method_step(context, interaction, pending.account, pending.authentication, is_again=True)
-        if limited is not None:
+        outcome = completion.after_second_factor(context, pending)
+        if isinstance(outcome, Refused):
+            other_method = page_sign_in.present(context, interaction, outcome)
             pending_sign_in.take_back_attempt(context, pending)
-            return limited
-        account = pending_sign_in.finish(context, pending)
-    codes_step = _backup_codes_step(context, pending, req.kind, is_new=is_new)
+            return other_method
+    account, codes_step = outcome.account, _backup_codes_step(context, pending, req.kind, is_new=is_new)
     if codes_step is not None and is_new:
         interaction = interactions.save(context, interaction, replace(interaction.state, unsaved_codes=account.uid))
-    next_page = page_sign_in.begin_session(context, interaction, account, pending.authentication, step=codes_step)
+    next_page = page_sign_in.present(context, interaction, outcome, first_step=codes_step)
     if isinstance(next_page.step, BackupCodesStep) and not is_new:
         last = BackupCodesStep(reason=BackupCodesReason.LAST_USED)
         next_page = next_page.model_copy(update={"step": last})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.contract import errors
 from app.contract.jwt import jwt_sign_on_operations
 from app.contract.sign_in.sign_in_operations import PasswordLogin
-from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers, tenant_requirements
-from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers
+from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import captcha_verification
@@ -51,7 +51,7 @@ def _by_password(
     if req.password_delegation:
         raise errors.DelegationFailed
     identifier = sign_in_identifiers.from_request(settings, req)
-    verified = password_sign_in.sign_in_with_password(
+    outcome = password_sign_in.sign_in_with_password(
         context,
         identifier,
         req.password,
@@ -60,11 +60,11 @@ def _by_password(
         options=VerificationOptions(url=req.verification_url, email_template=req.email_template),
         suppress_webhook=req.suppress_webhook,
     )
-    if verified.required is not None:
+    if isinstance(outcome, FactorRequired):
         raise errors.TwoFactorOn
-    authentication = Authentication((password_sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock)
-    tenant_requirements.refuse_unmet(context, verified.account, authentication)
-    return _signed(context, app, verified.account, nonce)
+    if isinstance(outcome, ActionRequired):
+        raise outcome.refusal(context)
+    return _signed(context, app, outcome.account, nonce)
 
 
 def _by_access_token(context: Context, name: str | None, nonce: str | None) -> jwt_sign_on_operations.SignedJwt:

@@ -11,13 +11,14 @@ from app.identity.authentication.federation.native_credentials import VerifiedId
 from app.identity.authentication.passwordless import federated_account, redemption
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.registration import account_registration, requirements
-from app.identity.authentication.sign_in import api_sign_in
+from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
 
 _CONFLICTS = (
     IdentifierTaken,
@@ -72,7 +73,8 @@ def _sign_in(
     if verified.tokens is not None:
         identity = provider_tokens.store_pending(context, identity, verified.tokens)
     found = _find(context, identity) or _find_by_email(context, identity, trusts_email=verified.trusts_email)
-    login = api_sign_in.after_first_factor(context, found.account, authentication)
+    outcome = completion.after_first_factor(context, found.account, authentication)
+    login = sign_in_responses.present(context, outcome)
     # As on our pages, an account with a second factor gets an identity only after that.
     if not found.is_linked and login.second_factor_authentication is None:
         federated_sign_in.link(context, found.account, identity)

@@ -10,7 +10,7 @@ from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.passwordless import passwordless_sending, redemption
 from app.identity.authentication.passwordless.passwordless_sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import api_sign_in, locks, sign_in_identifiers
+from app.identity.authentication.sign_in import completion, locks, sign_in_identifiers
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification
@@ -21,6 +21,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
 
 _LoginByCode = (
     passwordless_operations.LoginByEmailCode
@@ -150,7 +151,8 @@ def complete(context: Context, account: Account, authentication: Authentication,
     """Begin a session, or answer with a challenge, for the account of a redeemed one-time token.
 
     If the account may not sign in, the token stays unused; if a policy or a consent is required first, the continuation token
-    replaces it. Raises the errors of `api_sign_in.after_first_factor`.
+    replaces it. Raises the errors of `sign_in_responses.present`.
     """
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return api_sign_in.after_first_factor(context, account, authentication, fields=req.fields_, options=options)
+    outcome = completion.after_first_factor(context, account, authentication)
+    return sign_in_responses.present(context, outcome, fields=req.fields_, options=options)

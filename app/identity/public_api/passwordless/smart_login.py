@@ -13,7 +13,7 @@ from app.identity.authentication.passwordless.passwordless_sending import MAIL, 
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import sign_in_identifiers
-from app.identity.authentication.sign_in.authentication import SUPPRESS_WEBHOOK_FACT, Authentication
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.one_time_tokens import one_time_tokens
@@ -73,7 +73,7 @@ def poll(context: Context, req: smart_login_operations.PollLogin) -> FactorLogin
         if by_phone
         else Authentication(("otp",), channel=FactorKind.EMAIL)
     )
-    suppress_webhook = bool(device.facts.get(SUPPRESS_WEBHOOK_FACT))
+    suppress_webhook = bool(device.facts.get("is_silent"))
     authentication = replace(authentication, suppress_webhook=suppress_webhook)
     return messages.complete(
         context, smart_login.redeem(context, device, suppress_webhook=suppress_webhook), authentication, req
@@ -115,7 +115,7 @@ def one_touch_mail(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_allowed,
         name=req.name or "", suppress_webhook=req.suppress_webhook,
     )  # fmt: skip
-    facts = {**options.facts, SUPPRESS_WEBHOOK_FACT: options.suppress_webhook}
+    facts = {**options.facts, "is_silent": options.suppress_webhook}
     device, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     try:
         passwordless_sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
@@ -194,7 +194,7 @@ def _approve(
             context,
             _reload(context, device),
             welcome=req.welcome_email_template or device.facts.get("welcome"),
-            **{SUPPRESS_WEBHOOK_FACT: req.suppress_webhook},
+            is_silent=req.suppress_webhook,
         )
     return smart_login_operations.LoginApproved()
 

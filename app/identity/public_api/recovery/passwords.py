@@ -8,7 +8,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import new_password, password_change, password_reset, recipient
-from app.identity.authentication.sign_in import api_sign_in, locks
+from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
@@ -18,6 +18,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
 
 
 @recovery_operations.reset.implements
@@ -160,13 +161,12 @@ def _response(
     context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, suppress_webhook: bool
 ) -> recovery_operations.PasswordReset:
     """Sign in if the tenant configured that and a single factor suffices; every other requirement of a sign-in applies."""
-    is_enabled = context.tenant.settings.login_on_password_reset
-    authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
-    if not is_enabled or not api_sign_in.try_record_single_factor(context, account, authentication):
+    if not context.tenant.settings.login_on_password_reset:
         return recovery_operations.PasswordReset()
-    return recovery_operations.PasswordReset(
-        data=api_sign_in.to_login(api_sign_in.issue_session(context, account, authentication))
-    )
+    authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
+    complete = completion.without_asking(context, account, authentication)
+    data = sign_in_responses.to_login(sign_in_responses.session(context, complete)) if complete else None
+    return recovery_operations.PasswordReset(data=data)
 
 
 def _hash_response(account: Account) -> recovery_operations.PasswordHash:

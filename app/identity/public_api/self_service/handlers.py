@@ -9,7 +9,7 @@ from app.contract.accounts.account_operations import read_own as read_own_accoun
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
-from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import captcha_verification
@@ -84,12 +84,11 @@ def send_welcome(context: Context, req: self_service_operations.SendWelcomeEmail
 def accept_policy(context: Context, req: self_service_operations.AcceptPolicy) -> Profile:
     """Accept the policy; the token of a refused sign-in then becomes a session, unless another requirement is unmet."""
     account = privacy_policy.accept(context, accounts.current(context))
-    authentication = context.token_holder.claims.unfinished_sign_in
-    if authentication is not None and not tenant_requirements.are_met(context, account, tenant_requirements.POLICY):
+    unfinished = context.token_holder.claims.unfinished_sign_in
+    unmet = required_actions.first_unmet(context, account, required_actions.POLICY)
+    if unfinished is not None and unmet is not None:
         tokens.revoke_both(context, context.token_holder.token_hash)
-        tenant_requirements.refuse_unmet(
-            context, account, Authentication.from_stored(authentication), tenant_requirements.POLICY
-        )
+        raise unmet.refusal(context, account, Authentication.from_stored(unfinished))
     return accounts.profile_for_owner(context, account, req.fields_)
 
 

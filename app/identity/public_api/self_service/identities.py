@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from app.contract import errors
@@ -11,7 +10,7 @@ from app.contract.profile import Profile
 from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.federation import federated_sign_in, profile_refresh, token_handoff, unlinking
-from app.identity.authentication.sign_in import allowed_methods, api_sign_in
+from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import accounts, linked_identities
@@ -19,6 +18,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
 
 _OWN: Final = linked_identities.OWN_PROVIDER.lower()
 
@@ -29,11 +29,8 @@ def sign_in(context: Context, req: identity_linking_operations.Ping) -> Login:
     account, methods, provider = token_handoff.redeem_sign_in(
         context, token_handoff.find_finished(context, _guid(req.client_guid))
     )
-    before = replace(account, logins=max(0, account.logins - 1))
-    allowed_methods.refuse(context, before, methods, is_again=True)
-    return api_sign_in.to_login(
-        api_sign_in.issue_session(context, before, Authentication(methods, provider), req.fields_)
-    )
+    outcome = completion.after_earlier_request(context, account, Authentication(methods, provider))
+    return sign_in_responses.to_login(sign_in_responses.present(context, outcome, fields=req.fields_))
 
 
 @identity_linking_operations.link.implements

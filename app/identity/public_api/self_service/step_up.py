@@ -8,7 +8,7 @@ from app.contract.second_factors.account_factor_operations import OwnFactorsRead
 from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.second_factors.step_up_operations import StepUpMethod, ValidationToken
 from app.contract.shared_responses import Posted
-from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
+from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.credentials import account_locks, current_password
 from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
 from app.identity.credentials.pins import pins
@@ -21,6 +21,7 @@ from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service.account_unlock import open_lock
+from app.identity.public_api.sign_in import sign_in_responses
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -37,7 +38,7 @@ def begin(context: Context, req: OwnFactorsRead) -> Challenge:
         RequiredFactor(factors, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
-    members = factor_views.challenge_members(context, required, options) | api_sign_in.send_code(
+    members = factor_views.challenge_members(context, required, options) | sign_in_responses.send_code(
         context, required, options
     )
     ends = iso(context.now + pending_sign_in.LIFETIME) or ""

@@ -8,7 +8,7 @@ from app.contract import errors
 from app.contract.passkeys import passkey_factor_operations
 from app.contract.passkeys.models import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
-from app.identity.authentication.sign_in import complete_challenge, pending_sign_in
+from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.authentication.sign_in.passkeys import passkey_management
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.credentials.second_factors import second_factors
@@ -22,6 +22,7 @@ from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.public_api.sign_in import complete_challenge
 
 KIND = FactorKind.PASSKEY
 

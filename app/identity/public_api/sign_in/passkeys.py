@@ -8,7 +8,7 @@ from app.contract import errors
 from app.contract.passkeys import passkey_sign_in_operations
 from app.contract.passkeys.models import LoginBegin, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import api_sign_in, sign_in_identifiers
+from app.identity.authentication.sign_in import completion, sign_in_identifiers
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_autofill, require_enabled
@@ -17,6 +17,7 @@ from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
 
 
 @passkey_sign_in_operations.begin_sign_in.implements
@@ -72,9 +73,8 @@ def _sign_in(context: Context, req: passkey_sign_in_operations.SignInFinish, use
         req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
     )
     authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
-    return api_sign_in.after_first_factor(
-        context, account, authentication, fields=req.fields_, options=challenge_options
-    )
+    outcome = completion.after_first_factor(context, account, authentication)
+    return sign_in_responses.present(context, outcome, fields=req.fields_, options=challenge_options)
 
 
 def _public_key(request_options: dict[str, Any]) -> PublicKey:

@@ -9,17 +9,15 @@ from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import sign_in_operations
 from app.identity.authentication.registration import account_registration
 from app.identity.authentication.sign_in import (
-    allowed_methods,
-    api_sign_in,
+    completion,
     eligibility,
     password_sign_in,
-    risk_challenges,
+    required_actions,
     sign_in_identifiers,
-    tenant_requirements,
 )
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import FactorRequired, Recorded
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.password_sign_in import PasswordSignIn
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import account_locks
 from app.identity.credentials.captcha import captcha_verification
@@ -28,6 +26,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.directory.consents import consent_forms, consent_required
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import risk_challenges, sign_in_responses
 
 _ORIGIN_HEADERS = ("x-origin-ip", "x-origin-user-agent", "x-origin-accept-language", "x-origin-host", "x-platform")
 _MAX_ORIGIN_LENGTH = 200
@@ -58,42 +57,34 @@ def with_password(context: Context, req: sign_in_operations.PasswordLogin) -> si
     """Refuse tenants with second factors: they use the login that returns a challenge."""
     if context.tenant.settings.two_factor != "disabled":
         raise errors.TwoFactorOn
-    verified, authentication = _verify_password(context, req)
-    if verified.required is not None:
-        return risk_challenges.sign_in_or_challenge(context, verified.required, authentication, req)
-    return api_sign_in.to_login(api_sign_in.issue_session(context, verified.account, authentication, req.fields_))
+    outcome = _verify_password(context, req)
+    if isinstance(outcome, FactorRequired):
+        return risk_challenges.sign_in_or_challenge(context, outcome, req)
+    return sign_in_responses.to_login(sign_in_responses.present(context, outcome, fields=req.fields_))
 
 
 @with_factors_contract.implements
 def with_factors(context: Context, req: sign_in_operations.PasswordLogin) -> FactorLogin:
     second_factors.refuse_disabled(context.tenant.settings)
-    verified, authentication = _verify_password(context, req)
-    if verified.required is None:
-        return api_sign_in.issue_session(context, verified.account, authentication, req.fields_)
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return api_sign_in.challenge(context, verified.required, authentication, options)
+    outcome = _verify_password(context, req)
+    return sign_in_responses.present(context, outcome, fields=req.fields_, options=options)
 
 
-def _verify_password(context: Context, req: sign_in_operations.PasswordLogin) -> tuple[PasswordSignIn, Authentication]:
+def _verify_password(context: Context, req: sign_in_operations.PasswordLogin) -> Recorded | FactorRequired:
     settings = context.tenant.settings
     identifier, hides = sign_in_identifiers.from_request(settings, req), settings.hide_unknown_accounts
     _record_origin(context, req.login_url)
     if req.password_delegation:
         raise errors.DelegationFailed
     solution = LockSolution(req.security_answer, captcha_verification.from_parameters(req))
-    verified = password_sign_in.sign_in_with_password(
+    return password_sign_in.sign_in_with_password(
         context,
         identifier,
         req.password,
         solution,
         hides_unknown=hides,
         options=_verification_options(req),
-        suppress_webhook=req.suppress_webhook,
-    )
-    return verified, Authentication(
-        (password_sign_in.PASSWORD,),
-        identifier.kind,
-        opens_lock=verified.opens_lock,
         suppress_webhook=req.suppress_webhook,
     )
 
@@ -114,7 +105,5 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> sign_in_opera
     if not continuation_tokens.spend(context, token):
         raise errors.WrongConsentToken
     account = consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
-    allowed_methods.refuse(context, account, authentication.methods, is_again=True)
-    return api_sign_in.to_login(
-        api_sign_in.issue_session(context, account, authentication, after=tenant_requirements.CONSENT)
-    )
+    outcome = completion.after_earlier_request(context, account, authentication, required_actions.CONSENT)
+    return sign_in_responses.to_login(sign_in_responses.present(context, outcome))

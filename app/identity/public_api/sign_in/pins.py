@@ -7,7 +7,7 @@ from app.contract.pins import pin_operations
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.sign_in_operations import Login
-from app.identity.authentication.sign_in import allowed_methods, api_sign_in, eligibility, tenant_requirements
+from app.identity.authentication.sign_in import completion, eligibility, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import pin_tokens, pins
@@ -16,6 +16,7 @@ from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
 
 METHOD = "pin"  # RFC 8176
 
@@ -39,7 +40,8 @@ def with_pin(context: Context, req: pin_operations.PinLogin) -> FactorLogin:
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
     )
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
-    return api_sign_in.after_first_factor(context, account, authentication, fields=req.fields_, options=options)
+    outcome = completion.after_first_factor(context, account, authentication)
+    return sign_in_responses.present(context, outcome, fields=req.fields_, options=options)
 
 
 @pin_operations.end_session.implements
@@ -68,7 +70,5 @@ def set_first(context: Context, req: pin_operations.SetPinAtLogin) -> Login:
     if not continuation_tokens.spend(context, token):
         raise errors.UnknownPinToken
     account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
-    allowed_methods.refuse(context, account, authentication.methods, is_again=True)
-    return api_sign_in.to_login(
-        api_sign_in.issue_session(context, account, authentication, after=tenant_requirements.PIN)
-    )
+    outcome = completion.after_earlier_request(context, account, authentication, required_actions.PIN)
+    return sign_in_responses.to_login(sign_in_responses.present(context, outcome))

@@ -10,13 +10,14 @@ from app.contract.messages.models import MailKind
 from app.contract.second_factors import push_operations
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted
-from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
-from app.identity.authentication.sign_in.complete_challenge import find_pending, find_unlocked
+from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import push_approval
 from app.identity.credentials.second_factors.authenticators import push
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in import sign_in_responses
+from app.identity.public_api.sign_in.complete_challenge import find_pending, find_unlocked
 from app.kit.operations.wire import Document
 
 _WIDTHS: Final = range(80, 1_001)
@@ -38,7 +39,7 @@ def ping(context: Context, req: push_operations.PushPing) -> FactorLogin:
     except (errors.UnknownFactorToken, errors.ExpiredFactorToken):
         raise errors.WrongPushToken from None
     pending = pending_sign_in.verify(context, pending, FactorKind.PUSH, FactorResponse())
-    return api_sign_in.complete(context, pending, req.fields_)
+    return sign_in_responses.present(context, completion.after_second_factor(context, pending), fields=req.fields_)
 
 
 @push_operations.answer.implements

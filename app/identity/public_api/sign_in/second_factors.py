@@ -6,14 +6,14 @@ from app.contract import errors
 from app.contract.second_factors import duo_operations, factor_sign_in_operations, security_question_operations
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.complete_challenge import (
+from app.identity.credentials.second_factors.authenticators.authenticator import FactorResponse
+from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
+from app.identity.platform.context import Context
+from app.identity.public_api.sign_in.complete_challenge import (
     complete,
     find_pending,
     refuse_unavailable,
 )
-from app.identity.credentials.second_factors.authenticators.authenticator import FactorResponse
-from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
-from app.identity.platform.context import Context
 
 
 @factor_sign_in_operations.with_totp.implements

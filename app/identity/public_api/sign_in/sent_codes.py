@@ -7,12 +7,6 @@ from app.contract.second_factors import email_factor_operations, sms_factor_oper
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import Posted, SmsSent
 from app.identity.authentication.sign_in import pending_sign_in
-from app.identity.authentication.sign_in.complete_challenge import (
-    complete,
-    find_pending,
-    find_unlocked,
-    refuse_unavailable,
-)
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.credentials.second_factors.authenticators import email
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -23,6 +17,12 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
+from app.identity.public_api.sign_in.complete_challenge import (
+    complete,
+    find_pending,
+    find_unlocked,
+    refuse_unavailable,
+)
 
 
 @sms_factor_operations.with_sms.implements

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.verification import verification_operations
-from app.identity.authentication.sign_in import api_sign_in, locks
+from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.verification import email_verification
@@ -17,6 +17,7 @@ from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.public_api.sign_in import sign_in_responses
 from app.kit.operations.errors import ApiError
 
 
@@ -102,11 +103,9 @@ def _confirm(
         context, token, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
     )
     end_after_email_verification(context, account)
-    authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
-    if not context.tenant.settings.login_on_email_verification or not api_sign_in.try_record_single_factor(
-        context, account, authentication
-    ):
+    if not context.tenant.settings.login_on_email_verification:
         return verification_operations.Verified()
-    return verification_operations.Verified(
-        data=api_sign_in.to_login(api_sign_in.issue_session(context, account, authentication, req.fields_))
-    )
+    authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
+    complete = completion.without_asking(context, account, authentication)
+    data = sign_in_responses.to_login(sign_in_responses.session(context, complete, req.fields_)) if complete else None
+    return verification_operations.Verified(data=data)

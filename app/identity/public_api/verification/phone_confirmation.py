@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.contract import errors
 from app.contract.accounts import phone_operations
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import api_sign_in, locks, risk_challenges
+from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.verification import phone_verification
@@ -19,6 +19,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.public_api.sign_in import risk_challenges, sign_in_responses
 
 
 @phone_operations.verify.implements
@@ -86,7 +87,8 @@ def _complete_risk_challenge(
         pending.authentication, methods=methods, opens_lock=is_lock_solved, suppress_webhook=req.suppress_webhook
     )
     try:
-        login = api_sign_in.complete(context, replace(pending, authentication=authentication), req.fields_)
+        outcome = completion.after_second_factor(context, replace(pending, authentication=authentication))
+        login = sign_in_responses.present(context, outcome, fields=req.fields_)
     except (errors.UnknownFactorToken, errors.LockedDuringStep):  # a concurrent request succeeded first
         raise errors.ClosedSmsCode from None
     return phone_operations.PhoneVerified.model_construct(**dict(login))
@@ -94,10 +96,7 @@ def _complete_risk_challenge(
 
 def _sign_in(context: Context, account: Account, req: phone_operations.VerifyPhone) -> phone_operations.PhoneVerified:
     """Begin a session, or require the second factor; a refusal leaves the code and the number unchanged."""
-    login = api_sign_in.after_first_factor(
-        context,
-        account,
-        Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook),
-        fields=req.fields_,
-    )
+    authentication = Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook)
+    outcome = completion.after_first_factor(context, account, authentication)
+    login = sign_in_responses.present(context, outcome, fields=req.fields_)
     return phone_operations.PhoneVerified.model_construct(**dict(login))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from app.contract.applications.file import JWT_BEARER
 from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, UnauthorizedClient
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import api_sign_in
+from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
@@ -91,7 +91,7 @@ def _sign_in(context: Context, client: Application, assertion: str) -> Account:
     trusted, claims = assertions.verify(context, client, assertion)
     named = assertion_accounts.find(context, client, trusted, claims)
     authentication = Authentication((FEDERATED,), trusted.connection or "assertion")
-    if not api_sign_in.try_record_single_factor(context, named.account, authentication):
+    if completion.without_asking(context, named.account, authentication) is None:
         raise AccountRefused("sign-in")
     named.link(context)
     return named.account

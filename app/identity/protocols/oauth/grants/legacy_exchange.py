@@ -14,7 +14,7 @@ from typing import Any
 from app.contract.applications.file import EXCHANGE_TOKEN
 from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.platform.context import Context, TokenHolder
@@ -46,7 +46,7 @@ def exchange(
     resource = resource_indicators.resolve(context, client, None, req.resource)
     holder = _holder(context, req.token)
     account = grant_accounts.active_account(context, holder.uid)
-    if not tenant_requirements.are_met(context, account):
+    if not required_actions.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     has_refresh = lifetimes.has_refresh_token(client, scope)
     granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE))

@@ -9,7 +9,8 @@ from __future__ import annotations
 from app.contract.errors import TooManyRequests
 from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, SlowDown
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers, tenant_requirements
+from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers
+from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.verification.email_verification import VerificationOptions
@@ -43,18 +44,18 @@ def exchange(
     scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
-        verified = password_sign_in.sign_in_with_password(
+        outcome = password_sign_in.sign_in_with_password(
             context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:
         raise SlowDown(retry_after_seconds=refusal.retry_after_seconds) from None
     except ApiError as refusal:
         raise InvalidGrant(f"{refusal.message}.") from None
-    if verified.required is not None:
+    if isinstance(outcome, FactorRequired):
         raise InvalidGrant("A second factor is needed, which this grant cannot ask for.")
-    account = verified.account
-    if not tenant_requirements.are_met(context, account):
+    if isinstance(outcome, ActionRequired):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
+    account = outcome.account
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(password_sign_in.PASSWORD,), resource=resource)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)

@@ -12,18 +12,18 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.sign_in.sign_in_operations import Login, PasswordLogin
-from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
-from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in.completion import FactorRequired
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn, StoredSignIn
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators import email
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.public_api.sign_in import sign_in_responses
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 
@@ -33,9 +33,7 @@ _SENT: Final[Mapping[FactorKind, type[ApiError]]] = {
 }
 
 
-def sign_in_or_challenge(
-    context: Context, required: RequiredFactor, authentication: Authentication, req: PasswordLogin
-) -> Login:
+def sign_in_or_challenge(context: Context, waiting: FactorRequired, req: PasswordLogin) -> Login:
     """Sign in a request that contains the security answers; else send a code, or ask for the answers.
 
     Raises:
@@ -45,8 +43,8 @@ def sign_in_or_challenge(
         The refusals of a lock.
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached: no code could be sent.
     """
-    pending, unsent = pending_sign_in.begin(context, required, authentication), None
-    for kind in required.kinds:
+    pending, unsent = pending_sign_in.begin(context, waiting.required, waiting.authentication), None
+    for kind in waiting.required.kinds:
         if kind is FactorKind.QUESTIONS and req.security_answer:
             return _with_answers(context, pending, req)
         if kind is FactorKind.QUESTIONS:
@@ -89,8 +87,8 @@ def _with_answers(context: Context, pending: PendingSignIn, req: PasswordLogin) 
         raise errors.RiskAsksQuestions(data=_challenge_data(context, pending)) from None
     except errors.WrongSecurityAnswer:
         raise errors.WrongQuestionOrAnswer from None
-    account = pending_sign_in.finish(context, pending)
-    return api_sign_in.to_login(api_sign_in.issue_session(context, account, pending.authentication, req.fields_))
+    outcome = completion.after_second_factor(context, pending)
+    return sign_in_responses.to_login(sign_in_responses.present(context, outcome, fields=req.fields_))
 
 
 def _send(context: Context, pending: PendingSignIn, kind: FactorKind, req: PasswordLogin) -> None:

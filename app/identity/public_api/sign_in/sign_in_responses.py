@@ -1,7 +1,4 @@
-"""What a program gets after the first factor: a session, or a challenge where a second factor is required.
-
-The counterpart for our pages is `pages_api/interactions/page_sign_in.py`.
-"""
+"""Shows a program the outcome of a sign-in: a session, the challenge of a second factor, or a refusal."""
 
 from __future__ import annotations
 
@@ -20,17 +17,16 @@ from app.contract.second_factors.challenge import (
 )
 from app.contract.shared_responses import SmsSent
 from app.contract.sign_in.sign_in_operations import Login
-from app.identity.authentication.sign_in import allowed_methods, password_sign_in, pending_sign_in, tenant_requirements
+from app.identity.authentication.sign_in import api_tokens, pending_sign_in
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.authentication.sign_in.tenant_requirements import Requirement
+from app.identity.authentication.sign_in.completion import ActionRequired, Complete, FactorRequired, Outcome, Refused
+from app.identity.credentials import account_locks
 from app.identity.credentials.pins import pin_tokens
 from app.identity.credentials.second_factors import factor_views, second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts import accounts
-from app.identity.directory.accounts.account import Account
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -40,48 +36,28 @@ _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
 """The kinds of sign-in that name no provider."""
 
 
-def after_first_factor(
-    context: Context,
-    account: Account,
-    authentication: Authentication,
-    *,
-    fields: str | None = None,
-    options: ChallengeOptions = DEFAULT_OPTIONS,
+def present(
+    context: Context, outcome: Outcome, *, fields: str | None = None, options: ChallengeOptions = DEFAULT_OPTIONS
 ) -> FactorLogin:
-    """Sign in an account that passed one factor other than a password. Call it before any write that a refusal must undo.
-
-    `authentication.methods` with `mfa` count as two factors, such as a passkey that verified its user.
+    """Return the session of a complete sign-in, or the challenge of the second factor that it needs.
 
     Raises:
-        AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, PrivacyPolicyOutdated, TooManySessions.
+        PrivacyPolicyOutdated, ConsentNeeded, PinRequired: the token in `Data` continues the sign-in.
+        AccountBlocked, LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions and the errors of locks.
         LoginNotAllowed: an organization of the account requires another method.
         TwoFactorOn: the only second factor was just used as the first.
     """
-    allowed_methods.refuse(context, account, authentication.methods)
-    required = pending_sign_in.required_factor(context, account, authentication)
-    if required is not None:
-        return challenge(context, required, authentication, options)
-    password_sign_in.record_sign_in(
-        context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
-    )
-    return issue_session(context, account, authentication, fields)
-
-
-def try_record_single_factor(context: Context, account: Account, authentication: Authentication) -> bool:
-    """Record a sign-in by one factor other than a password, where one factor is enough. Then call `issue_session`.
-
-    Returns False where the account may not sign in by it, needs a second factor, or must first accept a policy or consent.
-    """
-    try:
-        allowed_methods.refuse(context, account, authentication.methods)
-        is_sufficient = pending_sign_in.required_factor(
-            context, account, authentication
-        ) is None and tenant_requirements.are_met(context, account)
-    except (errors.TwoFactorOn, errors.LoginNotAllowed):
-        return False
-    return is_sufficient and password_sign_in.try_record_sign_in(
-        context, account, authentication.kind, suppress_webhook=authentication.suppress_webhook
-    )
+    match outcome:
+        case FactorRequired():
+            return challenge(context, outcome.required, outcome.authentication, options)
+        case ActionRequired():
+            raise outcome.refusal(context)
+        case Refused(account, error):
+            if error is None:
+                account_locks.refuse_locked(context, account)
+            raise error or errors.AccountBlocked
+        case Complete():
+            return session(context, outcome, fields)
 
 
 def challenge(
@@ -126,33 +102,12 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
     return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=sent.sid or "")}
 
 
-def complete(context: Context, pending: PendingSignIn, fields: str | None = None) -> FactorLogin:
-    """Record a sign-in whose second factor is verified, and issue its session.
-
-    Raises the errors of `pending_sign_in.finish` and `issue_session`, and LoginNotAllowed where a policy changed since the first factor.
-    """
-    account = pending_sign_in.finish(context, pending)
-    allowed_methods.refuse(context, account, pending.authentication.methods, is_again=True)
-    return issue_session(context, account, pending.authentication, fields)
-
-
-def issue_session(
-    context: Context,
-    account: Account,
-    authentication: Authentication,
-    fields: str | None = None,
-    *,
-    after: Requirement | None = None,
-) -> FactorLogin:
-    """Issue the session of a complete, recorded sign-in, whose method this request has checked.
-
-    Raises the first unmet requirement after `after`.
-    """
-    tenant_requirements.refuse_unmet(context, account, authentication, after)
+def session(context: Context, complete: Complete, fields: str | None = None) -> FactorLogin:
+    """Return the session of a complete sign-in."""
+    account, authentication = complete.account, complete.authentication
     provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
-    issued = password_sign_in.issue_tokens(context, account, authentication.methods, provider=provider)
-    displayed = account if after is None else replace(account, logins=account.logins - 1)  # already counted
-    profile = accounts.signed_in_profile(context, displayed)
+    issued = api_tokens.issue(context, account, authentication.methods, provider=provider)
+    profile = accounts.signed_in_profile(context, account)
     return FactorLogin(
         profile=Profile.of(accounts.project(profile, fields)),
         access_token=issued.access_token,

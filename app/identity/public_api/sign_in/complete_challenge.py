@@ -7,7 +7,7 @@ from dataclasses import replace
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.second_factors.factor_sign_in_operations import ChallengeAnswer
-from app.identity.authentication.sign_in import api_sign_in, pending_sign_in
+from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.credentials.captcha import captcha_verification
@@ -16,6 +16,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.public_api.sign_in import sign_in_responses
 
 
 def find_pending(context: Context, token: str) -> PendingSignIn:
@@ -54,4 +55,4 @@ def complete(
         pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
     solution = LockSolution(req.security_answer, captcha_verification.from_parameters(req))
     pending = pending_sign_in.verify(context, pending, kind, response, solution)
-    return api_sign_in.complete(context, pending, req.fields_)
+    return sign_in_responses.present(context, completion.after_second_factor(context, pending), fields=req.fields_)

@@ -1,0 +1,204 @@
+"""Completes sign-ins: decides what follows a verified factor, and records a sign-in that needs no other factor.
+
+Every way to sign in ends here, so that each obeys the methods that the account's organizations allow. The callers show the
+outcome: `pages_api/interactions/page_sign_in.py` as a step, `public_api/sign_in/sign_in_responses.py` as a response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from app.contract import errors
+from app.identity.authentication.sign_in import allowed_methods, eligibility, required_actions, risks
+from app.identity.authentication.sign_in.authentication import MFA, Authentication
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
+from app.identity.authentication.sign_in.required_actions import Requirement
+from app.identity.credentials.second_factors import second_factors
+from app.identity.credentials.second_factors.second_factors import RequiredFactor
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.login_attempts import login_records
+from app.identity.directory.organizations.memberships import just_in_time_membership
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.platform import continuation_tokens, events
+from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
+
+
+@dataclass(frozen=True)
+class Complete:
+    """A recorded sign-in, whose session can begin."""
+
+    account: Account
+    authentication: Authentication
+
+
+@dataclass(frozen=True)
+class ActionRequired:
+    """A recorded sign-in of an account that must first do what the tenant requires.
+
+    A browser gets its session, which can do only that.
+    """
+
+    account: Account
+    authentication: Authentication
+    requirement: Requirement
+
+    def refusal(self, context: Context) -> ApiError:
+        """Return the error for a program, whose token continues the sign-in."""
+        return self.requirement.refusal(context, self.account, self.authentication)
+
+
+@dataclass(frozen=True)
+class FactorRequired:
+    """A sign-in that needs a second factor, and is not recorded yet."""
+
+    required: RequiredFactor
+    authentication: Authentication
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A sign-in that the account may not make."""
+
+    account: Account
+    error: ApiError | None
+    """None for an account that too many failures locked: `account_locks` has the error."""
+
+
+Recorded = Complete | ActionRequired
+Outcome = Recorded | FactorRequired | Refused
+
+
+def after_first_factor(context: Context, account: Account, authentication: Authentication) -> Outcome:
+    """Return what follows one factor other than a password. Call it before any write that a refusal must undo.
+
+    `authentication.methods` with `mfa` count as two factors, such as a passkey that verified its user.
+    """
+    return _first_obstacle(context, account, authentication) or _record(context, account, authentication)
+
+
+def without_asking(context: Context, account: Account, authentication: Authentication) -> Complete | None:
+    """Complete a sign-in by one factor other than a password, if nothing more is required; else record nothing."""
+    is_enough = _first_obstacle(context, account, authentication) is None
+    if not is_enough or not required_actions.are_met(context, account):
+        return None
+    outcome = _record(context, account, authentication)
+    return outcome if isinstance(outcome, Complete) else None
+
+
+def after_registration(context: Context, account: Account, authentication: Authentication) -> Complete | FactorRequired:
+    """Return what follows the registration of an account that may sign in at once; its first origin is no risk."""
+    is_enough = MFA in authentication.methods
+    required = None if is_enough else second_factors.required_factor(context, account)
+    if required is not None:
+        return FactorRequired(required, authentication)
+    risks.remember_origin(context, account)
+    return Complete(account, authentication)
+
+
+def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | Refused:
+    """Use up the continuation token and record the sign-in. Only one of several concurrent calls succeeds.
+
+    Refused, too, where a policy changed since the first factor; nothing is written then.
+
+    Raises:
+        UnknownFactorToken, LockedDuringStep.
+    """
+    account, authentication = pending.account, pending.authentication
+    refusal = eligibility.refusal(context, account, authentication.kind) or allowed_methods.refusal(
+        context, account, authentication.methods, is_again=True
+    )
+    if refusal is not None:
+        return Refused(account, refusal)
+    joined = just_in_time_membership.lock_joinable(context, account)
+    if not login_records.record_login(
+        context.work,
+        account.uid,
+        account.password_hash,
+        context.now,
+        is_lock_solved=authentication.opens_lock,
+        new_hash=None,
+        attempt=pending.attempt,
+    ):
+        raise errors.LockedDuringStep
+    if not continuation_tokens.spend(context, pending.token):
+        context.work.rollback()
+        if pending.attempt is not None:
+            with context.work.separate_transaction() as transaction:
+                pending.attempt.take_back(transaction)
+        raise errors.UnknownFactorToken
+    return finish(context, account, authentication, joined)
+
+
+def after_earlier_request(
+    context: Context, account: Account, authentication: Authentication, done: Requirement | None = None
+) -> Recorded | Refused:
+    """Return what follows a sign-in that an earlier request recorded; `done` is the requirement that this request met."""
+    error = allowed_methods.refusal(context, account, authentication.methods, is_again=True)
+    if error is not None:
+        return Refused(account, error)
+    uncounted = replace(account, logins=max(0, account.logins - 1))  # as in the answer of the request that recorded it
+    return _recorded(context, uncounted, authentication, done)
+
+
+def finish(
+    context: Context, account: Account, authentication: Authentication, joined: Sequence[OrganizationRecord]
+) -> Recorded:
+    """Notify of a sign-in that was just recorded, remember its origin, and let the account join organizations.
+
+    `joined`: the result of `just_in_time_membership.lock_joinable`.
+    """
+    events.emit(context, "Login", account, authentication.suppress_webhook)
+    risks.remember_origin(context, account)
+    if joined:
+        just_in_time_membership.join_by_verified_domain(context, account, joined)
+    return _recorded(context, account, authentication)
+
+
+def _first_obstacle(
+    context: Context, account: Account, authentication: Authentication
+) -> FactorRequired | Refused | None:
+    """Return why one factor does not complete the sign-in; None where it does."""
+    error = allowed_methods.refusal(context, account, authentication.methods)
+    if error is not None:
+        return Refused(account, error)
+    try:
+        required = _required_factor(context, account, authentication)
+    except errors.TwoFactorOn as only_factor_was_used:
+        return Refused(account, only_factor_was_used)
+    return FactorRequired(required, authentication) if required is not None else None
+
+
+def _required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
+    """Return the second factor that the sign-in needs.
+
+    A session taken over from another device passed one there, and needs one only where its origin here is new.
+
+    Raises:
+        TwoFactorOn: the only second factor was just used as the first.
+    """
+    if MFA not in authentication.methods:
+        return risks.required_factor(context, account, authentication.channel)
+    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
+
+
+def _record(context: Context, account: Account, authentication: Authentication) -> Recorded | Refused:
+    """Record a sign-in that used no password, unless the account may not sign in."""
+    if account.is_locked_now:
+        return Refused(account, None)
+    if (error := eligibility.refusal(context, account, authentication.kind)) is not None:
+        return Refused(account, error)
+    joined = just_in_time_membership.lock_joinable(context, account)
+    if not login_records.record_login(
+        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
+    ):
+        return Refused(account, errors.AccountBlocked())  # a concurrent request locked it
+    return finish(context, account, authentication, joined)
+
+
+def _recorded(
+    context: Context, account: Account, authentication: Authentication, done: Requirement | None = None
+) -> Recorded:
+    unmet = required_actions.first_unmet(context, account, done)
+    return ActionRequired(account, authentication, unmet) if unmet else Complete(account, authentication)
