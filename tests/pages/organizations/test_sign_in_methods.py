@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from tests.support.accounts.consents import POLICY, required_forms
 from tests.support.accounts.mailbox import code_in, sent_messages
+from tests.support.accounts.pinned import REQUIRED
 from tests.support.credentials.software_authenticator import Authenticator
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.federated_sign_in import ADA, START_URL
@@ -145,6 +147,23 @@ def test_page_of_each_method_obeys_the_policy(member: Member, subtests: pytest.S
             assert "code" in act(member).query
             member.requires()
             assert "code" in act(member).query
+
+
+@pytest.mark.parametrize(
+    ("path", "settings"),
+    [
+        ("/privacy-policy", {"privacy_policy": POLICY}),
+        ("/consent-forms", required_forms("FirstLogin")),
+        ("/set-pin", REQUIRED),
+    ],
+)
+def test_page_of_each_method_asks_for_required_actions(
+    member: Member, subtests: pytest.Subtests, path: str, settings: dict[str, Any]
+) -> None:
+    member.tenant.change_settings(**settings)
+    for name, (_, act) in METHODS.items():
+        with subtests.test(name):
+            assert act(member).address.partition("?")[0].endswith(path)
 
 
 def test_page_offers_the_required_method_and_continues(member: Member) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,31 +13,17 @@ from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.consents import consent_answers, required_forms
 from tests.support.accounts.mailbox import token_in
-from tests.support.accounts.pinned import PIN, PINS, REQUIRED, first, pin_auth_token, session, sign_in_with_pin
+from tests.support.accounts.pinned import PIN, REQUIRED, first, pin_auth_token, session, sign_in_with_pin
 from tests.support.accounts.social_accounts import NO_CALLBACK, signed_in_with
 from tests.support.credentials.factors import SecondFactorHolder, second_factor_holder
 from tests.support.credentials.passkeys import PasskeyHolder, passkey_holder
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.fakes.native_apps import an_app
 from tests.support.oauth.world import NewWorld
-from tests.support.operation_cases.passwordless import MAIL, SMS, by_link, link
-from tests.support.operation_cases.smart_login import approved, poll
+from tests.support.operation_cases.passwordless import by_link, link
+from tests.support.operation_cases.sign_in_methods import EVERY, METHODS
 from tests.support.organizations.management import PATH, Business
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
-
-EVERY = {
-    **PINS, "passwordless_email": True, "passwordless_sms": True, "phone_login": True, "smart_login": True, "login_on_password_reset": True,
-}  # fmt: skip
-Act = Callable[[PasskeyHolder], TestResponse]
-METHODS: dict[str, tuple[str, Act]] = {
-    "password": ("password", lambda who: who.logs_in()),
-    "passkey": ("passkey", lambda who: who.sign_in()),
-    "offered passkey": ("passkey", lambda who: who.sign_in_by_autofill()),
-    "email link": ("email", lambda who: by_link(who, link(who))),
-    "email code": ("email", lambda who: MAIL.shown(who, MAIL.code(who))),
-    "text message": ("sms", lambda who: SMS.shown(who, SMS.code(who))),
-    "smart login": ("email", lambda who: poll(who, approved(who))),
-}
 
 
 @pytest.fixture
