@@ -9,7 +9,7 @@ from app.contract.organizations.pages import invitation_pages
 from app.contract.organizations.pages.invitation_pages import InvitationRole, InvitationState, InvitationView
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.interaction_state import InteractionState
+from app.identity.authentication.sign_in.interaction_state import InteractionState, PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
@@ -104,7 +104,8 @@ def _first_step(
         return StepResponse(step=form, interaction_id=interaction.interaction_id)
     account = accounts.by_uid(context, session.uid) if action == "verify" else None
     if account is not None and account.email and not account.email_verified:
-        return begin_verification.begin(context, interaction, account.email, account, is_sent=False)
+        awaited = PendingVerification(account.email, account.uid)
+        return begin_verification.begin(context, interaction, awaited, is_sent=False)
     return next_step.advance(context, interaction, session)
 
 

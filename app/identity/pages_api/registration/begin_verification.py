@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from app.contract import errors
 from app.contract.steps import StepResponse
@@ -17,8 +15,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import pending_verification
-from app.identity.pages_api.interactions.pending_verification import MAIL, SMS
-from app.identity.platform.context import NO_ACCOUNT, Context
+from app.identity.pages_api.interactions.pending_verification import SMS
+from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
 
@@ -26,49 +24,25 @@ TRIES = Rate(20, 600)  # per interaction
 
 
 def begin(
-    context: Context,
-    interaction: Interaction | None,
-    email: str,
-    account: Account | None,
-    *,
-    is_sent: bool,
-    password_hash: str = "",
-    remember: bool = False,
-    by: str = MAIL,
-    registration: dict[str, Any] | None = None,
-    passkey: str = "",
-    methods: Sequence[str] = (),
+    context: Context, interaction: Interaction | None, state: PendingVerification, *, is_sent: bool
 ) -> StepResponse:
     """Store that the interaction awaits the verification of an address or number, and return the step that asks for it.
 
     Args:
-        account: the account that has or will have the address; None where there is nothing to verify.
         is_sent: whether the message was sent already; otherwise it is sent, unless one was just sent.
-        password_hash: of the password that was typed in this browser, even if it belongs to no account.
-        registration: the pending registration of this browser.
-        passkey: the WebAuthn id of the passkey that was created or used instead of a password; `methods` is its `amr`.
     """
     binding = None
     if interaction is None:
         interaction, binding = interactions.begin(context, InteractionKind.RETURN)
-    uid = account.uid if account else NO_ACCOUNT
-    state = PendingVerification(
-        pending_verification.display(email, by),
-        uid,
-        0,
-        password_hash,
-        remember,
-        by,
-        registration or {},
-        passkey,
-        list(methods),
-    )
+    state = replace(state, email=pending_verification.display(state.email, state.by))
     previous = pending_verification.pending_for(context, interaction)
     if previous is not None and previous.subject == state.subject:
         state = replace(state, sent_at=previous.sent_at)
-        if previous.uid == uid:
-            credentials = (passkey, state.methods) if methods else (previous.passkey, previous.methods)
-            state = replace(state, held=registration or previous.held, passkey=credentials[0], methods=credentials[1])
+        if previous.uid == state.uid:
+            credential = state if state.methods else previous
+            state = replace(
+                state, held=state.held or previous.held, passkey=credential.passkey, methods=credential.methods
+            )
     if is_sent or not pending_verification.seconds_left(context, state):
         state = pending_verification.send_if_due(context, interaction, state, is_sent=is_sent)
     return step(context, pending_verification.store_pending(context, interaction, state), state).model_copy(
@@ -94,9 +68,8 @@ def after_password(
     if account is None or not account.email:
         raise errors.EmailUnverified
     password_hash = account.password_hash or ""
-    return begin(
-        context, interaction, account.email, account, is_sent=False, password_hash=password_hash, remember=remember
-    )
+    awaited = PendingVerification(account.email, account.uid, password_hash=password_hash, remember=remember)
+    return begin(context, interaction, awaited, is_sent=False)
 
 
 def repeat_sign_in(
@@ -127,16 +100,8 @@ def after_password_by_phone(
     if account is None or not account.phone:
         raise errors.PhoneUnverified
     password_hash = account.password_hash or ""
-    return begin(
-        context,
-        interaction,
-        account.phone,
-        account,
-        is_sent=False,
-        password_hash=password_hash,
-        remember=remember,
-        by=SMS,
-    )
+    awaited = PendingVerification(account.phone, account.uid, password_hash=password_hash, remember=remember, by=SMS)
+    return begin(context, interaction, awaited, is_sent=False)
 
 
 def step(context: Context, interaction: Interaction, state: PendingVerification) -> StepResponse:

@@ -18,6 +18,7 @@ from app.identity.authentication.registration import account_registration
 from app.identity.authentication.registration.account_registration import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import completion, interactions, password_sign_in
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.verification.email_verification import VerificationOptions
@@ -37,7 +38,7 @@ from app.identity.pages_api.interactions import (
     pending_verification,
 )
 from app.identity.pages_api.registration import begin_verification
-from app.identity.platform.context import Context
+from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.operations.errors import ApiError
 
 COMPLETED = "register"
@@ -247,21 +248,17 @@ def _await_verification(
         interactions.finish(context, interaction)
         address = allowed_urls.with_query(required, action_completed=COMPLETED)
         return StepResponse(step=RedirectStep(address=address))
-    if result.waits_for == "email":
-        credential = replacement or PasswordReplacement(())
-        return begin_verification.begin(
-            context, interaction, typed.value_of("email"), result.account, is_sent=True,
-            password_hash=result.password_hash, registration=result.pending_columns, passkey=credential.passkey, methods=credential.methods,
-        )  # fmt: skip
-    if result.waits_for == "phone":
-        return begin_verification.begin(
-            context,
-            interaction,
-            typed.phone_id or "",
-            result.account,
-            is_sent=True,
-            password_hash=result.password_hash,
-            by=pending_verification.SMS,
-            registration=result.pending_columns,
-        )
-    return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id if interaction else None)
+    if not result.waits_for:
+        return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id if interaction else None)
+    is_phone = result.waits_for == "phone"
+    credential = replacement if replacement is not None and not is_phone else PasswordReplacement(())
+    awaited = PendingVerification(
+        (typed.phone_id or "") if is_phone else typed.value_of("email"),
+        result.account.uid if result.account else NO_ACCOUNT,
+        password_hash=result.password_hash,
+        by=pending_verification.SMS if is_phone else pending_verification.MAIL,
+        held=result.pending_columns,
+        passkey=credential.passkey,
+        methods=list(credential.methods),
+    )
+    return begin_verification.begin(context, interaction, awaited, is_sent=True)

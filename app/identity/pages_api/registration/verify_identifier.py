@@ -100,7 +100,7 @@ def renew_link(context: Context, req: verification_pages.VerifyLinkRequest) -> S
     found = account.email_list.find(stored.subject)
     if found is None:
         raise errors.ClosedLink
-    return begin(context, interaction, found.value, account, is_sent=False)
+    return begin(context, interaction, PendingVerification(found.value, account.uid), is_sent=False)
 
 
 @verification_pages.enter_code.implements

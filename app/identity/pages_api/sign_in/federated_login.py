@@ -15,7 +15,7 @@ from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
+from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState, PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import account_locks
@@ -263,8 +263,6 @@ def _complete(context: Context, interaction: Interaction, account: Account, *, i
     account_locks.refuse_locked(context, account)
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, errors.EmailUnverified):
-        methods = (pending_identities.FEDERATED,)
-        return begin_verification.begin(
-            context, interaction, account.email or "", account, is_sent=False, methods=methods
-        )
+        awaited = PendingVerification(account.email or "", account.uid, methods=[pending_identities.FEDERATED])
+        return begin_verification.begin(context, interaction, awaited, is_sent=False)
     raise refusal or errors.AccountBlocked

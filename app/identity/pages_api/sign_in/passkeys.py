@@ -16,6 +16,7 @@ from app.identity.authentication.sign_in import (
 )
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.completion import Refused
+from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import passkey_management, passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
@@ -55,10 +56,11 @@ def sign_in(context: Context, req: passkey_pages.PasskeySignIn) -> StepResponse:
     refusal = eligibility.refusal(context, account, "email")
     if isinstance(refusal, errors.EmailUnverified) and account.email:
         unfinished = interaction if interaction is not None and not interaction.is_done else None
-        return begin_verification.begin(
-            context, unfinished, account.email, account, is_sent=False, remember=authentication.remember,
-            passkey=assertion.credential.facts["id"], methods=authentication.methods,
+        awaited = PendingVerification(
+            account.email, account.uid, remember=authentication.remember,
+            passkey=assertion.credential.facts["id"], methods=list(authentication.methods),
         )  # fmt: skip
+        return begin_verification.begin(context, unfinished, awaited, is_sent=False)
     if refusal is not None:
         raise refusal
     is_complete = MFA in authentication.methods
