@@ -31,7 +31,12 @@ NO_REQUEST = f"join_request_{'0' * 16}"
 def test_person_of_the_domain_asks_and_is_approved(open_org: OpenOrganization) -> None:
     assert names_of(open_org) == [], "no account joins without approval"
     (offer,) = open_org.joinable()
-    assert (offer["Id"], offer["Name"], offer["IsRequested"], offer["Until"]) == (open_org.team.org, "Globex", False, None)
+    assert (offer["Id"], offer["Name"], offer["IsRequested"], offer["Until"]) == (
+        open_org.team.org,
+        "Globex",
+        False,
+        None,
+    )
     request = open_org.open_request()
     assert open_org.joinable()[0]["IsRequested"]
     (listed,) = open_org.team.read("manager", f"/{open_org.team.org}/requests")["Requests"]
