@@ -39,6 +39,7 @@ class RegistrationOptions:
     suppress_webhook: bool = False  # prevent_webhook
     has_password: bool = True  # otherwise a passkey or a provider replaces it
     federated_identity: ProviderIdentity | None = None  # the provider's identity that replaces the password
+    has_later_steps: bool = False  # our pages ask for the privacy policy and the PIN after the registration
     hides_taken: bool = False  # respond for a taken address as for a free one
     invited_email: str = ""  # normalized address that a mailed invitation has verified
 
@@ -82,12 +83,12 @@ def validate(context: Context, request: RegistrationInput, options: Registration
     """Return the draft as `read_draft` does, without counting against the limit."""
     settings = context.tenant.settings
     email_verification.refuse_url(context, options.message_options.url)
-    has_policy_step = context.visit is not None and options.accepts_terms is None  # our pages have a step for it
+    has_policy_step = options.has_later_steps and options.accepts_terms is None
     if privacy_policy.is_strict(settings) and not options.accepts_terms and not has_policy_step:
         raise errors.PolicyNotAccepted
     requirements.refuse_incomplete(settings, request, options.accepts_terms, needs_password=options.has_password)
     consent_forms.parse_optional(context, options.consents)
-    if context.visit is None:  # our pages have a step for it
+    if not options.has_later_steps:
         pins.refuse_missing(settings, request.pin_info)
     draft = drafts.read(context, request, options.source, needs_password=options.has_password)
     if len(draft.addresses.forms) > email_list.MAX_EMAILS:

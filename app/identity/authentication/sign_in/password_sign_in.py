@@ -25,7 +25,7 @@ from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock, Failure
+from app.identity.directory.accounts.login_attempts.login_records import LOCK_KINDS, AccountLock
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.platform.context import Context
 from app.kit.limits.rate_limits import Rate
@@ -43,6 +43,7 @@ def sign_in_with_password(
     *,
     hides_unknown: bool,
     options: VerificationOptions | None = None,
+    shows_lock: bool = False,
     remember: bool = False,
     suppress_webhook: bool = False,
 ) -> Recorded | FactorRequired:
@@ -54,6 +55,7 @@ def sign_in_with_password(
         solution: opens a lock of failed attempts, if the account has one.
         hides_unknown: respond for unknown and unverified accounts as for known ones, locks included.
         options: how to send the verification of an unverified address or number again; None sends nothing.
+        shows_lock: add the challenge of the lock that the next try needs to a refusal, because a page shows it at once.
         suppress_webhook: emit no event.
 
     Raises:
@@ -75,12 +77,10 @@ def sign_in_with_password(
     solved = _solve_lock(context, lookup, solution)
     account = verify_password.verify(context, lookup.account, password)
     if account is None:
-        raise _wrong_credentials(context, lookup, solved)
+        raise _wrong_credentials(context, lookup, solved, shows_lock=shows_lock)
     is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
     new_hash = context.hashing.hash(password) if is_stale else None
-    _refuse_ineligible(context, lookup, solved, options)
-    if (limited := allowed_methods.refusal(context, account, (PASSWORD,))) is not None:
-        raise limited
+    _refuse_ineligible(context, lookup, solved, options, shows_lock=shows_lock)
     refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
@@ -158,7 +158,9 @@ def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: Accou
     return locks.lock_refusal(context, lookup, lock) if lock else None
 
 
-def _wrong_credentials(context: Context, lookup: AccountLookup, solved: AccountLock | None) -> ApiError:
+def _wrong_credentials(
+    context: Context, lookup: AccountLookup, solved: AccountLock | None, *, shows_lock: bool
+) -> ApiError:
     """Count the failure and return its error. After the last attempt wrong and right passwords get the same refusal."""
     if lookup.account is None and not lookup.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
@@ -177,22 +179,19 @@ def _wrong_credentials(context: Context, lookup: AccountLookup, solved: AccountL
         return errors.WrongCredentials(
             f"The password doesn’t match, or there’s no such account. Attempts left: {left}."
         )
-    return _with_lock_challenge(context, lookup, solved, failure, errors.WrongCredentials())
-
-
-def _with_lock_challenge(
-    context: Context, lookup: AccountLookup, solved: AccountLock | None, failure: Failure, refusal: ApiError
-) -> ApiError:
-    """Add the challenge of the lock that the next try needs, so that hosted pages can show it at once."""
-    if context.visit is None or not failure.is_locked:
-        return refusal
-    return locks.with_lock_challenge(
-        context, lookup, solved or AccountLock(LOCK_KINDS[context.tenant.settings.lockout.type]), refusal
-    )
+    if not shows_lock or not failure.is_locked:
+        return errors.WrongCredentials()
+    lock = solved or AccountLock(LOCK_KINDS[lockout.type])
+    return locks.with_lock_challenge(context, lookup, lock, errors.WrongCredentials())
 
 
 def _refuse_ineligible(
-    context: Context, lookup: AccountLookup, solved: AccountLock | None, options: VerificationOptions | None
+    context: Context,
+    lookup: AccountLookup,
+    solved: AccountLock | None,
+    options: VerificationOptions | None,
+    *,
+    shows_lock: bool,
 ) -> None:
     """Raise the reason why the account may not sign in with the right password; a concurrent lock comes first.
 
@@ -204,11 +203,13 @@ def _refuse_ineligible(
         other = _current_lock_refusal(context, lookup, solved)
         if other is None and options is not None:
             unsent = email_verification.send_after_refusal(context, account, refusal, options)
-            other = unsent if context.visit is None and not lookup.is_hidden else None
-        if other is None and solved and context.visit:
+            other = None if lookup.is_hidden else unsent
+        if other is None and solved and shows_lock:
             other = locks.with_lock_challenge(context, lookup, solved, refusal)
         raise other or refusal
     context.work.release_connection()
+    if account and (limited := allowed_methods.refusal(context, account, (PASSWORD,))) is not None:
+        raise limited
 
 
 def refuse_breached(context: Context, account: Account, password: str) -> None:

@@ -209,6 +209,7 @@ def _read(
         source=f"{context.issuer}/register",
         accepts_terms=bool(provided.get(TERMS)) if TERMS in field_names else None,
         has_password=has_password,
+        has_later_steps=True,
         hides_taken=True,
         invited_email=identifiers.normalize_email(invited) or "",
     )

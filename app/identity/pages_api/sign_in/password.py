@@ -40,7 +40,7 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
         return pending
     try:
         outcome = password_sign_in.sign_in_with_password(
-            context, identifier, req.password, solution, hides_unknown=True, remember=remember
+            context, identifier, req.password, solution, hides_unknown=True, shows_lock=True, remember=remember
         )
     except errors.EmailUnverified:
         if unfinished is not None:
