@@ -1,4 +1,4 @@
-"""Every way to sign in × everything that withholds a session after the last factor."""
+"""Every sign-in method × everything that withholds a session after the last factor."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def second_factor(who: PasskeyHolder) -> Finish:
     return lambda: who.shows_code(who.next_code(), token)
 
 
-WAYS: dict[str, tuple[str, Callable[[PasskeyHolder], Finish]]] = {
+SIGN_INS: dict[str, tuple[str, Callable[[PasskeyHolder], Finish]]] = {
     **{name: (method, partial(partial, act)) for name, (method, act) in METHODS.items()},
     "PIN": ("pin", pin),
     "second factor": ("password", second_factor),
 }
-"""The method of each way, and what it does before its last request."""
+"""The method of each sign-in, and what it does before its last request."""
 
 
 @pytest.fixture
@@ -49,17 +49,17 @@ def who(new_tenant_server: NewTenantServer) -> PasskeyHolder:
     return passkey_holder(new_tenant_server, **EVERY).add_passkey()
 
 
-@pytest.mark.parametrize(("way", "obstacle"), [pair for pair in product(WAYS, SETTINGS) if pair != ("PIN", "PIN")])
-def test_tenants_requirement_withholds_the_session(who: PasskeyHolder, way: str, obstacle: str) -> None:
+@pytest.mark.parametrize(("name", "obstacle"), [pair for pair in product(SIGN_INS, SETTINGS) if pair != ("PIN", "PIN")])
+def test_tenants_requirement_withholds_the_session(who: PasskeyHolder, name: str, obstacle: str) -> None:
     settings, code = SETTINGS[obstacle]
-    finish = WAYS[way][1](who)
+    finish = SIGN_INS[name][1](who)
     who.tenant.change_settings(**settings)
     assert refused(finish()) == (403, code)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_organizations_policy_withholds_the_session(who: PasskeyHolder, way: str) -> None:
-    method, begin = WAYS[way]
+@pytest.mark.parametrize("name", SIGN_INS)
+def test_organizations_policy_withholds_the_session(who: PasskeyHolder, name: str) -> None:
+    method, begin = SIGN_INS[name]
     business = Business(who.tenant)
     org = business.create("")
     answered(business.assign(who.uid, org, business.role(org=org)))
