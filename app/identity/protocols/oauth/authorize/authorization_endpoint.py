@@ -141,7 +141,10 @@ def answer_consent(
     if interaction.is_done:
         is_same_answer = allow or (interaction.state.ended is not None and interaction.state.ended.problem is not None)
         return decision.repeat() if is_same_answer else start_again(context, interaction)
-    before = decision.step_before_consent()
+    try:
+        before = decision.step_before_consent()
+    except RefusedByRedirect as refusal:
+        return decision.end_with_error(refusal)
     if session is None or before is not None:
         return before or start_again(context, interaction)
     if not allow:

@@ -63,13 +63,19 @@ class Decision:
 
     def decide(self) -> StepResponse:
         """Return LOGIN or REGISTER, another step, CONSENT, or the response at the redirect URI."""
-        step = self.step_before_consent()
-        if step is not None or self.session is None:
-            return step or self._login()
-        return self._prompt_for_consent() if self._needs_consent() else self.finish(self.session)
+        try:
+            step = self.step_before_consent()
+            if step is None and self._needs_consent():
+                step = self._prompt_for_consent()
+        except RefusedByRedirect as problem:
+            return self.end_with_error(problem)
+        return step or (self.finish(self.session) if self.session is not None else self._login())
 
     def step_before_consent(self) -> StepResponse | None:
-        """Return the step that comes before consent: LOGIN, a second factor, a required action or a refusal; else None."""
+        """Return the step that comes before consent: LOGIN, a second factor or a required action; else None.
+
+        Raises RefusedByRedirect, with which the caller ends the interaction.
+        """
         session = self.session
         if session is None:
             return self._login()
@@ -79,13 +85,13 @@ class Decision:
             if not self._is_sufficient(session):
                 return self._login()
         elif not self.request.accepts(session.uid):
-            return self._end_with("login_required", "Somebody else is signed in.")
+            raise RefusedByRedirect("login_required", "Somebody else is signed in.")
         return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
         if not pushed.use_up(self.context, self.request.pushed, self.interaction):
-            return self._end_with("invalid_request_uri", "The request_uri was used.")
+            return self.end_with_error(RefusedByRedirect("invalid_request_uri", "The request_uri was used."))
         if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
             return self._respond(session)
         stored = interactions.find(self.context, self.interaction.interaction_id)
@@ -111,16 +117,16 @@ class Decision:
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=(problem.error, problem.description))
         pushed.use_up(self.context, self.request.pushed)
+        return self._refuse(problem, may_show_page=self.interaction is None)
+
+    def _refuse(self, problem: RefusedByRedirect, *, may_show_page: bool) -> StepResponse:
         self.context.audit.record("authorize.refused", client_id=self.request.client_id, error=problem.error)
-        if self.interaction is None and untrusted_redirects.needs_page(self.context, self.client, self.session):
+        if may_show_page and untrusted_redirects.needs_page(self.context, self.client, self.session):
             return untrusted_redirects.page(self.context, self.client, problem)
         return self._error(problem)
 
     def _error(self, problem: RefusedByRedirect) -> StepResponse:
         return response.error(self.context, self.client, self.request.issuer, self.request.model_dump(), problem)
-
-    def _end_with(self, error: str, description: str) -> StepResponse:
-        return self.end_with_error(RefusedByRedirect(error, description))
 
     @cached_attribute
     def _account(self) -> Account | None:
@@ -181,9 +187,11 @@ class Decision:
             return None
         if not self._has_second_factor(session):
             is_unmet = request.demanded_acr and acr_values.met(request, session.methods) is None
-            return self.end_with_error(acr_values.unmet()) if is_unmet else None
+            if is_unmet:
+                raise acr_values.unmet()
+            return None
         if prompt.NONE in request.prompt:
-            return self._end_with("interaction_required", "The second factor must be asked for.")
+            raise RefusedByRedirect("interaction_required", "The second factor must be asked for.")
         return self._shown(StepUpStep())
 
     def _has_second_factor(self, session: BrowserSession) -> bool:
@@ -196,19 +204,16 @@ class Decision:
         if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
             return None
         if prompt.NONE in self.request.prompt:
-            return self._end_with("interaction_required", "The user must be asked.")
+            raise RefusedByRedirect("interaction_required", "The user must be asked.")
         return self._shown(step)
 
     def _select_organization(self, session: BrowserSession) -> StepResponse | None:
         """Return the step that chooses an organization; None where the request or the account has decided it."""
-        try:
-            choice = self._organization
-        except RefusedByRedirect as problem:
-            return self.end_with_error(problem)
+        choice = self._organization
         if not isinstance(choice, OrganizationChoice):
             return None
         if prompt.NONE in self.request.prompt:
-            return self._end_with("interaction_required", "The user must choose an organization.")
+            raise RefusedByRedirect("interaction_required", "The user must choose an organization.")
         return self._shown(
             organization_choice.step(self.context, choice, session.uid, self.client.client_id, self._person)
         )
@@ -265,7 +270,7 @@ class Decision:
 
     def _login(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
-            return self._end_with("login_required", "The user must sign in.")
+            raise RefusedByRedirect("login_required", "The user must sign in.")
         if self._offers_accounts and (options := account_choice.options(self.context)):
             return self._shown(SelectAccountStep(accounts=options))
         is_another = account_choice.requests_another(self.interaction)
@@ -294,7 +299,7 @@ class Decision:
 
     def _prompt_for_consent(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
-            return self._end_with("consent_required", "The user must be asked.")
+            raise RefusedByRedirect("consent_required", "The user must be asked.")
         is_prompted_again = prompt.CONSENT in self.request.prompt
         granted = frozenset(self.consent.scopes if self.consent is not None and not is_prompted_again else ())
         scopes = [
@@ -309,11 +314,11 @@ class Decision:
         request = self._narrowed
         acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
         if request.demanded_acr and acr is None:
-            return self._refuse_after_end(acr_values.unmet())
+            return self._refuse(acr_values.unmet(), may_show_page=True)
         try:
             membership = self._organization
         except RefusedByRedirect as problem:  # the membership ended since the interaction did
-            return self._refuse_after_end(problem)
+            return self._refuse(problem, may_show_page=True)
         if isinstance(membership, OrganizationChoice):
             return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         sessions.touch(self.context, session)
@@ -325,7 +330,7 @@ class Decision:
         try:
             sent = self._sent(request, session, granted, membership)
         except RefusedByRedirect as problem:
-            return self._refuse_after_end(problem)
+            return self._refuse(problem, may_show_page=True)
         browser_state = self._browser_state(session)
         if browser_state is not None:
             sent["session_state"] = session_state.make(request.client_id, request.redirect_uri, browser_state)
@@ -365,9 +370,6 @@ class Decision:
         """The request without the optional scopes that the person declined, and without their claims."""
         refused = self.optional.intersection(self.consent.refused) if self.optional and self.consent else frozenset()
         return self.request.without(refused) if refused else self.request
-
-    def _refuse_after_end(self, problem: RefusedByRedirect) -> StepResponse:
-        return Decision(self.context, self.request, self.client, self.session, None).end_with_error(problem)
 
     def _shown(self, step: AnyStep, login_hint: str | None = None) -> StepResponse:
         """Return the step with the data that every page of this request shows."""

@@ -18,7 +18,6 @@ from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose,
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.oauth_parameters import authorization_details, resource, scope
-from app.identity.protocols.oauth.authorize.pushed import ERRORS
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
@@ -91,7 +90,7 @@ def _accepted(context: Context, client: Application, issuer: Issuer, req: Device
         for check in _CHECKS:
             check.check(request)
     except RefusedByRedirect as refusal:
-        raise ERRORS.get(refusal.error, oauth_errors.InvalidRequest)(refusal.description) from None
+        raise refusal.to_client_error() from None
     return request.accepted
 
 

@@ -103,8 +103,10 @@ def resume_request(context: Context, interaction: Interaction, session: BrowserS
     if interaction.is_done or device is None or client is None or device.state != OPEN:
         return _done(interaction)
     decision = _decision(context, interaction, client, session)
-    response = decision.step_before_consent()
-    return response or decision.prompt(device)
+    try:
+        return decision.step_before_consent() or decision.prompt(device)
+    except RefusedByRedirect as problem:
+        return decision.end_with_error(problem)
 
 
 def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> StepResponse:

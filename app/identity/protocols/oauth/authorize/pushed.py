@@ -7,7 +7,7 @@ Profile section 5.3.2.2, decision 0252).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -24,7 +24,6 @@ from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import Check, RefusedByRedirect, RefusedOnPage, UncheckedRequest
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.kit import randomness
-from app.kit.operations.errors import OAuthError
 
 LIFETIME: Final = timedelta(seconds=90)
 PREFIX: Final = "urn:ietf:params:oauth:request_uri:"
@@ -35,20 +34,6 @@ _UNTIL: Final = "until"
 _SIGNED: Final = "is_signed"
 _KIND: Final = ContinuationPurpose.PUSHED_REQUEST
 _NOT_STORED = {"app", "client_secret", "client_assertion_type", "client_assertion"}
-ERRORS: Final[Mapping[str, type[OAuthError]]] = {
-    str(error.code): error
-    for error in (
-        *(
-            oauth_errors.InvalidScope,
-            oauth_errors.InvalidTarget,
-            oauth_errors.UnauthorizedClient,
-            oauth_errors.UnsupportedResponseType,
-        ),
-        *(oauth_errors.RequestNotSupported, oauth_errors.InvalidRequestObject, oauth_errors.RegistrationNotSupported),
-        *(oauth_errors.UnmetAuthenticationRequirements, oauth_errors.InvalidAuthorizationDetails),
-    )
-}
-"""The errors of the authorization endpoint that an endpoint for clients answers itself."""
 
 
 def push(context: Context, client: Application, req: PushedRequest, checks: Iterable[Check]) -> PushedResponse:
@@ -67,7 +52,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     except RefusedOnPage as refusal:
         raise oauth_errors.InvalidRequest(refusal.description) from None
     except RefusedByRedirect as refusal:
-        raise ERRORS.get(refusal.error, oauth_errors.InvalidRequest)(refusal.description) from None
+        raise refusal.to_client_error() from None
     if (key := token_binding.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:
         request.values["dpop_jkt"] = key
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.contract.applications.client_protocol import ClientProtocol
+from app.contract.oauth import oauth_errors
 from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -17,6 +18,22 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.claims import account_claims
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
+from app.kit.operations.errors import OAuthError
+
+_CLIENT_ERRORS: Final[Mapping[str, type[OAuthError]]] = {
+    str(error.code): error
+    for error in (
+        *(
+            oauth_errors.InvalidScope,
+            oauth_errors.InvalidTarget,
+            oauth_errors.UnauthorizedClient,
+            oauth_errors.UnsupportedResponseType,
+        ),
+        *(oauth_errors.RequestNotSupported, oauth_errors.InvalidRequestObject, oauth_errors.RegistrationNotSupported),
+        *(oauth_errors.UnmetAuthenticationRequirements, oauth_errors.InvalidAuthorizationDetails),
+    )
+}
+"""The errors of the authorization endpoint that an endpoint for clients answers itself."""
 
 
 class RefusedOnPage(Exception):
@@ -36,6 +53,10 @@ class RefusedByRedirect(Exception):
         super().__init__(error)
         self.error = error
         self.description = description
+
+    def to_client_error(self) -> OAuthError:
+        """Return the error with which an endpoint for clients refuses the request."""
+        return _CLIENT_ERRORS.get(self.error, oauth_errors.InvalidRequest)(self.description)
 
 
 class Authorization(BaseModel):
