@@ -12,7 +12,7 @@ from app.identity.credentials.tokens import token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
-from app.identity.protocols.oauth.authorize.oauth_parameters.pkce import PLAIN, VERIFIER
+from app.identity.protocols.oauth.code_challenge import PLAIN, VERIFIER
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding

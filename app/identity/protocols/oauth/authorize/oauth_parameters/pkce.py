@@ -9,11 +9,10 @@ from app.contract.oauth.response_types import CODE
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.code_challenge import PLAIN, S256, VERIFIER
 
-S256, PLAIN = "S256", "plain"
 _METHODS = {"S256": S256, "SHA256": S256, "plain": PLAIN}
 _DIGEST = re.compile(r"[A-Za-z0-9_-]{43}")
-VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 def check(request: UncheckedRequest) -> None:
