@@ -16,8 +16,7 @@ from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.platform import powers
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.protocols.oauth import query_clients
-from app.identity.protocols.oauth.client_authentication import client_authentication
+from app.identity.protocols.oauth.client_authentication import client_authentication, query_clients
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import SenderRefused
 from app.identity.protocols.oauth.tokens import bearer_tokens, machine_tokens

@@ -11,7 +11,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import Cost
 from app.identity.platform.tenant import Tenant
-from app.identity.protocols.oauth import query_clients
+from app.identity.protocols.oauth.client_authentication import query_clients
 from app.identity.protocols.oauth.tokens import machine_tokens
 from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest

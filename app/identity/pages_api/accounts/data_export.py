@@ -25,7 +25,7 @@ from app.identity.directory.roles import tenant_role_store
 from app.identity.pages_api import signed_in_account, views
 from app.identity.platform import audit
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorized_applications
+from app.identity.protocols.oauth.consents import authorized_applications
 from app.kit.clock import iso
 from app.kit.limits.rate_limits import Rate
 

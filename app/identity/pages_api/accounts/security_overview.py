@@ -17,8 +17,9 @@ from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.accounts import account_second_factors, security_checkup
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorized_applications, oauth_views, third_party_initiated_login
-from app.identity.protocols.oauth.authorized_applications import ApplicationAccess
+from app.identity.protocols.oauth import oauth_views, third_party_initiated_login
+from app.identity.protocols.oauth.consents import authorized_applications
+from app.identity.protocols.oauth.consents.authorized_applications import ApplicationAccess
 from app.kit.clock import iso
 from app.kit.web.user_agents import parse_user_agent
 

@@ -25,7 +25,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.organizations import branding
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import application_consents, oauth_views, rate_limits, refusal_log
+from app.identity.protocols.oauth import oauth_views, rate_limits, refusal_log
 from app.identity.protocols.oauth.authorize import (
     account_choice,
     authorization_checks,
@@ -42,6 +42,7 @@ from app.identity.protocols.oauth.authorize.request import (
     UncheckedRequest,
 )
 from app.identity.protocols.oauth.authorize.responses import jarm, response, untrusted_redirects
+from app.identity.protocols.oauth.consents import application_consents
 
 _NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
 

@@ -33,14 +33,20 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import application_consents, authorization_details, oauth_views, session_state
+from app.identity.protocols.oauth import authorization_details, oauth_views
 from app.identity.protocols.oauth.authorize import account_choice, organization_choice, pushed
 from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
-from app.identity.protocols.oauth.authorize.responses import front_channel_tokens, response, untrusted_redirects
+from app.identity.protocols.oauth.authorize.responses import (
+    front_channel_tokens,
+    response,
+    session_state,
+    untrusted_redirects,
+)
 from app.identity.protocols.oauth.claims import subjects
+from app.identity.protocols.oauth.consents import application_consents
 from app.identity.protocols.oauth.tokens import authorization_codes
 from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 from app.kit import randomness

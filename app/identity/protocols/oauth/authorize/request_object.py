@@ -43,7 +43,7 @@ def expand(request: UncheckedRequest) -> None:
         if address.startswith(pushed.PREFIX) and not request.is_push:
             stored = pushed.require(request, address)
             request.replace(stored.parameters)
-            request.accepted.update(pushed=stored.token_hash, is_signed=stored.is_signed)
+            request.accepted.update({"pushed": stored.token_hash, "is_signed": stored.is_signed})
             _demand(request.client, is_pushed=True, is_signed=stored.is_signed)
             return
         text = _text(request)

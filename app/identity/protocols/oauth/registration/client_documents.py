@@ -18,7 +18,8 @@ from app.identity.directory.tenants.registered_applications import DOCUMENT, Log
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import outbound_http
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
-from app.identity.protocols.oauth import application_consents, rate_limits
+from app.identity.protocols.oauth import rate_limits
+from app.identity.protocols.oauth.consents import application_consents
 from app.identity.protocols.oauth.registration import changed_identity, client_metadata, referenced_documents
 from app.kit.limits.rate_limits import Rate
 from app.kit.web.proxies import is_local

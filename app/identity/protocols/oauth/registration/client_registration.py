@@ -15,7 +15,8 @@ from app.identity.directory.tenants import registered_applications
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import application_consents, client_powers, issuers, rate_limits
+from app.identity.protocols.oauth import client_powers, issuers, rate_limits
+from app.identity.protocols.oauth.consents import application_consents
 from app.identity.protocols.oauth.registration import (
     admission,
     changed_identity,

@@ -10,8 +10,9 @@ from app.contract.steps import RefusedStep, StepResponse
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import application_consents, oauth_views, refusal_log
+from app.identity.protocols.oauth import oauth_views, refusal_log
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect
+from app.identity.protocols.oauth.consents import application_consents
 
 
 def needs_page(context: Context, client: Application, session: BrowserSession | None) -> bool:

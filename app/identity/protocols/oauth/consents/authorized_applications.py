@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import application_consents
+from app.identity.protocols.oauth.consents import application_consents
 from app.identity.protocols.oauth.tokens import authorization_codes
 
 

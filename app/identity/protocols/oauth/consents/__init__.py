@@ -1,0 +1,1 @@
+"""Consents of accounts to applications, and the applications that an account uses."""
