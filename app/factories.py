@@ -37,10 +37,8 @@ def create_identity(settings: Settings) -> WsgiApp:
     services = identity.create_services(settings, defers_imports=True)
     server = identity.create_service(services, defers_imports=True)
     wsgi = OnDemandTls(identity.create_app(server), settings, services.directory)
-    slot, is_cached = (
-        HashQueueRouter(services, server).queue_slot,
-        CachedOperations(services, server).is_answered_from_cache,
-    )
+    slot = HashQueueRouter(services, server).queue_slot
+    is_cached = CachedOperations(services, server).is_answered_from_cache
     return _served(settings, wsgi, slot, is_cached, services.hashing.recent_seconds, server.load)
 
 

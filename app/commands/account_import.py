@@ -73,12 +73,12 @@ def import_(
     mapped, report = MappedRecord(_renames(roles), _renames(connections)), batch_import.Report()
     with open_services() as services:
         tenant_work(services, tenant).rollback()
-        found = services.directory.by_name(tenant)
-        if found is None:
+        tenant_row = services.directory.by_name(tenant)
+        if tenant_row is None:
             raise CommandError(f"Tenant {tenant!r} is suspended. Run 'gatehouse tenant resume {tenant}' first.")
         try:
             reads = formats.read(files, formats.Format(form), mapped, realm)
-            batch_import.run(services, found, reads, _print, skip=skip, writes=not dry_run, report=report)
+            batch_import.run(services, tenant_row, reads, _print, skip=skip, writes=not dry_run, report=report)
         except RecordRefused as problem:
             raise CommandError(f"{problem}. {_stopped(report, dry_run=dry_run)}") from None
         except StoreUnavailable as problem:

@@ -39,12 +39,12 @@ def audit(tenant_name: str, email: str | None, reference: str | None, limit: int
             uid = None
             if email is not None and (uid := account_store.uid_of(work, "email", normalize("email", email))) is None:
                 raise CommandError(f"{tenant_name} has no account with the email {email!r}.")
-            found = latest(work, limit, uid=uid, reference=reference)
+            entries = latest(work, limit, uid=uid, reference=reference)
         finally:
             work.rollback()
-        if not found and not is_json:
+        if not entries and not is_json:
             click.echo("No entries.", err=True)
-        for item in found:
+        for item in entries:
             click.echo(_json_line(item) if is_json else _line(item))
 
 

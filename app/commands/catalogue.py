@@ -100,8 +100,8 @@ def openapi() -> None:
     from app.contract.published.openapi import openapi_document
 
     settings = read_settings()
-    made = openapi_document(settings.base_url, settings.hub_url("{tenant}"))
-    click.echo(json.dumps(made, indent=2, ensure_ascii=False))
+    document = openapi_document(settings.base_url, settings.hub_url("{tenant}"))
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def _catalogue() -> Catalogue:

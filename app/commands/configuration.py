@@ -44,9 +44,9 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
         count = len(problem.problems)
         raise CommandError(f"Found {count} problem{'s' if count > 1 else ''} and changed nothing:\n{problem}") from None
     click.echo(str(done) if dry_run else done.as_done())
-    if done.made and not dry_run:
+    if done.generated and not dry_run:
         click.echo("\nSave these now. They won't be shown again:")
-        for made in done.made:
+        for made in done.generated:
             click.echo(f"  {made}")
 
 

@@ -53,14 +53,14 @@ def as_command_errors() -> Iterator[None]:
 
 
 @contextmanager
-def open_services(provided: Settings | None = None) -> Iterator[IdentityServices]:
+def open_services(chosen_settings: Settings | None = None) -> Iterator[IdentityServices]:
     """Yield the services over a migrated database, with the given settings or those of the environment. Raises CommandError."""
     from app import identity
     from app.identity.directory.tenants.keys import tenant_secrets
     from app.identity.platform.store import migrate
 
     with as_command_errors():
-        services = identity.create_services(provided or settings())
+        services = identity.create_services(chosen_settings or settings())
         migrate.ready(services.settings, services.database)
         tenant_secrets.check_key(services.database, services.encryption)
         yield services

@@ -47,13 +47,13 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
     from app.identity.administration.applications import initial_access_token_administration
 
     with _tenant(tenant_name) as (services, work):
-        made = initial_access_token_administration.create(services, work, name, max_uses=uses, days=days)
+        created = initial_access_token_administration.create(services, work, name, max_uses=uses, days=days)
         work.commit()
     click.echo("Save this now. It won't be shown again:", err=True)
-    click.echo(made.token)
-    until = f"{made.expires_at:%Y-%m-%d %H:%M} UTC"
+    click.echo(created.token)
+    until = f"{created.expires_at:%Y-%m-%d %H:%M} UTC"
     click.echo(f"{counted(uses, 'application')} can register at {tenant_name} with it until {until}.", err=True)
-    if made.is_useless:
+    if created.is_useless:
         sentence = "doesn't accept registrations yet: set settings.client_registration.mode to initial_access_token."
         click.echo(f"{tenant_name} {sentence}", err=True)
 

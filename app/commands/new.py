@@ -124,7 +124,7 @@ def _create(settings: Settings, starter: Starter, *, installs: bool) -> None:
         try:
             if installs:
                 starter.install()
-            made = apply_configuration.apply(services, file).made
+            made = apply_configuration.apply(services, file).generated
             starter.write_secrets(next(item.value for item in made if item.key == "client_secret"))
         except BaseException:
             shutil.rmtree(starter.folder)

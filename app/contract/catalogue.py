@@ -120,15 +120,15 @@ def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
     if admission.access is None or not admission.auth.alternatives or not needs_token:
         raise ValueError(f"{declared.name} takes no visits: it needs no access token")
     is_sensitive = admission.access.may_need_reauthentication
-    made = replace(
+    visit_operation = replace(
         declared, name=f"hub.{declared.name}", path=f"/hub{declared.path}", also=(), host=Host.INSIDE, error_profile=error_profiles.HUB,
         errors=(*declared.errors, *(REAUTHENTICATION if is_sensitive else (NotAuthenticated,))),
         admission=Admission(HUB, visitor=admission.access),
         documentation=Documentation(declared.documentation.summary, is_public=False),
         hashing=declared.hashing or (HASHES_SECRETS if is_sensitive else None),
     )  # fmt: skip
-    made.share_handler(declared)
-    return made
+    visit_operation.share_handler(declared)
+    return visit_operation
 
 
 def for_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
@@ -145,19 +145,19 @@ def hub_operation(
     summary: str,
     errors: tuple[type[ApiError], ...] = (),
     hashing: HashingWork | None = None,
-    recent_authentication: bool = False,
+    reauthentication: bool = False,
     spans_tenants: bool = False,
 ) -> Operation[Req, Res]:
     """Declare an operation that only the hub calls; it has no public host and is not published.
 
-    `recent_authentication`: the person of the visit must have authenticated recently, or sends the password with the visit.
+    `reauthentication`: the person of the visit must have authenticated recently, or sends the password with the visit.
     """
     method, _, path = address.partition(" ")
-    if recent_authentication:
+    if reauthentication:
         hashing, errors = HASHES_SECRETS, (*errors, *REAUTHENTICATION)
     declared = Operation(
         name, method, path, request, response, Host.INSIDE, error_profiles.HUB, errors=errors,
-        admission=Admission(HUB, visitor=SENSITIVE if recent_authentication else None, spans_tenants=spans_tenants),
+        admission=Admission(HUB, visitor=SENSITIVE if reauthentication else None, spans_tenants=spans_tenants),
         documentation=Documentation(summary, is_public=False), hashing=hashing,
     )  # fmt: skip
     CATALOGUE.add(declared)

@@ -94,10 +94,10 @@ def singleton(
     area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str, **facts: Unpack[ResourceOptions]
 ) -> Resource:
     """Declare a singleton and its operations; its `kind` is unique in its area."""
-    made = resource(area, path, model, verbs, noun=noun, kind=kind, is_singleton=True, **facts)
-    check(made)
-    _check_paths(made)
-    return declare(made)
+    declared_resource = resource(area, path, model, verbs, noun=noun, kind=kind, is_singleton=True, **facts)
+    check(declared_resource)
+    _check_paths(declared_resource)
+    return declare(declared_resource)
 
 
 def resource(
@@ -112,11 +112,11 @@ def resource(
     **facts: Unpack[ResourceOptions],
 ) -> Resource:
     """Return a resource without declaring its operations."""
-    provided: ResourceOptions = {"error_profile": MANAGE, **facts}
-    if is_singleton and isinstance(provided.get("backing"), InSettings):
-        provided["content"] = TenantSettings
+    options: ResourceOptions = {"error_profile": MANAGE, **facts}
+    if is_singleton and isinstance(options.get("backing"), InSettings):
+        options["content"] = TenantSettings
     does = tuple(verb if isinstance(verb, VerbOptions) else VerbOptions(verb) for verb in verbs)
-    return Resource(area, kind, noun, model, path, does, deleted=Deleted, is_singleton=is_singleton, **provided)
+    return Resource(area, kind, noun, model, path, does, deleted=Deleted, is_singleton=is_singleton, **options)
 
 
 @cache
@@ -132,16 +132,16 @@ def file_resources() -> tuple[Resource, ...]:
     return tuple(sorted((item for item in RESOURCES if item.file_key), key=lambda item: item.file_key))
 
 
-def declare(made: Resource) -> Resource:
+def declare(declared_resource: Resource) -> Resource:
     """Declare a resource's operations into the catalogue."""
-    BOUND.extend(bound(made))
-    RESOURCES.append(made)
-    return made
+    BOUND.extend(bound(declared_resource))
+    RESOURCES.append(declared_resource)
+    return declared_resource
 
 
 def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOperation]:
     """Declare a resource's operations into a catalogue."""
-    made = []
+    bound_operations = []
     for draft in drafts(resource):
         method, _, path = draft.at.partition(" ")
         declared: AnyOperation = Operation(
@@ -154,14 +154,14 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
             documentation=Documentation(draft.summary, draft.description), hashing=WHOLE_LIST if _is_long(draft) else None,
         )  # fmt: skip
         catalogue.add(declared)
-        made.append(BoundOperation(declared, draft))
-    return made
+        bound_operations.append(BoundOperation(declared, draft))
+    return bound_operations
 
 
 def _is_long(draft: OperationDraft) -> bool:
     """Return whether the operation answers a list that is complete without `page`, and may be long."""
     of = draft.resource
-    is_list = draft.does is not None and draft.does.verb is Verb.LIST
+    is_list = draft.verb_options is not None and draft.verb_options.verb is Verb.LIST
     return is_list and of.is_paged and not of.has_default_page and of.max_items > MAX_ON_A_PAGE
 
 

@@ -260,7 +260,7 @@ class PinStep(AccountStep):
     can_skip: bool = False
 
 
-class StepUpStep(Wire):
+class ReauthenticationStep(Wire):
     """Signed in, but the application requires a second factor."""
 
     step: Literal["step_up"] = "step_up"
@@ -326,15 +326,21 @@ class StartAgainStep(Wire):
 RequiredAction = PrivacyPolicyStep | ConsentFormsStep | PinStep | MissingFieldsStep
 """The required actions after a sign-in."""
 AuthorizationPage = (
-    LoginStep | RegisterStep | SelectAccountStep | SelectOrganizationStep | ConsentStep | RequiredAction | StepUpStep
+    LoginStep
+    | RegisterStep
+    | SelectAccountStep
+    | SelectOrganizationStep
+    | ConsentStep
+    | RequiredAction
+    | ReauthenticationStep
 )
 """The pages of an authorization request; it waits for their answer as an interaction."""
 AnyStep = (
     LoginStep | RegisterStep | CheckMailStep | EmailConfirmedStep | ForgotStep | ResetSentStep | PinSentStep | SignInSentStep
     | NewPasswordStep | NewPinStep | SecondFactorStep | PasskeyOfferStep | BackupCodesStep | InvitationStep | QrCodeStep
     | ApproveSignInStep | ApproveProgramStep | SelectOrganizationStep | SelectAccountStep | ConsentStep | DeviceCodeStep | DeviceStep
-    | DeviceDoneStep | RequiredAction | StepUpStep | RedirectStep | FormPostStep | ProfileStep | SignedOutStep | ConfirmSignOutStep
-    | RefusedStep | StartAgainStep
+    | DeviceDoneStep | RequiredAction | ReauthenticationStep | RedirectStep | FormPostStep | ProfileStep | SignedOutStep
+    | ConfirmSignOutStep | RefusedStep | StartAgainStep
 )  # fmt: skip
 
 

@@ -66,8 +66,8 @@ FRAMEWORKS = {
 
 def framework_of(folder: Path) -> Framework | None:
     """Return what the app in a folder that `gatehouse new` made is made with; None for another folder."""
-    made = (framework for framework in FRAMEWORKS.values() if (folder / framework.secrets_file).exists())
-    return next(made, None) if (folder / "gatehouse.yaml").exists() else None
+    frameworks = (framework for framework in FRAMEWORKS.values() if (folder / framework.secrets_file).exists())
+    return next(frameworks, None) if (folder / "gatehouse.yaml").exists() else None
 
 
 class StarterError(Exception):

@@ -75,7 +75,7 @@ def read_account(operation: Operation[_Request, _Shown], request: _Request) -> _
     return view
 
 
-def require_recent_authentication(view: AccountView) -> None:
+def require_reauthentication(view: AccountView) -> None:
     """Raise ReauthenticationRequired for an old authentication, unless the password in the form of the change suffices."""
     if view.reauthentication is RequiredReauthentication.STRONGER:
         raise ReauthenticationRequired

@@ -42,7 +42,7 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
     """Import every page; return the blueprints of pages and endpoints."""
     for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
         importlib.import_module(module.name)
-    found = [
+    views = [
         pages.pages,
         crawlers.views,
         theme_files.views,
@@ -59,5 +59,5 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
     if development:
         from app.hub.gallery import gallery  # noqa: PLC0415
 
-        found.append(gallery)
-    return found
+        views.append(gallery)
+    return views

@@ -36,6 +36,7 @@ from app.contract.steps import (
     PrivacyPolicyStep,
     ProfileStep,
     QrCodeStep,
+    ReauthenticationStep,
     RedirectStep,
     RefusedStep,
     RegisterStep,
@@ -47,7 +48,6 @@ from app.contract.steps import (
     SignInSentStep,
     StartAgainStep,
     StepResponse,
-    StepUpStep,
 )
 from app.hub.components.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
 from app.hub.components.form_post import FormPostPage, ReturnToAppPage, opens_app
@@ -322,7 +322,7 @@ JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
     _page(PrivacyPolicyStep, "/privacy-policy"),
     _page(ConsentFormsStep, "/consent-forms"),
     _page(PinStep, "/set-pin"),
-    _page(StepUpStep, "/confirm"),
+    _page(ReauthenticationStep, "/confirm"),
     _page(MissingFieldsStep, "/missing-fields"),
     (ProfileStep, _to_profile),
     _answer(RedirectStep, _redirect),

@@ -24,15 +24,15 @@ def assets() -> dict[str, Asset]:
 
     The renderer is absent from a checkout that `make setup` hasn't filled; the pages then do without it.
     """
-    made = {
+    files = {
         "reference.css": Asset("reference", "css", _style().encode()),
         "explorer.css": Asset("explorer", "css", rcssmin.cssmin(_text("explorer.css")).encode()),
         "operation.js": Asset("operation", "js", rjsmin.jsmin(_text("operation.js")).encode()),
         "search.js": Asset("search", "js", rjsmin.jsmin(_text("search.js")).encode()),
     }
     if RENDERER.is_file():
-        made["renderer.js"] = Asset("openapi-explorer", "js", RENDERER.read_bytes())
-    return made
+        files["renderer.js"] = Asset("openapi-explorer", "js", RENDERER.read_bytes())
+    return files
 
 
 def favicon() -> str:

@@ -112,15 +112,15 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if not isinstance(value, dict):
         return value
-    made = {name: element if name in ("example", "examples") else _plain(element) for name, element in value.items()}
-    choices = made.get("anyOf")
+    plain = {name: element if name in ("example", "examples") else _plain(element) for name, element in value.items()}
+    choices = plain.get("anyOf")
     if isinstance(choices, list) and {"type": "null"} in choices:
         rest = [choice for choice in choices if choice != {"type": "null"}]
         if len(rest) == 1:
             beside = {
                 name: element
-                for name, element in made.items()
+                for name, element in plain.items()
                 if name != "anyOf" and (name, element) != ("default", None)
             }
             return {**rest[0], **beside}
-    return made
+    return plain

@@ -192,7 +192,7 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__)
         return 2
     files, reasons = _configuration()
-    generic = frozenset(item.operation.name for item in BOUND if item.draft.does)
+    generic = frozenset(item.operation.name for item in BOUND if item.draft.verb_options)
     requested = addresses_called_in(ROOT / "tests")
     targets = with_tests([*operation_targets(), *page_targets()], requested, generic)
     every: list[Result] = []

@@ -93,12 +93,12 @@ class SecurityProfileSettings(ConfigurationModel):
         is_off = self.is_fapi if self.refresh_token_rotation is None else not self.refresh_token_rotation
         return is_off and self.needs_bound_tokens
 
-    def reuse_seconds(self, of_tenant: int | None, *, is_public: bool) -> int:
+    def reuse_seconds(self, tenant_seconds: int | None, *, is_public: bool) -> int:
         """Return how long a replaced refresh token still gets tokens, for other tabs and after a lost response; never under FAPI."""
         if self.is_fapi:
             return 0
         default = _PUBLIC_REUSE_SECONDS if is_public else 0
-        return next(item for item in (self.refresh_token_reuse_seconds, of_tenant, default) if item is not None)
+        return next(item for item in (self.refresh_token_reuse_seconds, tenant_seconds, default) if item is not None)
 
 
 class Secured(Protocol):

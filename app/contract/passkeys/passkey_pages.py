@@ -120,7 +120,7 @@ begin_own = hub_operation(
     errors=(*_BEGUN, errors.NotAuthenticated, errors.PasskeyNeedsEmail), summary="Start adding a passkey.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_passkey", "POST /hub/own/passkeys", AddPasskeyRequest, Posted, recent_authentication=True,
+    "hub.add_passkey", "POST /hub/own/passkeys", AddPasskeyRequest, Posted, reauthentication=True,
     errors=PASSKEY, summary="Add a passkey to the account's account.",
 )  # fmt: skip
 rename = hub_operation(

@@ -113,7 +113,7 @@ _START_ERRORS = (
     errors.UnknownAccount,
     errors.UnknownPhone, errors.PhoneUnverified, errors.AccountBlocked, errors.TooManyRequests,
 )  # fmt: skip
-start = operation(
+begin = operation(
     "smart_login.start", f"GET {_AUTH}/login/smartlogin", StartSmartLogin, LoginRequested, auth=API_KEY, takes_secret=True, row="U55",
     errors=_START_ERRORS,
     summary="Start smart login",

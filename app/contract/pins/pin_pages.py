@@ -43,7 +43,7 @@ set_at_sign_in = hub_operation(
     summary="Set the PIN that the tenant requires, and continue the interaction. 908: the PIN is not allowed.",
 )  # fmt: skip
 set_own = hub_operation(
-    "hub.set_own_pin", "POST /hub/own/pin", SetPinRequest, Posted, recent_authentication=True, errors=(errors.PinOff,),
+    "hub.set_own_pin", "POST /hub/own/pin", SetPinRequest, Posted, reauthentication=True, errors=(errors.PinOff,),
     summary="Set or change the account's PIN; after reauthentication the old PIN is not needed.",
 )  # fmt: skip
 read_link = hub_operation(

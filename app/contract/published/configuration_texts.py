@@ -77,5 +77,5 @@ def _model_example(name: str, models: Mapping[str, Schema]) -> Schema | None:
     """Return an example of a model: its required keys, else its first."""
     model = models[name]
     keys = model.get("required") or list(model.get("properties", {}))[:1]
-    made = {key: _example(name, key, model["properties"][key], models) for key in keys}
-    return made if made and None not in made.values() else None
+    examples = {key: _example(name, key, model["properties"][key], models) for key in keys}
+    return examples if examples and None not in examples.values() else None

@@ -19,7 +19,7 @@ def openapi_document(api_url: str, tenant_url: str) -> dict[str, Any]:
         "description": "A tenant’s host, or its custom domain.",
         "variables": {"tenant": {"default": "acme", "description": "The tenant’s name."}},
     }
-    made = document(load_catalogue(), api_url, {Host.TENANT: tenant_server}, publication(__version__))
-    add_examples(made, CATALOGUE, load_examples())
-    published: dict[str, Any] = with_typographic_descriptions(made)
+    api_document = document(load_catalogue(), api_url, {Host.TENANT: tenant_server}, publication(__version__))
+    add_examples(api_document, CATALOGUE, load_examples())
+    published: dict[str, Any] = with_typographic_descriptions(api_document)
     return published

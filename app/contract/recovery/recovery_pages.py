@@ -91,7 +91,7 @@ change = hub_operation(
     errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION), summary="Change the account's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
-    "hub.set_first_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, recent_authentication=True,
+    "hub.set_first_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, reauthentication=True,
     errors=NEW_PASSWORD,
     summary="Set the first password of the account. 967: it has one, or the last authentication is too old.",
 )  # fmt: skip

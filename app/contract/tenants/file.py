@@ -181,8 +181,8 @@ def configuration_file(resources: tuple[Resource, ...]) -> type[ConfigurationFil
     if not fields:
         return ConfigurationFile
     tenant: Any = create_model("TenantFile", __base__=TenantFile, __doc__=TenantFile.__doc__, **fields)
-    made: Any = create_model("ConfigurationFile", __base__=ConfigurationFile, tenants=(tuple[tenant, ...], ...))
-    return cast("type[ConfigurationFile]", made)
+    model: Any = create_model("ConfigurationFile", __base__=ConfigurationFile, tenants=(tuple[tenant, ...], ...))
+    return cast("type[ConfigurationFile]", model)
 
 
 def json_schema() -> dict[str, Any]:

@@ -70,10 +70,11 @@ class TotpAuthenticatorSettings(Wire):
     account_secret_key: Annotated[str | None, COMPUTED] = Field(default=None, max_length=500)
 
 
-_AREA, _PASSKEYS, _PASSWORDS, _SESSIONS, _TOTP = (
-    "security_settings", "/v2/manage/passkey-config", "/v2/manage/password-policies", "/v2/manage/session-config",
-    "/v2/manage/2fa/totp-authenticator-settings",
-)  # fmt: skip
+_AREA = "security_settings"
+_PASSKEYS = "/v2/manage/passkey-config"
+_PASSWORDS = "/v2/manage/password-policies"
+_SESSIONS = "/v2/manage/session-config"
+_TOTP = "/v2/manage/2fa/totp-authenticator-settings"  # fmt: skip
 
 PASSKEYS = singleton(
     _AREA, _PASSKEYS, PasskeyConfig, kind="passkeys", noun="passkey settings",

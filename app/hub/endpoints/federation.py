@@ -38,7 +38,7 @@ def start() -> Response:
         provider=current_visit().query.get("provider", "")[:100], interaction_id=requested_interaction_id() or None
     )
     try:
-        response = api()(connection_pages.start, request_body)
+        response = api()(connection_pages.begin, request_body)
     except (errors.UnknownConnection, errors.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
     return begin_method(journey.follow(response), response, f"{CONNECTION_METHOD}{request_body.provider}")
@@ -47,16 +47,16 @@ def start() -> Response:
 @views.get("/requesthandler.aspx")
 def start_for_application() -> Response:
     """Redirect to a provider for an application that links directly to it, then back to the application."""
-    provided = {name.lower(): value for name, value in current_visit().query.items()}
+    query = {name.lower(): value for name, value in current_visit().query.items()}
     request_body = connection_pages.ConnectionHandler(
-        provider=provided.get("provider", "")[:100],
-        api_key=provided.get("apikey"),
-        callback=provided.get("callback", "")[:2_000] or None,
-        callback_type=provided.get("callbacktype", "")[:20],
-        is_access_token=provided.get("is_access_token", "").lower() in _TRUE_VALUES,
-        ac_linking=provided.get("ac_linking", "").lower() in _TRUE_VALUES,
-        disable_sign_up=provided.get("disablesignup", "").lower() in _TRUE_VALUES,
-        callback_guid=(provided.get("callbackguid") or provided.get("clientguid") or "")[:100] or None,
+        provider=query.get("provider", "")[:100],
+        api_key=query.get("apikey"),
+        callback=query.get("callback", "")[:2_000] or None,
+        callback_type=query.get("callbacktype", "")[:20],
+        is_access_token=query.get("is_access_token", "").lower() in _TRUE_VALUES,
+        ac_linking=query.get("ac_linking", "").lower() in _TRUE_VALUES,
+        disable_sign_up=query.get("disablesignup", "").lower() in _TRUE_VALUES,
+        callback_guid=(query.get("callbackguid") or query.get("clientguid") or "")[:100] or None,
     )
     try:
         return journey.follow(api()(connection_pages.handle, request_body))

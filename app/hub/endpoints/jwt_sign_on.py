@@ -35,18 +35,18 @@ def authorize(app: str) -> Response:
 @views.get("/sso/jwt/redirect/token")
 def authorize_older() -> Response:
     """The older address, which names the app in its query."""
-    provided = {name.lower(): value for name, value in current_visit().query.items()}
-    return _authorize(provided.get("jwtapp", ""))
+    query = {name.lower(): value for name, value in current_visit().query.items()}
+    return _authorize(query.get("jwtapp", ""))
 
 
 def _authorize(app: str) -> Response:
     visit = current_visit()
-    provided = {name.lower(): value for name, value in visit.query.items()}
+    query = {name.lower(): value for name, value in visit.query.items()}
     requested = jwt_sign_on_operations.JwtAuthorize(
         app=app[:100],
-        client_id=(provided.get("client_id") or provided.get("apikey") or "")[:100],
-        redirect_uri=(provided.get("redirect_uri") or provided.get("return_url") or "")[:2_000],
-        nonce=provided.get("nonce", "")[:500] or None,
+        client_id=(query.get("client_id") or query.get("apikey") or "")[:100],
+        redirect_uri=(query.get("redirect_uri") or query.get("return_url") or "")[:2_000],
+        nonce=query.get("nonce", "")[:500] or None,
     )
     try:
         return journey.follow(api()(jwt_sign_on_operations.authorize, requested))

@@ -54,18 +54,18 @@ def authorize(protocol: str, app: str | None) -> Response:
 def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an application's issuer signs out like the tenant's
     """OpenID Connect RP-Initiated Logout 1.0 section 2. A very long id_token_hint of a POST is left out: then people are asked."""
     visit = current_visit()
-    provided = visit.form if visit.is_post else visit.query
+    fields = visit.form if visit.is_post else visit.query
     if visit.is_post:
-        pairs = list(provided.items(multi=True))
+        pairs = list(fields.items(multi=True))
         shorter = [(name, value) for name, value in pairs if name != "id_token_hint"]
         if redirected := _as_get(pairs) or _as_get(shorter):
             return redirected
     if any(
-        len(provided.getlist(name)) > 1 for name in _SIGN_OUT
+        len(fields.getlist(name)) > 1 for name in _SIGN_OUT
     ):  # two readers could pick different values (RFC 6749 section 3.1)
         page = ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail="invalid_request")
         return page.render(400)
-    parameters: dict[str, Any] = {name: value for name in _SIGN_OUT if (value := provided.get(name))}
+    parameters: dict[str, Any] = {name: value for name in _SIGN_OUT if (value := fields.get(name))}
     return sign_out(SignOutRequest(**parameters))
 
 

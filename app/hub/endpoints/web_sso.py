@@ -44,12 +44,12 @@ def is_login() -> Response:
 @views.get("/ssologin/refresh")
 def refresh() -> Response:
     """Count the visit as a use of the session, and set its cookie again."""
-    found = _ask(web_sso_pages.read, web_sso_pages.SharedSessionRequest(origin=_origin(), refreshes=True))
-    if isinstance(found, Response):
-        return found
-    response = _answer({"ok": found.is_authenticated, "isauthenticated": found.is_authenticated})
-    if found.renewed_seconds is not None:
-        set_cookie(response, services().session_cookie, current_visit().session, found.renewed_seconds)
+    shared_session = _ask(web_sso_pages.read, web_sso_pages.SharedSessionRequest(origin=_origin(), refreshes=True))
+    if isinstance(shared_session, Response):
+        return shared_session
+    response = _answer({"ok": shared_session.is_authenticated, "isauthenticated": shared_session.is_authenticated})
+    if shared_session.renewed_seconds is not None:
+        set_cookie(response, services().session_cookie, current_visit().session, shared_session.renewed_seconds)
     return response
 
 
@@ -68,9 +68,9 @@ def set_custom_token() -> Response:
 @views.get("/ssologin/setsafaritoken")
 def set_safari_token() -> Response:
     """Set the session by a top-level navigation from a page of a site, then redirect to `callback`; otherwise as `set_token`."""
-    provided = _query_parameters()
-    callback = provided.get("callback", "")[:2_000]
-    begun = _ask(web_sso_pages.begin, _by_token(_referring_origin(), callback=callback))
+    query = _query_parameters()
+    callback = query.get("callback", "")[:2_000]
+    begun = _ask(web_sso_pages.start, _by_token(_referring_origin(), callback=callback))
     if isinstance(begun, Response):
         return begun
     response = redirect_to(callback)
@@ -92,15 +92,17 @@ def logout() -> Response:
 
 
 def _answer_session(*, with_token: bool) -> Response:
-    found = _ask(web_sso_pages.read, web_sso_pages.SharedSessionRequest(origin=_origin(), with_token=with_token))
-    if isinstance(found, Response):
-        return found
-    token = {"token": found.token} if with_token else {}
-    return _answer({"isauthenticated": found.is_authenticated, **token})
+    shared_session = _ask(
+        web_sso_pages.read, web_sso_pages.SharedSessionRequest(origin=_origin(), with_token=with_token)
+    )
+    if isinstance(shared_session, Response):
+        return shared_session
+    token = {"token": shared_session.token} if with_token else {}
+    return _answer({"isauthenticated": shared_session.is_authenticated, **token})
 
 
 def _begin(*, remember: bool) -> Response:
-    begun = _ask(web_sso_pages.begin, _by_token(_origin(), remember=remember))
+    begun = _ask(web_sso_pages.start, _by_token(_origin(), remember=remember))
     if isinstance(begun, Response):
         return begun
     response = _answer({"ok": begun.is_token_valid, "istokenvalid": begun.is_token_valid})
@@ -110,10 +112,10 @@ def _begin(*, remember: bool) -> Response:
 
 
 def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> web_sso_pages.SessionByToken:
-    provided = _query_parameters()
+    query = _query_parameters()
     return web_sso_pages.SessionByToken(
-        token=provided.get("token", "")[:8_000],
-        api_key=provided.get("apikey", "")[:100],
+        token=query.get("token", "")[:8_000],
+        api_key=query.get("apikey", "")[:100],
         origin=origin,
         remember=remember,
         callback=callback,

@@ -165,10 +165,8 @@ def show_new() -> Response | None:
 
 def page_with(created: second_factor_pages.NewBackupCodes) -> BackupCodesPage:
     """Return the page that shows new codes."""
-    sheet, is_sign_in = (
-        CodeSheet(tuple(created.codes), created.batch, created.person),
-        current_visit().interaction is not None,
-    )
+    sheet = CodeSheet(tuple(created.codes), created.batch, created.person)
+    is_sign_in = current_visit().interaction is not None
     return BackupCodesPage(SheetForm(formdata=None), sheet, created.person, is_sign_in=is_sign_in)
 
 

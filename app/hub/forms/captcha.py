@@ -65,10 +65,10 @@ class CaptchaField(StringField):
     def process(self, formdata: Any, data: Any = None, extra_filters: Any = None) -> None:
         """Read the answer and the challenge that it belongs to."""
         super().process(formdata, data, extra_filters)
-        provided = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
-        if provided["asked"]:
-            self._set(_read(provided["challenge"], provided["asked"]), current_visit().tenant.captcha)
-        self.work, self.proof, self.randstr = provided["work"], provided["proof"], provided["randstr"]
+        parts = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
+        if parts["asked"]:
+            self._set(_read(parts["challenge"], parts["asked"]), current_visit().tenant.captcha)
+        self.work, self.proof, self.randstr = parts["work"], parts["proof"], parts["randstr"]
 
     def prompt(self, challenge: CaptchaChallenge | None, widget: WidgetView | None = None) -> None:
         """Show a new challenge or the tenant's widget; the previous answer is dropped."""
@@ -127,15 +127,20 @@ _WIDGET_FAILED: Final = _l("We couldn’t verify that you’re human. Try again.
 
 def _read(token: str, encoded: str) -> CaptchaChallenge | None:
     """Parse the challenge of a posted form, which is untrusted: it can hold nothing but numbers and only affects rendering."""
-    found = _CHALLENGE.fullmatch(encoded)
-    if found is None or not token or len(token) > 600:
+    challenge_match = _CHALLENGE.fullmatch(encoded)
+    if challenge_match is None or not token or len(token) > 600:
         return None
-    numbers = [int(part) for part in found["numbers"].split(".")[1:]]
-    if any(number >= len(NUMBERS) for number in numbers) or (found["kind"] == "nth" and not 0 < numbers[0] < 5):
+    numbers = [int(part) for part in challenge_match["numbers"].split(".")[1:]]
+    if any(number >= len(NUMBERS) for number in numbers) or (
+        challenge_match["kind"] == "nth" and not 0 < numbers[0] < 5
+    ):
         return None
-    question = CaptchaQuestion.model_validate({"kind": found["kind"], "numbers": numbers})
+    question = CaptchaQuestion.model_validate({"kind": challenge_match["kind"], "numbers": numbers})
     return CaptchaChallenge(
-        token=token, work_seed=found["seed"], work_bits=min(int(found["bits"]), 22), question=question
+        token=token,
+        work_seed=challenge_match["seed"],
+        work_bits=min(int(challenge_match["bits"]), 22),
+        question=question,
     )
 
 

@@ -25,13 +25,13 @@ class FieldsForm(HubForm):
     }
 
     @classmethod
-    def of(cls, fields: tuple[FormField, ...], **provided: Any) -> FieldsForm:
+    def of(cls, fields: tuple[FormField, ...], **form_arguments: Any) -> FieldsForm:
         """Return a form with these fields in this order."""
 
         def members() -> dict[str, Any]:
             return {**{field.name: widget(field, is_second_name=False) for field in fields}, "form_fields": fields}
 
-        return tenant_form(cls, fields, members)(**provided)
+        return tenant_form(cls, fields, members)(**form_arguments)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:

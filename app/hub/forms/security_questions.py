@@ -19,7 +19,7 @@ class SecurityAnswersForm(HubForm):
     questions: ClassVar[Questions] = ()
 
     @classmethod
-    def of(cls, questions: Questions, **provided: Any) -> Self:
+    def of(cls, questions: Questions, **form_arguments: Any) -> Self:
         """Return the form with these questions."""
 
         def members() -> dict[str, Any]:
@@ -33,7 +33,7 @@ class SecurityAnswersForm(HubForm):
             }
             return {**widgets, "questions": questions}
 
-        return tenant_form(cls, (), members, questions)(**provided)
+        return tenant_form(cls, (), members, questions)(**form_arguments)
 
     @property
     def rows(self) -> list[Any]:

@@ -108,12 +108,14 @@ class Frame:
     def _query(self) -> str:
         """The address of this page in another language, without the language tag; it repeats only the parameters in the page's `query`."""
         visit, lengths = self.visit, self.page.query
-        provided, is_short = visit.query, is_short_link(visit.environ)
+        parameters, is_short = visit.query, is_short_link(visit.environ)
         names = (
-            [name for name in lengths if name in provided and (name != PARAMETER or not is_short)] if provided else []
+            [name for name in lengths if name in parameters and (name != PARAMETER or not is_short)]
+            if parameters
+            else []
         )
-        query = [(name, value) for name in names if 0 < len(value := provided[name]) <= lengths[name]]
-        if visit.interaction and "attempt" not in provided:
+        query = [(name, value) for name in names if 0 < len(value := parameters[name]) <= lengths[name]]
+        if visit.interaction and "attempt" not in parameters:
             query.append(("attempt", visit.interaction.id))
         return f"?{urlencode([*query, (LANGUAGE_PARAMETER, '')], errors='replace')}"
 

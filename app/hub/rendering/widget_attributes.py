@@ -14,10 +14,10 @@ from wtforms.widgets import Input
 from app.hub.rendering.escaping import escape_value
 
 
-def attributes(**provided: Any) -> Markup:
+def attributes(**attribute_values: Any) -> Markup:
     """Return attributes in alphabetical order. `True` stands for an attribute without a value, `False` for none."""
     parts = []
-    for name, value in sorted(provided.items()):
+    for name, value in sorted(attribute_values.items()):
         if value is True:
             parts.append(name)
         elif value is not False:

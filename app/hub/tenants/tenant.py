@@ -141,26 +141,26 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
 
 
 def _brand(view: tenant_pages.TenantView) -> PageBranding:
-    provided = view.brand
-    picture = _file(provided.picture)
+    brand = view.brand
+    picture = _file(brand.picture)
     return PageBranding(
         name=view.display_name or view.name,
-        colour=valid_colour(provided.color, DEFAULT_COLOUR),
-        logo=_picture(provided.logo),
-        logo_dark=_picture(provided.logo_dark),
-        icon_url=_picture(provided.favicon),
-        scene=provided.scene if provided.scene != "picture" or picture else "dusk",
+        colour=valid_colour(brand.color, DEFAULT_COLOUR),
+        logo=_picture(brand.logo),
+        logo_dark=_picture(brand.logo_dark),
+        icon_url=_picture(brand.favicon),
+        scene=brand.scene if brand.scene != "picture" or picture else "dusk",
         picture=picture,
-        background=_ground(provided.background),
-        background_dark=_ground(provided.background_dark),
-        font=_fonts(provided.font),
-        font_file=_file(provided.font_file),
-        radius_pixels=provided.radius_px,
-        button_shape=provided.button_shape,
-        sentence=_with_fallback(provided.sentence, view.default_locale),
-        signature=(("", provided.signature),) if provided.signature else (),
+        background=_ground(brand.background),
+        background_dark=_ground(brand.background_dark),
+        font=_fonts(brand.font),
+        font_file=_file(brand.font_file),
+        radius_pixels=brand.radius_px,
+        button_shape=brand.button_shape,
+        sentence=_with_fallback(brand.sentence, view.default_locale),
+        signature=(("", brand.signature),) if brand.signature else (),
         links=tuple(
-            (kind, provided.links[kind]) for kind in ("privacy", "terms", "help") if web_url(provided.links.get(kind))
+            (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
         ),
     )
 

@@ -79,19 +79,24 @@ class SettingsStore(Store):
         return tuple(self.backing.key.split("."))
 
     def _read(self, resource: Resource, settings: Mapping[str, Any]) -> dict[tuple[str, ...], Item]:
-        stands = value_at(settings, self._path) or {}
+        stored_items = value_at(settings, self._path) or {}
         if self.backing.listed:
             name = resource.keys[-1].path[-1]
-            return {(str(stand[name]),): Item((str(stand[name]),), dict(stand)) for stand in stands}
+            return {
+                (str(stored_item[name]),): Item((str(stored_item[name]),), dict(stored_item))
+                for stored_item in stored_items
+            }
         value = self.backing.value
-        return {(key,): Item((key,), {value: item} if value else dict(item)) for key, item in sorted(stands.items())}
+        return {
+            (key,): Item((key,), {value: item} if value else dict(item)) for key, item in sorted(stored_items.items())
+        }
 
     def _write(self, access: StoreAccess, stored: TenantRow, items: Mapping[Any, Item]) -> None:
         settings, value = deepcopy(stored.settings), self.backing.value
-        stands: Any = [element.content for element in items.values()]
+        stored_items: Any = [element.content for element in items.values()]
         if not self.backing.listed:
-            stands = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
-        put_at(settings, self._path, stands)
+            stored_items = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
+        put_at(settings, self._path, stored_items)
         refuse_wrong(stored.settings, settings, len(self._path) + 1)
         tenant_writes.change(access.work, settings=settings)
 

@@ -42,12 +42,12 @@ def checks(settings: Settings) -> dict[str, Check]:
     def incompatibility() -> str | None:
         nonlocal next_write
         with database().connect() as connection:
-            found = incompatibility_of(read_schema_state(connection))
-            if found is None and monotonic() >= next_write:
+            problem = incompatibility_of(read_schema_state(connection))
+            if problem is None and monotonic() >= next_write:
                 with suppress(DiskFull):  # reads go on, and the probe names it
                     refuse_unwritable(connection)
                 next_write = monotonic() + _WRITE_INTERVAL_SECONDS
-            return found
+            return problem
 
     def store() -> None:
         if incompatibility() is None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from app.contract import errors
 from app.contract.captcha import models
 from app.identity.credentials.captcha import captcha_verification
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, LockKind
@@ -27,7 +27,7 @@ def refuse_locked(context: Context, account: Account) -> None:
 
 def current_error(context: Context, account: Account) -> ApiError | None:
     """Return the error of the account's present lock, if it has one. Reads the account anew."""
-    fresh = accounts.by_uid(context, account.uid)
+    fresh = account_store.by_uid(context, account.uid)
     return _audited_error(context, fresh) if fresh is not None else None
 
 

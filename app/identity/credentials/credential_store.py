@@ -234,10 +234,8 @@ def spend(context: Context, uid: str, kind: str, lookup: str) -> bool:
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Encrypt secrets again that are encrypted under an older key. Return how many."""
-    count, rows = (
-        0,
-        work.all(select(C.credential_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None))),
-    )
+    count = 0
+    rows = work.all(select(C.credential_id, C.sealed).where(C.tenant_id == work.tenant_id, C.sealed.is_not(None)))
     for row in rows:
         if not encryption.is_current(row.sealed):
             place = associated_data(work.tenant_id, row.credential_id)

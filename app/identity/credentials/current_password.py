@@ -11,7 +11,7 @@ from app.kit.operations.errors import ApiError
 
 
 def verify(
-    context: Context, account: Account, shown: str, wrong: type[ApiError], *, is_lock_solved: bool = False
+    context: Context, account: Account, shown: str, refusal_class: type[ApiError], *, is_lock_solved: bool = False
 ) -> Account:
     """Return the account with its present hash if this is its password. Call it before any write. Costs one hash.
 
@@ -19,7 +19,7 @@ def verify(
     one takes back itself alone, because what follows may still be refused; the caller ends the count of the others.
 
     Raises:
-        wrong: the password is wrong.
+        refusal_class: the password is wrong.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or this attempt locks it.
     """
     if not is_lock_solved:
@@ -27,10 +27,10 @@ def verify(
     try:
         attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     except errors.LockedDuringStep:  # it was deleted meanwhile, or a concurrent right attempt took the lock away
-        raise wrong from None
+        raise refusal_class from None
     verified = verify_password.verify(context, account, shown)
     if verified is None:
-        refusal, attempts = attempt_limit.record_failure(context, account, attempt, wrong())
+        refusal, attempts = attempt_limit.record_failure(context, account, attempt, refusal_class())
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if attempt is not None:

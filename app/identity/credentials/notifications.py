@@ -12,7 +12,8 @@ from app.contract.messages.models import MailKind, SmsKind
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.changes import former_language

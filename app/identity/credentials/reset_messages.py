@@ -10,7 +10,8 @@ from app.contract import errors
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials import channels
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.urls import allowed_urls

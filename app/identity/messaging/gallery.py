@@ -93,7 +93,7 @@ def _tenant_email(
     try:
         message = TenantEmailTemplate(template).render(branding, values, language, SECTIONS)
     except RenderError as error:
-        message, problem = None, f"not drawn: {error}; ours is sent"
+        message, problem = None, f"not rendered: {error}; ours is sent"
     return GalleryMessage(template.type, state, template.known_as, language, message, problem)
 
 

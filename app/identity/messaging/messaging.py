@@ -79,7 +79,7 @@ def mail(
         template: the tenant's template of that name; without one its default template, and then the built-in one.
         language: by default the account's, then the page's, then the tenant's.
         is_requested: the caller asked for this email, so that over the limit even a notice is refused.
-        counted_as: the kind, account and verification under which the limits count it, if they differ; None: `spend_limit` has counted it.
+        counted_as: the kind, account and verification under which the limits count it, if they differ; None: `count_mail` has counted it.
 
     Raises:
         MailLimitReached: the recipient reached the limit of this kind.
@@ -87,7 +87,7 @@ def mail(
     uid = account.uid if account else None
     try:
         if counted_as is not None:
-            send_limits.spend_mail(context, counted_as.kind or kind, _recipient(context, to, account, counted_as))
+            send_limits.count_mail(context, counted_as.kind or kind, _recipient(context, to, account, counted_as))
     except ApiError:
         if is_requested or not send_limits.is_notice(kind):
             raise
@@ -120,12 +120,12 @@ def _sender_of(context: Context, message: RenderedMessage, branding: Branding) -
     return {member: value for member, value in stated.items() if value or member == "sender_name"}
 
 
-def spend_limit(context: Context, kind: MailKind, to: str, account: Account | None) -> None:
+def count_mail(context: Context, kind: MailKind, to: str, account: Account | None) -> None:
     """Count an email that will be queued with `counted_as=None`, where its refusal must come before other changes.
 
     Raises MailLimitReached.
     """
-    send_limits.spend_mail(context, kind, _recipient(context, to, account, _BY_DEFAULT))
+    send_limits.count_mail(context, kind, _recipient(context, to, account, _BY_DEFAULT))
 
 
 def sms(
@@ -154,7 +154,7 @@ def sms(
     uid = account.uid if account else None
     if options.is_voice_otp and context.services.settings.sms_target and not context.services.settings.sms_speaks:
         raise errors.VoiceOtpOff
-    send_limits.spend_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
+    send_limits.count_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
     content = _facts(to, account, facts)
     host = urlsplit(context.pages_url).netloc
     locale = _language(context, account, language)
@@ -260,7 +260,7 @@ def _record_render_failure(
     """Record why a template was not rendered. The built-in one is sent instead."""
     facts = {"channel": "mail" if isinstance(kind, MailKind) else "sms", "kind": kind.value, "name": name}
     context.audit.record("template.not_drawn", uid=account.uid if account else None, **facts, problem=problem)
-    log.warning("template %s of tenant %s was not drawn: %s", name, context.tenant.name, problem)
+    log.warning("template %s of tenant %s was not rendered: %s", name, context.tenant.name, problem)
 
 
 def _facts(to: str, account: Account | None, source: FactsSource) -> MessageFacts:
@@ -309,6 +309,3 @@ def _language(context: Context, account: Account | None, requested: str | None) 
         ([str(tag)] for tag in (requested, account_language, page_language) if tag),
         (settings.default_locale, *other_tags),
     )
-
-
-__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "mail", "posted_sms", "sms"]

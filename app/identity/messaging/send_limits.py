@@ -121,8 +121,8 @@ def is_notice(kind: MailKind) -> bool:
     return kind in _NOTICES
 
 
-def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
-    """Spend one email of the recipient's limits. Raises MailLimitReached (decision 0063).
+def count_mail(context: Context, kind: MailKind, to: Recipient) -> None:
+    """Count an email against the recipient's limits. Raises MailLimitReached (decision 0063).
 
     A second registration sends a notice instead of a link: both count as one kind, so that the error does not reveal the
     account. Emails to addresses that an account adds are also counted by account. A limit over all kinds bounds what one
@@ -132,42 +132,42 @@ def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(kind, sending.mails))
     keys = [to.key] + ([f"uid {to.uid}"] if to.uid and kind is MailKind.ADD_EMAIL else [])
-    if not all(_spend(context, f"mail {kind}", rate, key) for key in keys):
+    if not all(_count_message(context, f"mail {kind}", rate, key) for key in keys):
         raise errors.MailLimitReached
     if kind in _SECURITY_ALERTS and to.is_verified:
         return
     group = "asked by anybody" if kind in _UNAUTHENTICATED and context.holder is None else "of every other kind"
-    if not _spend(context, f"mails {group}", _rate(sending.mails_in_all), to.sum_key):
+    if not _count_message(context, f"mails {group}", _rate(sending.mails_in_all), to.sum_key):
         raise errors.MailLimitReached
 
 
-def spend_resend(context: Context, key: str) -> None:
-    """Spend one of the emails that an interaction may request after its first. Raises MailLimitReached."""
+def count_resend(context: Context, key: str) -> None:
+    """Count an email that an interaction requests after its first. Raises MailLimitReached."""
     sending = context.tenant.settings.sending
     rate = _rate(sending.mails_by_type.get(MailKind.VERIFICATION, sending.mails))
-    if not _spend(context, "mail again", replace(rate, amount=rate.amount and max(1, rate.amount - 1)), key):
+    if not _count_message(context, "mail again", replace(rate, amount=rate.amount and max(1, rate.amount - 1)), key):
         raise errors.MailLimitReached
 
 
-def spend_sms(context: Context, kind: SmsKind, to: str, uid: str | None = None) -> None:
-    """Spend one text message. Raises NoSmsConfiguration, SmsLimitReached, or SharedSmsLimitReached for the tenant's daily limit.
+def count_sms(context: Context, kind: SmsKind, to: str, uid: str | None = None) -> None:
+    """Count a text message. Raises NoSmsConfiguration, SmsLimitReached, or SharedSmsLimitReached for the tenant's daily limit.
 
     Text messages cost money, and fraudsters earn from messages to many numbers (toll fraud), so requests are also limited by
     network address, except from callers with a secret, which act for many visitors.
     """
     if not context.services.settings.sms_target:
         raise errors.NoSmsConfiguration
-    kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as in `spend_mail`
+    kind = SmsKind.VERIFICATION if kind is SmsKind.ACCOUNT_EXISTS else kind  # as in `count_mail`
     sending = context.tenant.settings.sending
     rate = _rate(sending.sms_by_type.get(kind, sending.sms))
     keys = [identifiers.normalize_phone(to) or to[:64]] + ([f"uid {uid}"] if uid and kind in _TO_CHOSEN_NUMBERS else [])
-    if not all(_spend(context, f"sms {kind}", rate, key) for key in keys):
+    if not all(_count_message(context, f"sms {kind}", rate, key) for key in keys):
         raise errors.SmsLimitReached
-    if not context.schemes & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN} and not _spend(
+    if not context.schemes & {AuthScheme.API_SECRET, AuthScheme.MACHINE_TOKEN} and not _count_message(
         context, "sms asked for", _rate(sending.sms_per_address), context.network
     ):
         raise errors.SmsLimitReached
-    if not _spend(context, "sms of the tenant", Rate(sending.sms_per_day, _DAY), "all"):
+    if not _count_message(context, "sms of the tenant", Rate(sending.sms_per_day, _DAY), "all"):
         raise errors.SharedSmsLimitReached
 
 
@@ -175,11 +175,11 @@ def _rate(limit: SendLimit) -> Rate:
     return Rate(limit.amount, limit.minutes * 60)
 
 
-def _spend(context: Context, limit: str, rate: Rate, key: str) -> bool:
+def _count_message(context: Context, limit: str, rate: Rate, key: str) -> bool:
     if not rate.amount:
         return True
     try:
-        context.services.limits.spend(limit, rate, context.tenant.tenant_id, key)
+        context.services.limits.count_against(limit, rate, context.tenant.tenant_id, key)
     except OverLimit:
         return False
     return True

@@ -204,22 +204,22 @@ class Context:
         address = f"{self.services.settings.public_scheme}://{host.lower()}"
         return address if address in self.own_urls else ""
 
-    def spend(self, limit: str, rate: Rate, *subjects: str, count: int = 1) -> None:
-        """Take `count` from a rate limit of this tenant, all or none; raises TooManyRequests with Retry-After."""
+    def count_against(self, limit: str, rate: Rate, *subjects: str, count: int = 1) -> None:
+        """Count `count` uses against a rate limit of this tenant, all or none; raises TooManyRequests with Retry-After."""
         try:
-            self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects, count=count)
+            self.services.limits.count_against(limit, rate, self.tenant.tenant_id, *subjects, count=count)
         except OverLimit as exceeded:
             raise errors.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 
-    def count(self, limit: str, per_minute: int) -> None:
+    def count_request(self, limit: str, per_minute: int) -> None:
         """Count a request of the caller's network; raises TooManyRequests for more than `per_minute`. 0 is no limit."""
         if per_minute:
-            self.spend(limit, Rate(per_minute, 60), self.network)
+            self.count_against(limit, Rate(per_minute, 60), self.network)
 
     def count_attempt(self, limit: str, per_minute: int) -> None:
-        """Count an attempt at a secret, as `count` does; `give_back_attempts` takes back a correct one."""
+        """Count an attempt at a secret, as `count_request` does; `give_back_attempts` takes back a correct one."""
         if per_minute:
-            self.count(limit, per_minute)
+            self.count_request(limit, per_minute)
             self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
 
     def give_back_attempts(self, uid: str | None = None) -> None:
@@ -232,19 +232,19 @@ class Context:
         for limit, per_minute in self.remembered.pop(_ATTEMPTS, ()):
             with suppress(errors.TooManyRequests, SharedStoreUnavailable):
                 if uid is not None:
-                    self.spend("right_attempt", Rate(per_minute, 60), limit, self.network, uid)
+                    self.count_against("right_attempt", Rate(per_minute, 60), limit, self.network, uid)
                 self.give_back(limit, per_minute)
 
     def give_back(self, limit: str, per_minute: int) -> None:
-        """Take back one request that `count` counted, now or earlier; without an answer of the counters it stays counted."""
+        """Take back one request that `count_request` counted, now or earlier; without an answer of the counters it stays counted."""
         with suppress(SharedStoreUnavailable):
             if per_minute:
                 self.services.limits.give_back(limit, Rate(per_minute, 60), self.tenant.tenant_id, self.network)
 
-    def demand(self, limit: str, rate: Rate, *subjects: str) -> None:
-        """Raise TooManyRequests if a rate limit of this tenant is used up, without taking from it; for limits that count failures."""
+    def refuse_over_limit(self, limit: str, rate: Rate, *subjects: str) -> None:
+        """Raise TooManyRequests if a rate limit of this tenant is used up, without counting; for limits that count failures."""
         try:
-            self.services.limits.demand(limit, rate, self.tenant.tenant_id, *subjects)
+            self.services.limits.refuse_over_limit(limit, rate, self.tenant.tenant_id, *subjects)
         except OverLimit as exceeded:
             raise errors.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 

@@ -8,6 +8,7 @@ from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.identity.directory.accounts import account_consents, accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.consents import consent_forms
 from app.identity.platform.context import Context
 
@@ -18,7 +19,9 @@ def give(context: Context, req: consent_operations.SubmitOwnConsents) -> Profile
     consent_forms.require_enabled(context)
     answers = consent_forms.parse(context.tenant.settings, req)
     return Profile.of(
-        accounts.profile_of(consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook))
+        profile_document.profile_of(
+            consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
+        )
     )
 
 

@@ -20,7 +20,7 @@ from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.verification.email_verification import VerificationOptions
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import UserEntity
@@ -30,6 +30,7 @@ from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import profile_document, selected_fields
 from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.invitations import email_invitations, join_by_invitation
 from app.identity.directory.organizations.invitations.invitation import EmailInvitation
@@ -60,7 +61,7 @@ def with_captcha(
     account_registration.require_enabled(context)
     options = _options_for(context, req)
     draft = account_registration.read_draft(context, req, options)
-    captcha_verification.require_solved(context, captcha_verification.from_parameters(req))
+    captcha_verification.require_solved(context, answers.from_parameters(req))
     return _respond(context, req, account_registration.register(context, draft, options))
 
 
@@ -68,7 +69,7 @@ def with_captcha(
 def begin_with_passkey(context: Context, req: passkey_sign_in_operations.SignUpBegin) -> RegisterBegin:
     passkey_sign_in.require_enabled(context)
     account_registration.require_enabled(context)
-    ceremonies.spend_lookup(context)
+    ceremonies.count_lookup(context)
     email = req.identifier.strip()
     if not accounts.is_email(email):
         raise errors.MalformedEmail
@@ -197,7 +198,7 @@ def _respond(
         return registration_operations.Registered()
     if (invited := _invitation(context, req)) is not None:
         join_by_invitation.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
-    if not counts_as_two_factors and second_factors.required_factor(context, result.account) is not None:
+    if not counts_as_two_factors and second_factors.factor_required_by_settings(context, result.account) is not None:
         raise errors.TwoFactorOn(commit_on_raise=True)
     unmet = required_actions.first_unmet(context, result.account, required_actions.POLICY)
     if unmet is not None:
@@ -222,9 +223,9 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
     access, refresh = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     issued = tokens.issue(context, grant)
-    profile = {**accounts.profile_of(account), "FirstLogin": True}
+    profile = {**profile_document.profile_of(account), "FirstLogin": True}
     return Login(
-        profile=Profile.of(accounts.project(profile, fields)),
+        profile=Profile.of(selected_fields.project(profile, fields)),
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",

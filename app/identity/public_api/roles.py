@@ -11,6 +11,7 @@ from app.contract.roles import role_operations
 from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.roles import role_powers, tenant_role_store, tenant_roles
 from app.identity.directory.roles.tenant_roles import NewRole
 from app.identity.platform.context import Context
@@ -135,7 +136,7 @@ def _contexts(rows: Sequence[Row[Any]]) -> role_operations.RoleContexts:
 
 
 def _context_account(row: Row[Any], account: Account) -> role_operations.ContextAccount:
-    profile = accounts.profile_of(account)
+    profile = profile_document.profile_of(account)
     content = role_operations.ContextContent(
         roles=row.roles, additional_permissions=row.additional_permissions, expiration=iso(row.ends_at)
     )

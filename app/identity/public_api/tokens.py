@@ -10,7 +10,7 @@ from app.contract.shared_responses import Deleted, Posted
 from app.identity.authentication.federation import token_handoff
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
@@ -76,7 +76,7 @@ def refresh(context: Context, req: session_operations.RefreshToken) -> Token:
         spent = tokens.rotate(context, req.refresh_token, client_id=None, reuse_seconds=reuse_seconds)
     except tokens.RefreshRefused:
         raise errors.WrongRefreshToken from None
-    account = accounts.by_uid(context, spent.uid) if spent.uid else None
+    account = account_store.by_uid(context, spent.uid) if spent.uid else None
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise errors.WrongRefreshToken
     access, refreshing = active_policies.shortest_lifetimes(context, account)

@@ -49,24 +49,24 @@ class RateLimits:
     def __init__(self, shared: SharedStore | None = None, clock: Clock | None = None) -> None:
         self._counts = _SharedCounts(shared) if shared is not None else WindowCounts(clock or SystemClock())
 
-    def spend(self, what: str, rate: Rate, *who: str, count: int = 1) -> None:
+    def count_against(self, what: str, rate: Rate, *who: str, count: int = 1) -> None:
         """Count events in the window of `what` and `who`: all or none of them.
 
         Raises:
             OverLimit: the window is used up.
             SharedStoreUnavailable: Redis does not answer.
         """
-        wait_seconds = self._counts.spend((what, *who), rate.amount, rate.seconds, count)
+        wait_seconds = self._counts.add((what, *who), rate.amount, rate.seconds, count)
         if wait_seconds is not None:
             raise OverLimit(max(1, ceil(wait_seconds)))
 
     def give_back(self, what: str, rate: Rate, *who: str) -> None:
-        """Take back one event that `spend` counted."""
+        """Take back one event that `count_against` counted."""
         self._counts.give_back((what, *who), rate.amount, rate.seconds)
 
-    def demand(self, what: str, rate: Rate, *who: str) -> None:
+    def refuse_over_limit(self, what: str, rate: Rate, *who: str) -> None:
         """Raise OverLimit if the window is used up, without counting an event: for limits on failures."""
-        wait_seconds = self._counts.demand((what, *who), rate.amount, rate.seconds)
+        wait_seconds = self._counts.seconds_to_wait((what, *who), rate.amount, rate.seconds)
         if wait_seconds is not None:
             raise OverLimit(max(1, ceil(wait_seconds)))
 
@@ -84,12 +84,12 @@ class _SharedCounts:
 
         return SlidingWindowCounterRateLimiter(RedisStorage(self._shared.url, connection_pool=self._shared.pool))
 
-    def spend(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
-        """Count the events, as `WindowCounts.spend` does."""
+    def add(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
+        """Count the events, as `WindowCounts.add` does."""
         return self._call(partial(self._windows.hit, cost=count), key, most, seconds)
 
-    def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
-        """Ask as `WindowCounts.demand` does."""
+    def seconds_to_wait(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
+        """Return the seconds as `WindowCounts.seconds_to_wait` does."""
         return self._call(self._windows.test, key, most, seconds)
 
     def give_back(self, key: tuple[str, ...], most: int, seconds: int) -> None:

@@ -31,7 +31,7 @@ class WindowCounts:
         self._counts: dict[Window, tuple[int, float]] = {}  # the count, and until when it is kept
         self._cleared_at = self._now()
 
-    def spend(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
+    def add(self, key: tuple[str, ...], most: int, seconds: int, count: int) -> float | None:
         """Count the events and return None; if they exceed the limit: count none, and return the seconds until one may be counted."""
         with self._lock:
             now = self._now()
@@ -51,7 +51,7 @@ class WindowCounts:
                     self._counts[window] = (count - 1, self._counts[window][1])
                     return
 
-    def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
+    def seconds_to_wait(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
         """Return None while the limit is not reached, else the seconds until an event may be counted."""
         with self._lock:
             earlier, present, left = self._window(key, most, seconds, self._now())

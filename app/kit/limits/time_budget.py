@@ -62,16 +62,16 @@ def at_most(seconds: float) -> Iterator[None]:
     """Limit the waits within a block to so many seconds of the request's budget."""
     outer = _BUDGET.get()
     inner = Budget(min(seconds, remaining_seconds(seconds)))
-    provided, token = inner.left_seconds, _BUDGET.set(inner)
+    allowed_seconds, token = inner.left_seconds, _BUDGET.set(inner)
     try:
         yield
     finally:
         _BUDGET.reset(token)
         if outer is not None:
-            outer.left_seconds -= provided - inner.left_seconds
+            outer.left_seconds -= allowed_seconds - inner.left_seconds
 
 
-def spend(seconds: float) -> None:
+def subtract(seconds: float) -> None:
     """Subtract seconds from the request's budget."""
     budget = _BUDGET.get()
     if budget is not None:

@@ -148,7 +148,7 @@ def _access(access: Access) -> dict[str, Any]:
 
 
 def _parameters(stored: Sequence[AnyOperation], path: str, schemas: _Schemas) -> list[dict[str, Any]]:
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    parameters: dict[tuple[str, str], dict[str, Any]] = {}
     counts: dict[tuple[str, str], int] = {}
     in_path = re.findall(r"\{(\w+)\}", path)
     for operation in stored:
@@ -158,11 +158,11 @@ def _parameters(stored: Sequence[AnyOperation], path: str, schemas: _Schemas) ->
             if place == "path" and spelt not in in_path:
                 continue  # a parameter of another address of the operation
             key = (place, spelt)
-            found.setdefault(key, schemas.parameter(operation, spelt, place, schema))
+            parameters.setdefault(key, schemas.parameter(operation, spelt, place, schema))
             counts[key] = counts.get(key, 0) + is_required
-    for (place, _), parameter in ((key, found[key]) for key in found):
+    for (place, _), parameter in ((key, parameters[key]) for key in parameters):
         parameter["required"] = place == "path" or counts[place, parameter["name"]] == len(stored)
-    return list(found.values())
+    return list(parameters.values())
 
 
 def _responses(stored: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any]:
@@ -184,14 +184,14 @@ def _either(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
 
 
 def _security(stored: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
-    found: list[dict[str, list[str]]] = []
+    requirements: list[dict[str, list[str]]] = []
     for operation in stored:
         for alternative in operation.admission.every_auth.alternatives or (frozenset(),):
             schemes = sorted((item for item in alternative if item.facts.openapi), key=lambda item: item.published_name)
             scopes = [operation.admission.scope] if operation.admission.scope else []
             requirement = {scheme.published_name: scopes if scheme.facts.has_scopes else [] for scheme in schemes}
-            found += [requirement] if requirement not in found else []
-    return found
+            requirements += [requirement] if requirement not in requirements else []
+    return requirements
 
 
 Models = tuple[tuple[type[Wire], Literal["validation", "serialization"]], ...]

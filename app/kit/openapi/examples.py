@@ -136,17 +136,17 @@ def _without_secrets(document: Object, entry: Object, body: Any) -> Any:
 
 def _credentials(schemes: Object, security: list[Object], request: Mapping[str, Any]) -> Object:
     """Return what the first way to authenticate needs; a client whose body names it sends no more."""
-    found: Object = {"secret_query": {}, "secret_headers": {}}
+    credentials: Object = {"secret_query": {}, "secret_headers": {}}
     has_client = isinstance(request.get("body"), dict) and "client_id" in request["body"]
     for name in next(iter(security), {}):
         stated, variable = schemes[name], _variable(name)
         if stated["type"] == "apiKey":
-            found["secret_query" if stated["in"] == "query" else "secret_headers"][stated["name"]] = variable
+            credentials["secret_query" if stated["in"] == "query" else "secret_headers"][stated["name"]] = variable
         elif stated["type"] == "http" and stated["scheme"].lower() == "basic":
-            found["basic"] = None if has_client else ("CLIENT_ID", "CLIENT_SECRET")
+            credentials["basic"] = None if has_client else ("CLIENT_ID", "CLIENT_SECRET")
         else:
-            found["bearer"] = variable
-    return found
+            credentials["bearer"] = variable
+    return credentials
 
 
 def _variable(name: str) -> str:

@@ -79,8 +79,10 @@ def wsgi_transport(app: WSGIApplication, scheme: str = "http") -> Transport:
     def send(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         started: list[tuple[int, Headers]] = []
 
-        def start(status: str, provided: list[tuple[str, str]], _exc_info: Any = None, /) -> Callable[[bytes], object]:
-            started.append((int(status[:3]), Headers(provided)))
+        def start(
+            status: str, response_headers: list[tuple[str, str]], _exc_info: Any = None, /
+        ) -> Callable[[bytes], object]:
+            started.append((int(status[:3]), Headers(response_headers)))
             return lambda _: None
 
         parts = app(_environ(method, address, body, headers, scheme), start)

@@ -90,23 +90,23 @@ def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Matc
     return _merged(found) if len(found) > 1 else next(iter(found), None)
 
 
-def _for_blank_segments(found: Match) -> Match | None:
+def _for_blank_segments(match: Match) -> Match | None:
     """Return only the operations that take empty path segments; None if there is none."""
     taking = {
-        method: [element for element in item if element.takes_blank_segments] for method, item in found.methods.items()
+        method: [element for element in item if element.takes_blank_segments] for method, item in match.methods.items()
     }
     methods = {method: item for method, item in taking.items() if item}
-    return Match(methods, found.parameters, found.route) if methods else None
+    return Match(methods, match.parameters, match.route) if methods else None
 
 
-def _merged(found: list[Match]) -> Match:
+def _merged(matches: list[Match]) -> Match:
     """Merge paths that differ only in the name of a parameter."""
     methods: dict[str, list[AnyOperation]] = {}
     parameters: dict[str, str] = {}
-    for hit in reversed(found):  # the first declaration wins
+    for hit in reversed(matches):  # the first declaration wins
         methods.update(hit.methods)
         parameters.update(hit.parameters)
-    return Match(methods, parameters, found[0].route)
+    return Match(methods, parameters, matches[0].route)
 
 
 def choose(operations: list[AnyOperation], query_names: Iterable[str]) -> AnyOperation | None:

@@ -144,26 +144,26 @@ class OperationServer:
     def respond(self, raw: RawRequest) -> HttpResponse:
         """Return the response to one request."""
         router = self._router(self._host_of(raw))
-        found = router.find(raw.path)
-        if found is None:
+        match = router.find(raw.path)
+        if match is None:
             return self._error_response(_NotFound(), raw, None, None)
         if raw.method == "OPTIONS":
-            return self._preflight(found, raw)
-        method = "GET" if raw.method == "HEAD" and "HEAD" not in found.methods else raw.method
-        operation = choose(found.methods.get(method, []), raw.query)
+            return self._preflight(match, raw)
+        method = "GET" if raw.method == "HEAD" and "HEAD" not in match.methods else raw.method
+        operation = choose(match.methods.get(method, []), raw.query)
         if operation is None:
-            return self._wrong_method(found, raw)
-        raw.parameters, raw.route = found.parameters, found.route
+            return self._wrong_method(match, raw)
+        raw.parameters, raw.route = match.parameters, match.route
         result = self.run(operation, raw, lambda: read_body(operation, raw))
         if result.error is not None:
             return self._error_response(result.error, raw, result.context, operation, result.status)
         return self.success_response(result, raw)
 
-    def _wrong_method(self, found: Match, raw: RawRequest) -> HttpResponse:
+    def _wrong_method(self, match: Match, raw: RawRequest) -> HttpResponse:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
-        operation = next(method[0] for method in found.methods.values())
+        operation = next(method[0] for method in match.methods.values())
         response = self._error_response((operation.error_profile.wrong_method or _WrongMethod)(), raw, None, operation)
-        response.headers.append(("Allow", ", ".join(sorted(found.methods))))
+        response.headers.append(("Allow", ", ".join(sorted(match.methods))))
         return response
 
     def run(
@@ -242,13 +242,13 @@ class OperationServer:
         return [*raw.response_headers.items(), *added]
 
     def success_response(self, result: OperationResult, raw: RawRequest) -> HttpResponse:
-        made = result.response
-        if isinstance(made, Document):
-            cache_control = f"public, max-age={made.max_age_seconds}" if made.max_age_seconds else "no-store"
-            response = _new_response(made.http_status, made.content, made.media_type, cache_control)
-            response.headers.extend(made.headers.items())
+        encoded = result.response
+        if isinstance(encoded, Document):
+            cache_control = f"public, max-age={encoded.max_age_seconds}" if encoded.max_age_seconds else "no-store"
+            response = _new_response(encoded.http_status, encoded.content, encoded.media_type, cache_control)
+            response.headers.extend(encoded.headers.items())
         else:
-            response = _new_response(made.http_status, made.to_json())
+            response = _new_response(encoded.http_status, encoded.to_json())
         response.headers.extend(self.added_headers(result, raw))
         return response
 
@@ -269,9 +269,9 @@ class OperationServer:
         response.headers.extend(self.lifecycle.headers(context, operation, raw))
         return response
 
-    def _preflight(self, found: Match, raw: RawRequest) -> HttpResponse:
-        headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
-        for method in found.methods.values():
+    def _preflight(self, match: Match, raw: RawRequest) -> HttpResponse:
+        headers = {"Allow": ", ".join(sorted({*match.methods, "OPTIONS"}))}
+        for method in match.methods.values():
             headers.update(self.lifecycle.headers(None, method[0], raw))
         if "Access-Control-Allow-Origin" in headers:
             headers["Access-Control-Allow-Methods"] = headers["Allow"]

@@ -20,13 +20,13 @@ def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") ->
     A member of the response alone is known: a program may send back a response that it read. Free maps and free objects have any member.
     """
     for name, value in body.items():
-        found = [info for model in models if (info := _member(model, name)) is not None]
-        if not found:
+        fields = [info for model in models if (info := _member(model, name)) is not None]
+        if not fields:
             yield f"{above}{name}"
             continue
-        inner = tuple(item for info in found if (item := _inner(info)) is not None)
-        if len(inner) == len(found):
-            is_map = any(_is_map(info.annotation) for info in found)
+        inner = tuple(item for info in fields if (item := _inner(info)) is not None)
+        if len(inner) == len(fields):
+            is_map = any(_is_map(info.annotation) for info in fields)
             for part, where in _parts(value, f"{above}{name}.", is_map=is_map):
                 yield from unknown_members(inner, part, where)
 

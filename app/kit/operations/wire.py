@@ -57,18 +57,18 @@ class Wire(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _fold(cls, provided: Any) -> Any:
-        if not isinstance(provided, dict):
-            return provided
+    def _fold(cls, members: Any) -> Any:
+        if not isinstance(members, dict):
+            return members
         exact, folded = _spellings.get(cls) or spellings_of(cls)
-        if exact.issuperset(provided):
-            return provided
+        if exact.issuperset(members):
+            return members
         read: dict[str, Any] = {}
-        for name, value in provided.items():
+        for name, value in members.items():
             wire = name if name in exact else folded.get(name.lower() if isinstance(name, str) else "")
             if wire is None:
                 read.setdefault(name, value)
-            elif wire == name or wire not in provided:
+            elif wire == name or wire not in members:
                 read[wire] = value
         return read
 

@@ -27,20 +27,20 @@ class Lookups:
         ends = monotonic() + seconds
         if not self._free.acquire(timeout=max(seconds, 0)):
             raise TimeoutError
-        found: Future[Any] = Future()
-        thread = Thread(target=self._finish, args=(look_up, found), name="look-up", daemon=True)
+        lookup: Future[Any] = Future()
+        thread = Thread(target=self._finish, args=(look_up, lookup), name="look-up", daemon=True)
         try:
             thread.start()
         except RuntimeError:  # the process has no more threads
             self._free.release()
             raise TimeoutError from None
-        result: Result = found.result(timeout=max(ends - monotonic(), 0))
+        result: Result = lookup.result(timeout=max(ends - monotonic(), 0))
         return result
 
-    def _finish(self, look_up: Callable[[], Any], found: Future[Any]) -> None:
+    def _finish(self, look_up: Callable[[], Any], lookup: Future[Any]) -> None:
         try:
-            found.set_result(look_up())
+            lookup.set_result(look_up())
         except BaseException as problem:  # noqa: BLE001 - raised again where the result is awaited
-            found.set_exception(problem)
+            lookup.set_exception(problem)
         finally:
             self._free.release()

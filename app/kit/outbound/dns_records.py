@@ -29,13 +29,15 @@ class DnsRecords:
 
     def aliases(self, name: str) -> list[str]:
         """Return the names that the name is an alias of (CNAME), one after the other, in lower case. Raises DnsUnavailable."""
-        found: list[str] = []
-        while len(found) < _MAX_ALIASES and (targets := self._read(found[-1] if found else name, "CNAME")):
+        aliases_seen: list[str] = []
+        while len(aliases_seen) < _MAX_ALIASES and (
+            targets := self._read(aliases_seen[-1] if aliases_seen else name, "CNAME")
+        ):
             target = targets[0].rstrip(".").lower()
-            if target in found:
+            if target in aliases_seen:
                 break
-            found.append(target)
-        return found
+            aliases_seen.append(target)
+        return aliases_seen
 
     def texts(self, name: str) -> list[str]:
         """Return the texts (TXT) of a name. Raises DnsUnavailable."""

@@ -77,7 +77,7 @@ class Resolver:
             AddressRefused: the name has no address, or one of its addresses is neither public nor allowed.
         """
         if is_local(host):
-            found = ["127.0.0.1"]
+            resolved = ["127.0.0.1"]
         else:
             look_up = partial(self._resolve or socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
             lookups = UNTRUSTED_LOOKUPS if is_untrusted else LOOKUPS
@@ -85,10 +85,10 @@ class Resolver:
                 results = look_up() if _numeric_address(host) else lookups.run(look_up, seconds)
             except (OSError, UnicodeError):  # TimeoutError is an OSError
                 raise AddressRefused("the name has no address") from None
-            found = list(dict.fromkeys(str(result[4][0]).partition("%")[0] for result in results))
-        if not found or not all(self._is_allowed(text) for text in found):
+            resolved = list(dict.fromkeys(str(result[4][0]).partition("%")[0] for result in results))
+        if not resolved or not all(self._is_allowed(text) for text in resolved):
             raise AddressRefused("the name leads to an address that is not public")
-        return found
+        return resolved
 
     def check_numeric_host(self, host: str) -> None:
         """Check a host that is an IP address in any notation (`127.1`, `0x7f000001`); names pass. Raises AddressRefused.

@@ -31,7 +31,7 @@ class OperationDraft:
     """An operation before it is declared."""
 
     resource: Resource
-    does: VerbOptions | None  # None: an action
+    verb_options: VerbOptions | None  # None: an action
     action: ResourceAction | None
     name: str
     at: str  # "METHOD /path"
@@ -73,13 +73,13 @@ class BoundOperation:
     @property
     def unset(self) -> type[ApiError] | None:
         """The error of a singleton that was never set; None if it has a default or is set by this operation."""
-        resource, does = self.draft.resource, self.draft.does
-        return {READ: resource.unset, UPDATE: _unset(resource)}.get(does.verb) if does else None
+        resource, options = self.draft.resource, self.draft.verb_options
+        return {READ: resource.unset, UPDATE: _unset(resource)}.get(options.verb) if options else None
 
     @property
     def unknown(self) -> type[ApiError]:
         """The error of an unknown item."""
-        own = self.draft.does.unknown if self.draft.does else None
+        own = self.draft.verb_options.unknown if self.draft.verb_options else None
         resource = self.draft.resource
         return own or resource.unknown or resource.error_profile.bad_parameter
 
@@ -87,29 +87,29 @@ class BoundOperation:
 def drafts(resource: Resource) -> Iterator[OperationDraft]:
     """Yield every operation of a resource. Raises ResourceError for a contradictory declaration."""
     check(resource)
-    for does in resource.verbs:
-        yield _draft(resource, does)
+    for options in resource.verbs:
+        yield _draft(resource, options)
     for action in resource.actions:
         yield _action(resource, action)
 
 
-def _draft(resource: Resource, does: VerbOptions) -> OperationDraft:
-    verb = does.verb
+def _draft(resource: Resource, options: VerbOptions) -> OperationDraft:
+    verb = options.verb
     paths = [
-        path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
-        for path in ((does.path,) if does.path else resource.paths)
+        path if resource.is_singleton or not verb.is_at_item or options.id_in_body else resource.item_path(path)
+        for path in ((options.path,) if options.path else resource.paths)
     ]
     return OperationDraft(
         resource,
-        does,
+        options,
         None,
-        f"{resource.area}.{does.name or verb.name.lower()}",
+        f"{resource.area}.{options.name or verb.name.lower()}",
         f"{verb.method} {paths[0]}",
         tuple(paths[1:]),
-        _models(resource, does),
-        tuple(dict.fromkeys((*does.errors, *_errors(resource, does)))),
-        does.summary or _summary(resource, verb),
-        does.description or _description(resource, verb),
+        _models(resource, options),
+        tuple(dict.fromkeys((*options.errors, *_errors(resource, options)))),
+        options.summary or _summary(resource, verb),
+        options.description or _description(resource, verb),
         f"{resource.scope}:{verb.scope}" if resource.scope else "",
     )
 
@@ -141,9 +141,9 @@ def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
     )  # fmt: skip
 
 
-def _models(resource: Resource, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
+def _models(resource: Resource, options: VerbOptions) -> tuple[type[Wire], type[Wire]]:
     """Return the request and the response of an operation."""
-    verb = does.verb
+    verb = options.verb
     item = resource_models.answer(resource)
     if resource.is_singleton:
         return (Nothing if verb is READ else resource_models.create_request(resource)), item
@@ -158,7 +158,7 @@ def _models(resource: Resource, does: VerbOptions) -> tuple[type[Wire], type[Wir
         return resource_models.replace_request(resource), listed
     if verb is CREATE:
         return resource_models.create_request(resource), item
-    return resource_models.update_request(resource, id_in_body=does.id_in_body), item
+    return resource_models.update_request(resource, id_in_body=options.id_in_body), item
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:
@@ -168,16 +168,16 @@ def is_list(resource: Resource, verb: Verb) -> bool:
     )
 
 
-def _errors(resource: Resource, does: VerbOptions) -> Iterator[type[ApiError]]:
+def _errors(resource: Resource, options: VerbOptions) -> Iterator[type[ApiError]]:
     yield from resource.errors
-    verb = does.verb
+    verb = options.verb
     by_verb: dict[Verb, tuple[type[ApiError] | None, ...]] = {
-        LIST: (does.unknown,),
-        READ: (does.unknown or resource.unknown, resource.unset),
+        LIST: (options.unknown,),
+        READ: (options.unknown or resource.unknown, resource.unset),
         CREATE: (resource.exists,),
-        UPDATE: (does.unknown or resource.unknown, resource.exists if resource.unique else None, _unset(resource)),
+        UPDATE: (options.unknown or resource.unknown, resource.exists if resource.unique else None, _unset(resource)),
         REPLACE: (resource.exists,),
-        DELETE: (does.unknown or resource.unknown,),
+        DELETE: (options.unknown or resource.unknown,),
     }
     yield from (item for item in by_verb[verb] if item is not None)
     if verb in (CREATE, UPDATE, REPLACE):

@@ -1,7 +1,7 @@
 """Declarations of resources: a collection or a singleton, as one model with marked fields, and properties of the whole.
 
-The operations (`operations`), their models (`models`) and the conversion between requests and stored content (`values`)
-are derived from a declaration. A contradictory declaration raises ResourceError at import.
+The operations (`operations`), their models (`resource_models`) and the conversion between requests and stored content
+(`resource_values`) are derived from a declaration. A contradictory declaration raises ResourceError at import.
 """
 
 from __future__ import annotations
@@ -378,14 +378,14 @@ def _stored_path(name: str, info: FieldInfo, parent: tuple[str, ...]) -> tuple[s
 
 
 def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], prefix: str) -> list[ResourceMember]:
-    found: list[ResourceMember] = []
+    members: list[ResourceMember] = []
     for name, info in model.model_fields.items():
         renamed = mark_of(info, RequestName)
         spelling = f"{prefix}{renamed.name if renamed else wire_name(model, name, info)}"
         at = _stored_path(name, info, path)
         inner = inner_model(info.annotation)
         if inner is not None and mark_of(info, FieldRole) is not COMPUTED:
-            found += _members(inner, (*fields, name), at, f"{spelling}.")
+            members += _members(inner, (*fields, name), at, f"{spelling}.")
         else:
-            found.append(ResourceMember((*fields, name), at, spelling, info))
-    return found
+            members.append(ResourceMember((*fields, name), at, spelling, info))
+    return members

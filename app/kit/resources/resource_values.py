@@ -173,12 +173,12 @@ def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) ->
 
 def value_at(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
     """Return the value at a path, or the default."""
-    found: Any = values
+    value: Any = values
     for name in path:
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(value, Mapping) or name not in value:
             return default
-        found = found[name]
-    return found
+        value = value[name]
+    return value
 
 
 def put_at(values: dict[str, Any], path: Path, value: Any) -> None:

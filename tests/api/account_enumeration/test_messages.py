@@ -8,7 +8,8 @@ import pytest
 
 from app.contract import errors
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.kit.operations.errors import ApiError
 from tests.support.accounts.account_states import OPEN_LIMITS
 from tests.support.accounts.mailbox import mails_to, sent_messages

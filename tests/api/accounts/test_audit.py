@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.tenants.callers import call_of
@@ -66,7 +66,7 @@ def test_audit_log_contains_no_password_and_no_token(acme: TenantServer) -> None
 def test_first_login_is_true_in_first_response_only(acme: TenantServer) -> None:
     uid = acme.create()["Uid"]
     with call_of(acme.services, acme.name) as call:
-        account = accounts.by_uid(call, uid)
+        account = account_store.by_uid(call, uid)
         assert account is not None
         profile = accounts.signed_in_profile(call, account)
     assert (profile["FirstLogin"], profile["NoOfLogins"], profile["LastLoginDate"] is None) == (True, 1, False)

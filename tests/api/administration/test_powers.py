@@ -29,7 +29,11 @@ class Item:
         self.token = cache(lambda *scopes: machine(tenant, *scopes))
 
     def operation(self, verb: Verb) -> BoundOperation | None:
-        found = (element for element in writes(self.resource) if element.draft.does and element.draft.does.verb is verb)
+        found = (
+            element
+            for element in writes(self.resource)
+            if element.draft.verb_options and element.draft.verb_options.verb is verb
+        )
         return next(found, None)
 
     def again(self, make: Make, *, is_prepared: bool) -> Body:
@@ -66,7 +70,7 @@ def of_cases(cases: tuple[Powerful, ...] | list[Powerful]) -> pytest.MarkDecorat
 def test_item_with_a_power_is_written_with_it_alone(item: Item, subtests: pytest.Subtests) -> None:
     case = item.case
     for bound in writes(item.resource):
-        is_new = bound.draft.does is not None and bound.draft.does.verb is CREATE
+        is_new = bound.draft.verb_options is not None and bound.draft.verb_options.verb is CREATE
         scope, body = bound.operation.admission.scope, body_of(case, bound, item.tenant)
         if is_new and case.prepare is not None and "linked" not in case.power:
             continue  # no operation makes such an item

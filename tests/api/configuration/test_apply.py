@@ -169,11 +169,11 @@ def unmark(services: IdentityServices, email: str) -> None:
 
 def test_omitted_keys_and_secrets_are_generated_once(ours: IdentityServices) -> None:
     text = "tenants: [{name: acme, applications: [{name: shop, redirect_uris: ['https://a.example/']}]}]"
-    made = {item.key: item.value for item in applied(ours, text).made}
+    made = {item.key: item.value for item in applied(ours, text).generated}
     assert set(made) == {"api_key", "api_secret", "client_id", "client_secret"}
     assert ours.directory.by_key(made["api_key"]) is not None
     assert rows(ours, "applications")[0].secret_hash == randomness.digest(made["client_secret"])
-    assert applied(ours, text).made == []
+    assert applied(ours, text).generated == []
 
 
 def test_invalid_file_applies_nothing(ours: IdentityServices) -> None:

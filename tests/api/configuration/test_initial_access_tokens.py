@@ -75,7 +75,9 @@ def test_token_of_a_digest_registers(ours: IdentityServices) -> None:
     assert tokens(ours) == {}
     done = applied(ours, text)
     assert of_tokens(done) == [("partners", "create")]
-    assert "initial_access_token" not in {item.owner.split()[0] for item in done.made}, "the operator has the token"
+    assert "initial_access_token" not in {item.owner.split()[0] for item in done.generated}, (
+        "the operator has the token"
+    )
     assert spent(ours, TOKEN) == "partners"
     assert applied(ours, text).is_empty
     assert tokens(ours) == {"partners": (randomness.digest(TOKEN), 1, 3)}, "a second run gives no use back"
@@ -84,10 +86,10 @@ def test_token_of_a_digest_registers(ours: IdentityServices) -> None:
 
 def test_token_without_a_digest_is_printed_once(ours: IdentityServices) -> None:
     text = file(ours).replace(f"token_sha256: '{SHA256}', ", "")
-    (made,) = [item for item in applied(ours, text).made if item.owner == "initial_access_token acme/partners"]
+    (made,) = [item for item in applied(ours, text).generated if item.owner == "initial_access_token acme/partners"]
     assert spent(ours, made.value) == "partners"
     again = applied(ours, text)
-    assert (again.is_empty, again.made) == (True, [])
+    assert (again.is_empty, again.generated) == (True, [])
     assert made.value not in str(again)
 
 

@@ -14,7 +14,7 @@ from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.configuration.value_origins import differences, marks, merged, unnamed
+from app.identity.administration.configuration.value_origins import changes_with_origins, marks, merged, unnamed
 from app.identity.directory.tenants import tenant_writes
 from app.identity.messaging.tenant_templates.template_store import template_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -189,10 +189,8 @@ def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
 @pytest.mark.both_databases
 def test_applying_export_keeps_operation_values(acme: Managed) -> None:
     acme.operate()
-    before, written = (
-        acme.configuration(),
-        export(acme.server.services, acme.server.name).replace("{", "{{").replace("}", "}}"),
-    )
+    before = acme.configuration()
+    written = export(acme.server.services, acme.server.name).replace("{", "{{").replace("}", "}}")
     for _ in range(2):
         assert acme.apply(written).is_empty
         assert acme.configuration() == before
@@ -234,5 +232,5 @@ def test_file_and_stored_values_are_merged(current: Any, named: Any, before: Any
 def test_marks_contain_no_values() -> None:
     named = {"settings": {"custom_fields": ["shoe-size"]}}
     assert "shoe" not in str(marks(named))
-    assert list(differences(named, named, marks(named))) == []
+    assert list(changes_with_origins(named, named, marks(named))) == []
     assert list(unnamed(named, {}, "")) == ["settings: {'custom_fields': ['shoe-size']} kept, set through the API"]

@@ -90,7 +90,7 @@ class Tenants:
     def new(self, **tenant: Any) -> TenantServer:
         """Create a tenant from a file; it gets a name."""
         name = f"r{secrets.token_hex(5)}"
-        made = {item.key: item.value for item in self.apply({**tenant, "name": name}).made}
+        made = {item.key: item.value for item in self.apply({**tenant, "name": name}).generated}
         stored = self.services.directory.by_name(name)
         assert stored is not None
         return TenantServer(self.services, self.app, stored.tenant_id, name, made["api_key"], made["api_secret"])

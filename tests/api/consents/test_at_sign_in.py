@@ -26,10 +26,8 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered, refus
 
 load_catalogue()
 SIGN_IN = "/identity/v2/auth/login"
-FIRST, POLICY = (
-    required_forms("FirstLogin"),
-    {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]},
-)
+FIRST = required_forms("FirstLogin")
+POLICY = {"mode": "strict", "versions": [{"version": "1", "starts_at": "2020-01-01T00:00:00Z"}]}
 
 
 def token(answer: TestResponse) -> str:

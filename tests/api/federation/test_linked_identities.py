@@ -11,10 +11,12 @@ import pytest
 
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.verification import phone_verification
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.unverified import pending_accounts
+from app.identity.directory.identity_provider import ProviderIdentity
 from app.kit import randomness
 from tests.support.accounts import social_accounts
 from tests.support.accounts.mailbox import mails_to, token_in
@@ -124,7 +126,7 @@ def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTena
 def test_identity_is_unlinked_only_beside_another_sign_in_method(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
 
-    def unlink(uid: str, item: linked_identities.ProviderIdentity) -> bool:
+    def unlink(uid: str, item: ProviderIdentity) -> bool:
         bearer = str(tenant.tokens(uid)["access_token"])
         body = {"provider": item.provider, "providerid": item.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200

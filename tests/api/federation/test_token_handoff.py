@@ -72,10 +72,8 @@ def test_request_token_ends_with_its_account_state(
     new_tenant_server: NewTenantServer, change: object, code: int
 ) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
-    token, stored = (
-        social_accounts.request_token(who.tenant, who.uid),
-        social_accounts.signed_in_with(who.tenant, who.uid),
-    )
+    token = social_accounts.request_token(who.tenant, who.uid)
+    stored = social_accounts.signed_in_with(who.tenant, who.uid)
     assert callable(change)
     change(who)
     assert refused(exchange(who.tenant, token)) == (403, code)
@@ -144,10 +142,8 @@ def test_guid_for_linking_and_guid_for_sign_in_are_not_swapped(new_tenant_server
 @ONE_STORE
 def test_candidate_token_is_bound_to_tenant_and_expires(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **SOCIAL), account_holder(new_tenant_server, **SOCIAL)
-    shown, expired = (
-        social_accounts.candidate(who.tenant, ADA),
-        social_accounts.candidate(who.tenant, social_accounts.new_identity()),
-    )
+    shown = social_accounts.candidate(who.tenant, ADA)
+    expired = social_accounts.candidate(who.tenant, social_accounts.new_identity())
     assert refused(other.own("U29", {"candidatetoken": shown})) == (403, 905)
     answered(who.own("U29", {"candidatetoken": shown}))
     assert refused(who.own("U29", {"candidatetoken": shown})) == (403, 905)

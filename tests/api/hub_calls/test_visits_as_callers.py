@@ -18,7 +18,7 @@ from app.contract.sessions.models import Session
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
 from app.contract.visitor_claims import SESSION_HEADER, VISIT_HEADER, VisitorClaims
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store, accounts
 from app.identity.platform.audit import audit
 from app.identity.platform.context import Context, Visitor
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -67,7 +67,7 @@ def set_username(browser: Browser, name: str) -> TestResponse:
 
 def username_of(tenant: World, who: Person) -> str | None:
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        account = accounts.by_uid(Context.outside_requests(tenant.services, _settings_of(tenant), work), who.uid)
+        account = account_store.by_uid(Context.outside_requests(tenant.services, _settings_of(tenant), work), who.uid)
     return account.username if account is not None else None
 
 
@@ -290,7 +290,7 @@ def test_profile_for_a_visit_has_no_tokens_of_a_provider(tenant: World, ada: Per
     stored = dict.fromkeys(PROVIDER_TOKENS, "secret")
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         context = Context.outside_requests(tenant.services, _settings_of(tenant), work)
-        account = accounts.by_uid(context, ada.uid)
+        account = account_store.by_uid(context, ada.uid)
         assert account is not None
         account = replace(account, profile={**account.profile, **stored})
         context.visitor = Visitor(ada.uid)

@@ -21,7 +21,7 @@ from app.contract.tenants import tenant_pages
 from app.contract.visitor_claims import VisitorClaims
 from app.identity import create_app, create_service
 from app.identity.assembly.admission.operation_admission import OperationAdmission
-from app.identity.authentication.sign_in import recent_authentication
+from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import authorization_checks
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
@@ -222,7 +222,7 @@ def test_check_added_to_admission_refuses_every_caller(
 def test_check_added_for_holders_refuses_every_access_token(
     new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    added.add_to(recent_authentication, "require_for_token", monkeypatch)
+    added.add_to(reauthentication_rules, "require_for_token", monkeypatch)
     asker = new_asker()
     body = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
     all_pass_then_none(added, lambda: asker.of_persons(body["access_token"]))
@@ -245,7 +245,7 @@ def test_check_added_to_admission_refuses_calls_in_the_process(
 def test_check_added_for_holders_refuses_at_every_operation(
     acme: TenantServer, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    added.add_to(recent_authentication, "require_for_token", monkeypatch)
+    added.add_to(reauthentication_rules, "require_for_token", monkeypatch)
     token = acme.tokens(acme.create()["Uid"])["access_token"]
     app: Any = create_app(create_service(acme.services))
     server = replace(acme, app=app)
@@ -290,11 +290,9 @@ KEY: Final = Auth.of(AuthScheme.API_KEY)
 
 
 def test_scheme_added_to_a_declaration_is_demanded(new_asker: NewAsker) -> None:
-    userinfo, introspect, token = (
-        oauth_metadata.userinfo,
-        oauth_token_operations.introspect,
-        oauth_token_operations.token,
-    )
+    userinfo = oauth_metadata.userinfo
+    introspect = oauth_token_operations.introspect
+    token = oauth_token_operations.token
     former = new_asker()
     body = former.client.redeem(former.browser.code(former.client, former.person)).json or {}
     assert {answer.status_code for _, answer in former.of_persons(body["access_token"])} == {200}

@@ -13,7 +13,7 @@ from flask import Flask
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from tests.support.accounts.mailbox import code_in, links_to, mails_to, sent_messages, token_in
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered
@@ -22,14 +22,12 @@ from tests.support.visitors.visitor import Visitor
 
 OWN, EMAIL, USERNAME = "/identity/v2/auth/account", "/identity/v2/auth/email", "/identity/v2/auth/username"
 ADA, OTHER, PHONE = "ada@example.test", "countess@example.test", "+4930123456"
-EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE = (
-    "An email address was added to your",
-    "An email address was removed from your",
-    "The primary email for your",
-    "username was changed",
-    "A phone number was added to your",
-    "password was changed",
-)
+EMAIL_ADDED = "An email address was added to your"
+EMAIL_REMOVED = "An email address was removed from your"
+PRIMARY_CHANGED = "The primary email for your"
+USERNAME_NOTICE = "username was changed"
+PHONE_NOTICE = "A phone number was added to your"
+PASSWORD_NOTICE = "password was changed"
 NOTICES = (EMAIL_ADDED, EMAIL_REMOVED, PRIMARY_CHANGED, USERNAME_NOTICE, PHONE_NOTICE, PASSWORD_NOTICE)
 KNOWN = {"oldpassword": PASSWORD}
 ANSWERS_NOTICE, PET = "security answers were changed", {"SecurityQuestionAnswer": {"pet": "thief"}}
@@ -161,7 +159,7 @@ VALUES: Mapping[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 def test_notice_names_what_happened_to_the_value(case: NoticeCase, name: str) -> None:
     stored, changed, subject = VALUES[name]
     with call_of(case.tenant.services, case.tenant.name) as context:
-        account = accounts.by_uid(context, case.uid)
+        account = account_store.by_uid(context, case.uid)
         assert account is not None
         before = replace(account, **stored)
         notifications.notify_profile_changes(context, before, replace(before, **changed))

@@ -13,7 +13,8 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.messages.models import MailKind, MailTemplate
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAX_ATTEMPTS, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import MAX_ATTEMPTS
 from tests.support.accounts.mailbox import code_in, other_code, token_in
 from tests.support.accounts.pinned import OTHER, PINS, by_code, pinned
 from tests.support.operation_cases.cases import AccountHolder, account_holder

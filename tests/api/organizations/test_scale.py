@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.tables import accounts as accounts_table
 from app.identity.directory.organizations import (
     active_policies,
@@ -39,10 +39,8 @@ def business(new_tenant_server: NewTenantServer) -> Business:
 def fill(business: Business, uid: str, role: str, count: int) -> list[str]:
     """Insert so many organizations with a domain, of which the account is a member, and return their ids."""
     tenant = business.tenant
-    ids, at = (
-        [organization_names.mint(organization_names.ORGANIZATION) for _ in range(count)],
-        tenant.services.clock.now(),
-    )
+    ids = [organization_names.mint(organization_names.ORGANIZATION) for _ in range(count)]
+    at = tenant.services.clock.now()
     key: dict[str, Any] = {"tenant_id": tenant.tenant_id}
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         empty = {"display": {}, "metadata": {}, "policies": {}, "is_active": True, "modified_at": at}
@@ -127,7 +125,7 @@ def test_memberships_take_one_statement(business: Business) -> None:
     fill(business, uid, role, MANY)
     services = business.tenant.services
     with call_of(services, business.tenant.name) as context:
-        account = accounts.by_uid(context, uid)
+        account = account_store.by_uid(context, uid)
         assert account is not None
         before = context.work.cost.statements
         found = memberships.of(context, account)
@@ -135,7 +133,7 @@ def test_memberships_take_one_statement(business: Business) -> None:
         assert len(found) == MANY + 1
         assert {membership.permissions for membership in found} == {frozenset(f"read:{number}" for number in range(4))}
         assert {membership.roles[0].name for membership in found} == {"Reader"}
-        outsider = accounts.by_uid(context, business.uid)
+        outsider = account_store.by_uid(context, business.uid)
         assert outsider is not None
         before = context.work.cost.statements
         assert memberships.of(context, outsider) == []
@@ -150,7 +148,7 @@ def test_policies_are_read_once_in_a_request(business: Business) -> None:
     other = business.create()
     answered(business.send("PUT", f"{PATH}/{other}/policy", {"PasswordPolicy": {"MinLength": 30}}))
     with call_of(business.tenant.services, business.tenant.name) as context:
-        account = accounts.by_uid(context, uid)
+        account = account_store.by_uid(context, uid)
         assert account is not None
         before = context.work.cost.statements
         assert active_policies.password_rules(context, account).min_length == 20
@@ -188,7 +186,7 @@ def test_permission_of_two_roles_counts_once(business: Business) -> None:
     uid = business.member(business.org, business.role("A", permissions=(permission,)), business.role("B"))
     answered(business.assign(uid, business.org, business.role("C", business.org, (permission,))))
     with call_of(business.tenant.services, business.tenant.name) as context:
-        account = accounts.by_uid(context, uid)
+        account = account_store.by_uid(context, uid)
         assert account is not None
         found = memberships.of(context, account)[0]
         assert [role.name for role in found.roles] == ["A", "B", "C"]
@@ -197,6 +195,6 @@ def test_permission_of_two_roles_counts_once(business: Business) -> None:
         assert memberships.in_organization(context, account, business.org) == found
     business.deactivate(business.org)
     with call_of(business.tenant.services, business.tenant.name) as context:
-        account = accounts.by_uid(context, uid)
+        account = account_store.by_uid(context, uid)
         assert account is not None
         assert memberships.of(context, account) == []

@@ -97,10 +97,8 @@ def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
 
 @pytest.mark.both_databases
 def test_surplus_of_a_tenant_is_its_largest_networks(tenant: World) -> None:
-    flood, few = (
-        leave(tenant, HERE, 60),
-        [key for number in range(5) for key in leave(tenant, f"203.0.113.{number}", 2, minutes=60)],
-    )
+    flood = leave(tenant, HERE, 60)
+    few = [key for number in range(5) for key in leave(tenant, f"203.0.113.{number}", 2, minutes=60)]
     assert expired_rows.push_out_unanswered(tenant.services.database, tenant.tenant_id, 40) == 30
     now = left(tenant)
     assert now.issuperset(few), "older, but of networks that hold few"

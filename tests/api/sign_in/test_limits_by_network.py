@@ -83,5 +83,5 @@ def test_addresses_of_one_network_share_sms_limit(new_tenant_server: NewTenantSe
 def test_no_limit_is_keyed_by_single_address() -> None:
     sources = sorted(Path("app/identity").rglob("*.py"))
     assert sources
-    by_address = re.compile(r"(spend|demand)\([^)]*\b(call|context|request|raw)\.address")
+    by_address = re.compile(r"(count_against|refuse_over_limit)\([^)]*\b(call|context|request|raw)\.address")
     assert [str(path) for path in sources if by_address.search(path.read_text())] == []

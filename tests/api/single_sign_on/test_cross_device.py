@@ -14,7 +14,7 @@ from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.token_store import access_tokens
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.platform.continuation_tokens import OPEN
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
@@ -206,7 +206,7 @@ def test_token_of_a_session_gives_one_of_the_same_session(tenant: TenantServer) 
     with call_of(tenant.services, tenant.name) as context:
         session, _ = sessions.start(context, uid, ("pwd",), False)
         ends_with = (session.session_id, session.expires_at)
-        account = accounts.by_uid(context, uid)
+        account = account_store.by_uid(context, uid)
         assert account is not None
         token = token_handoff.access_token(context, account, session.methods, "Email", ends_with).access_token
         context.work.commit()

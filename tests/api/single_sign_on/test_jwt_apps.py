@@ -19,11 +19,9 @@ SCOPES = tuple(
     f"{kind}:{action}" for kind in ("client", "provider") for action in ("read", "create", "update", "delete")
 )
 SECRET = "a secret of at least thirty-two bytes"
-RSA, SHORT, CURVE = (
-    rsa.generate_private_key(65537, 2048),
-    rsa.generate_private_key(65537, 1024),
-    ec.generate_private_key(ec.SECP256R1()),
-)
+RSA = rsa.generate_private_key(65537, 2048)
+SHORT = rsa.generate_private_key(65537, 1024)
+CURVE = ec.generate_private_key(ec.SECP256R1())
 Ask = Callable[..., Any]
 
 

@@ -21,7 +21,7 @@ from tests.support.operations.resource_samples import SAMPLES
 from tests.support.operations.resources import EVERY, Manager, at_most, manager
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 
-COLLECTIONS = [item for item in EVERY if not item.is_singleton and CREATE in [does.verb for does in item.verbs]]
+COLLECTIONS = [item for item in EVERY if not item.is_singleton and CREATE in [options.verb for options in item.verbs]]
 WITH_DUPLICATES = [
     collection
     for collection in COLLECTIONS
@@ -39,8 +39,8 @@ def error_of(kind: type[ApiError] | None) -> tuple[int, Any]:
 
 
 def unknown_to(resource: Resource, verb: Any) -> tuple[int, Any]:
-    does = next(item for item in resource.verbs if item.verb is verb)
-    return error_of(does.unknown or resource.unknown)
+    options = next(item for item in resource.verbs if item.verb is verb)
+    return error_of(options.unknown or resource.unknown)
 
 
 def version(tenant: TenantServer) -> int:
@@ -163,16 +163,16 @@ def test_each_verb_needs_its_scope(new_tenant_server: NewTenantServer, resource:
     with_scopes = cache(lambda *scopes: Manager(tenant, resource, *scopes))
     other = "profile" if resource.scope != "profile" else "role"
     of_other = with_scopes(*(f"{other}:{verb}" for verb in verbs))
-    for does in resource.verbs:
-        needed = f"{resource.scope}:{does.verb.scope}"
+    for options in resource.verbs:
+        needed = f"{resource.scope}:{options.verb.scope}"
         rest = sorted({f"{resource.scope}:{verb}" for verb in verbs} - {needed})
         of_item = dict.fromkeys(SAMPLES[resource.kind].key.values(), "x")
-        body = None if does.verb in (LIST, READ) else SAMPLES[resource.kind].item(1)
+        body = None if options.verb in (LIST, READ) else SAMPLES[resource.kind].item(1)
         for program in (of_other, with_scopes(*rest)):
-            answer = program(does.verb, body, of=of_item)
-            assert refused(answer) == (403, 6002), does.verb
+            answer = program(options.verb, body, of=of_item)
+            assert refused(answer) == (403, 6002), options.verb
             assert needed in answer.get_json()["Description"]
-        admitted = with_scopes(needed)(does.verb, body, of=of_item).get_json()
+        admitted = with_scopes(needed)(options.verb, body, of=of_item).get_json()
         assert needed not in admitted.get("Description", ""), "it may lack a power of the item (decision 0315)"
 
 

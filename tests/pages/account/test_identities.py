@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from app.hub.web.visit import RETURN_FROM_PROVIDER
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, linked_identities
 from tests.support.accounts.mailbox import code_in, mails_to
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.account_security import signed_in
@@ -40,7 +40,7 @@ def ada(tenant: World) -> Person:
 
 def linked_providers(tenant: World, person: Person) -> list[str]:
     with call_of(tenant.services, tenant.name) as call:
-        account = accounts.by_uid(call, person.uid)
+        account = account_store.by_uid(call, person.uid)
         assert account is not None
         return [identity.provider for identity in linked_identities.of(account)]
 

@@ -44,10 +44,8 @@ def test_interface_access_is_explained_in_each_language(
     world: World, visitor: Visitor, language: str, phrases: tuple[str, str]
 ) -> None:
     """The scopes come from `interface_access`, not from the request."""
-    shop, ada = (
-        world.application("shop", require_consent=True, interface_access="full"),
-        world.person("ada@example.com"),
-    )
+    shop = world.application("shop", require_consent=True, interface_access="full")
+    ada = world.person("ada@example.com")
     visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
     page = visitor.authorize(shop, scope="openid", ui_locales=language)
     assert page.language == language

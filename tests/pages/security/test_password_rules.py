@@ -13,18 +13,14 @@ from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
 
 OLD, BUTTON = "correct horse 7", "Save password"
 BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
-LEAST, LOWER, UPPER, NUMBER, SIGN = (
-    "10 characters or more",
-    "A lowercase letter",
-    "An uppercase letter",
-    "A number",
-    "A symbol",
-)
-PERSON, COMMON, EARLIER = (
-    "Doesn’t contain your name or email",
-    "Not a common password",
-    "Not one of your last 5 passwords",
-)
+LEAST = "10 characters or more"
+LOWER = "A lowercase letter"
+UPPER = "An uppercase letter"
+NUMBER = "A number"
+SIGN = "A symbol"
+PERSON = "Doesn’t contain your name or email"
+COMMON = "Not a common password"
+EARLIER = "Not one of your last 5 passwords"
 
 POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
     ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "short", [LEAST, NUMBER, SIGN]),

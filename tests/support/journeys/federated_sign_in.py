@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.accounts.mailbox import mails_to
 from tests.support.fakes.identity_provider import FakeProvider
@@ -56,7 +56,7 @@ def mails_sent_to(user: FederatedPageUser, address: str = ADA["email"]) -> list[
 def link_identity(tenant: World, person: Person, provider: str = "globex", subject: str = "4711") -> None:
     """Link an identity without going through the provider."""
     with call_of(tenant.services, tenant.name) as call:
-        account = accounts.by_uid(call, person.uid)
+        account = account_store.by_uid(call, person.uid)
         assert account is not None
         linked_identities.link(
             call, account, ProviderIdentity(provider, subject, "countess@globex.example", email_verified=True)

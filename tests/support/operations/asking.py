@@ -113,7 +113,7 @@ MAY_END_TOKEN = (200, 401, 403)  # 401 and 403, so that no caller goes on with a
 _NUMBERS = count()
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _CREATES = [
-    *(item.operation for item in BOUND if item.draft.does and item.draft.does.verb is CREATE),
+    *(item.operation for item in BOUND if item.draft.verb_options and item.draft.verb_options.verb is CREATE),
     *(CATALOGUE[f"{area}.create"] for area in ("organizations", "organization_permissions", "organization_roles")),
 ]
 """They take the same body once."""

@@ -272,7 +272,8 @@ def writes(resource: Resource) -> list[BoundOperation]:
     return [
         item
         for item in BOUND
-        if item.draft.resource is resource and (item.draft.does is None or item.draft.does.verb not in (LIST, READ))
+        if item.draft.resource is resource
+        and (item.draft.verb_options is None or item.draft.verb_options.verb not in (LIST, READ))
     ]
 
 
@@ -282,14 +283,14 @@ def write(tenant: TenantServer, token: str, bound: BoundOperation, body: Body | 
     path, ids = operation.path, {name: of.get(member) for name, member in sample.key.items()}
     for name, value in ids.items():
         path = path.replace(f"{{{name}}}", str(value))
-    does = bound.draft.does
-    if does is not None and does.verb is DELETE:
+    options = bound.draft.verb_options
+    if options is not None and options.verb is DELETE:
         body = {name: value for name, value in ids.items() if f"{{{name}}}" not in operation.path} or None
     return ask(tenant, token, operation.method, path, body)
 
 
 def body_of(case: Powerful, bound: BoundOperation, tenant: TenantServer) -> Body | None:
     """Return what an operation gets that leaves the item its power."""
-    if bound.draft.does is None:
+    if bound.draft.verb_options is None:
         return None
-    return case.item(tenant) if bound.draft.does.verb is CREATE else case.touch
+    return case.item(tenant) if bound.draft.verb_options.verb is CREATE else case.touch

@@ -68,7 +68,7 @@ class Manager:
             item.operation
             for item in stored
             if item.draft.resource is self.resource
-            and item.draft.does and item.draft.does.verb is verb
+            and item.draft.verb_options and item.draft.verb_options.verb is verb
         )  # fmt: skip
 
     def does(self, verb: Verb) -> bool:
@@ -78,10 +78,8 @@ class Manager:
         self, verb: Verb, body: Any = None, of: Body | None = None, headers: dict[str, str] | None = None, **query: Any
     ) -> TestResponse:
         """Ask an operation; `of` is an answer that shows the item."""
-        operation, ids = (
-            self.operation(verb),
-            {name: (of or self.sample.fixed or {}).get(member) for name, member in self.sample.key.items()},
-        )
+        operation = self.operation(verb)
+        ids = {name: (of or self.sample.fixed or {}).get(member) for name, member in self.sample.key.items()}
         path = operation.path
         for name, value in ids.items():
             path = path.replace(f"{{{name}}}", str(value))

@@ -47,6 +47,7 @@ from app.contract.steps import (
     ProfileStep,
     QrCodeStep,
     ReauthenticationOptions,
+    ReauthenticationStep,
     RedirectStep,
     RefusedStep,
     RegisterStep,
@@ -58,7 +59,6 @@ from app.contract.steps import (
     SignedOutStep,
     SignInSentStep,
     StartAgainStep,
-    StepUpStep,
 )
 
 ADA: Final = PersonView(uid="0123456789abcdef0123456789abcdef", label="ada@example.com")
@@ -109,7 +109,7 @@ SAMPLES: Final[tuple[AnyStep, ...]] = (
     ConsentFormsStep(person=ADA, events=["Login"], accepted_options=["news"]),
     PinStep(person=ADA),
     PinStep(person=ADA, can_skip=True),
-    StepUpStep(),
+    ReauthenticationStep(),
     MissingFieldsStep(person=ADA, names=["first_name"]),
     RedirectStep(address=_BACK),
     FormPostStep(address=_BACK, fields={"code": "a-code"}),

@@ -46,7 +46,7 @@ class PhoneCodeRequest(Wire):
 
 
 add_email = hub_operation(
-    "hub.add_email", "POST /hub/own/emails/add", EmailRequest, Posted, recent_authentication=True,
+    "hub.add_email", "POST /hub/own/emails/add", EmailRequest, Posted, reauthentication=True,
     errors=(*ADDED_EMAIL, *EMAIL_SENDING),
     summary="Email a link and a code to a new address; the response is the same for an address of another account.",
 )  # fmt: skip
@@ -73,13 +73,13 @@ confirm_email = hub_operation(
 
 
 make_primary = hub_operation(
-    "hub.make_primary", "POST /hub/own/emails/primary", EmailRequest, Posted, recent_authentication=True,
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailRequest, Posted, reauthentication=True,
     errors=(errors.MalformedEmail, errors.EmailNotOnProfile, errors.EmailNotAddable), summary="Make another address the primary one.",
 )  # fmt: skip
 
 
 request_phone_change = hub_operation(
-    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneRequest, Posted, recent_authentication=True,
+    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneRequest, Posted, reauthentication=True,
     errors=(*SMS_SENDING, errors.PhoneLoginOff, errors.MalformedPhone, errors.PhoneRegistered),
     summary="Text a code to a new number; the response is the same for a number of another account.",
 )  # fmt: skip

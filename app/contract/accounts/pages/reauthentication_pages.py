@@ -42,19 +42,19 @@ class ReauthenticationRequest(Wire):
     )
 
 
-class ReauthenticationStep(AccountView):
+class ReauthenticationView(AccountView):
     """`next`: the second factor's page; without it, a stronger reauthentication than the password is a new sign-in."""
 
     next: StepResponse | None = None
 
 
 begin_reauthentication = hub_operation(
-    "hub.begin_reauthentication", "POST /hub/own/confirm", ReauthenticationRequest, ReauthenticationStep, errors=(errors.NotAuthenticated,),
+    "hub.begin_reauthentication", "POST /hub/own/confirm", ReauthenticationRequest, ReauthenticationView, errors=(errors.NotAuthenticated,),
     summary="Start a reauthentication; sends nothing.",
 )  # fmt: skip
 
 
 reauthenticate = hub_operation(
-    "hub.reauthenticate", "POST /hub/own/confirm/password", NoParameters, Posted, recent_authentication=True,
+    "hub.reauthenticate", "POST /hub/own/confirm/password", NoParameters, Posted, reauthentication=True,
     summary="Reauthenticate with the password, if the account has no second factor.",
 )  # fmt: skip

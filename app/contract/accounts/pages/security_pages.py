@@ -116,7 +116,7 @@ revoke_application = hub_operation(
     summary="Revoke an application's authorization: the consent, its codes and all of its tokens.",
 )  # fmt: skip
 export_data = hub_operation(
-    "hub.export_data", "POST /hub/own/data", NoParameters, DataView, recent_authentication=True,
+    "hub.export_data", "POST /hub/own/data", NoParameters, DataView, reauthentication=True,
     summary="Export the account's data, without secrets.",
 )  # fmt: skip
 
@@ -126,6 +126,6 @@ class AnswersEdit(Wire):
 
 
 edit_answers = hub_operation(
-    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Posted, recent_authentication=True, errors=FORM_ERRORS,
+    "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, Posted, reauthentication=True, errors=FORM_ERRORS,
     summary="Change the answers to security questions.",
 )  # fmt: skip

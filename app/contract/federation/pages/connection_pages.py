@@ -56,7 +56,7 @@ class ConnectedProfile(Wire):
 
 _NOT_THERE = (errors.UnknownConnection, errors.ConnectionNotConfigured)
 
-start = hub_operation(
+begin = hub_operation(
     "hub.start_connection", "POST /hub/connections/start", ConnectionStart, StepResponse, errors=_NOT_THERE,
     summary="Start a sign-in through a provider: REDIRECT to it.",
 )  # fmt: skip

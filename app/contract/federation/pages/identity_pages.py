@@ -49,12 +49,12 @@ read = hub_operation(
     summary="Read the identities that are linked to the account's account.",
 )  # fmt: skip
 connect = hub_operation(
-    "hub.connect_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, recent_authentication=True,
+    "hub.connect_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, reauthentication=True,
     errors=(errors.AccountLinkingOff, errors.UnknownConnection, errors.ConnectionNotConfigured),
     summary="Start linking an identity: returns the provider's address and the interaction of its response.",
 )  # fmt: skip
 disconnect = hub_operation(
-    "hub.disconnect_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, Posted, recent_authentication=True,
+    "hub.disconnect_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, Posted, reauthentication=True,
     errors=(errors.UnknownIdentity, errors.NothingToUnlink),
     summary="Unlink an identity, unless it is the account's last sign-in method.",
 )  # fmt: skip

@@ -16,7 +16,7 @@ class UserCode(Wire):
     user_code: Annotated[str, Field(max_length=40)]
 
 
-start = hub_operation(
+begin = hub_operation(
     "hub.start_device", "POST /hub/device", UserCode, StepResponse,
     summary="Begin the interaction of a device's code; DEVICE_CODE with the problem `wrong` for an unknown, used or expired one.",
 )  # fmt: skip

@@ -64,6 +64,6 @@ read = hub_operation(
 
 
 leave = hub_operation(
-    "hub.leave_organization", f"POST {OWN_ORGANIZATIONS}/leave", LeaveOrganizationRequest, Posted, recent_authentication=True,
+    "hub.leave_organization", f"POST {OWN_ORGANIZATIONS}/leave", LeaveOrganizationRequest, Posted, reauthentication=True,
     errors=(errors.UnknownOrganization, errors.LastOwner), summary="Leave an organization, unless the account is its only owner.",
 )  # fmt: skip

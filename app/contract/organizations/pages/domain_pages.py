@@ -60,7 +60,7 @@ read = hub_operation(
     errors=(errors.NotAuthenticated, errors.UnknownOrganization), summary="Read the domains of an organization that the account owns.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_organization_domain", f"POST {_OWN}/domains/add", AddDomainRequest, Posted, recent_authentication=True,
+    "hub.add_organization_domain", f"POST {_OWN}/domains/add", AddDomainRequest, Posted, reauthentication=True,
     errors=(errors.UnknownOrganization, errors.BadField, errors.DomainTaken, errors.TooManyDomains),
     summary="Add a domain to an organization that the account owns.",
 )  # fmt: skip
@@ -73,7 +73,7 @@ verify = hub_operation(
     summary="Look up the TXT record of a domain of an organization that the account owns.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_organization_domain", f"POST {_OWN}/domains/remove", RemoveDomainRequest, Posted, recent_authentication=True,
+    "hub.remove_organization_domain", f"POST {_OWN}/domains/remove", RemoveDomainRequest, Posted, reauthentication=True,
     errors=(errors.UnknownOrganization, errors.UnknownOrganizationDomain, errors.DomainInUse),
     summary="Remove a domain from an organization that the account owns.",
 )  # fmt: skip

@@ -66,7 +66,7 @@ _DECISION_ERRORS = (
     errors.UnknownMember,
 )
 approve = hub_operation(
-    "hub.approve_join_request", f"POST {_OWN}/requests/approve", JoinRequestDecision, DecidedJoinRequest, recent_authentication=True,
+    "hub.approve_join_request", f"POST {_OWN}/requests/approve", JoinRequestDecision, DecidedJoinRequest, reauthentication=True,
     errors=(*_DECISION_ERRORS, errors.WrongDefaultMemberRole, errors.NoSeatLeft),
     summary="Approve a request to join an organization that the account manages.",
 )  # fmt: skip

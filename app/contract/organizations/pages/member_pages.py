@@ -86,11 +86,11 @@ member = hub_operation(
     summary="Read a member of an organization that the account manages, and the roles to choose from.",
 )  # fmt: skip
 set_roles = hub_operation(
-    "hub.set_member_roles", f"POST {OWN_ORGANIZATIONS}/members/roles", SetMemberRolesRequest, Posted, recent_authentication=True,
+    "hub.set_member_roles", f"POST {OWN_ORGANIZATIONS}/members/roles", SetMemberRolesRequest, Posted, reauthentication=True,
     errors=(*_CHANGES, errors.MalformedRoleId, errors.RoleOfOtherOrganization),
     summary="Replace the roles of a member of an organization that the account manages.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_member", f"POST {OWN_ORGANIZATIONS}/members/remove", RemoveMemberRequest, Posted, recent_authentication=True,
+    "hub.remove_member", f"POST {OWN_ORGANIZATIONS}/members/remove", RemoveMemberRequest, Posted, reauthentication=True,
     errors=_CHANGES, summary="Remove a member from an organization that the account manages.",
 )  # fmt: skip

@@ -98,12 +98,12 @@ read = hub_operation(
     errors=(errors.NotAuthenticated, errors.UnknownOrganization), summary="Read an organization that the account manages, to change it.",
 )  # fmt: skip
 change = hub_operation(
-    "hub.change_organization", f"POST {_OWN}/settings", ChangeOrganizationSettings, Posted, recent_authentication=True,
+    "hub.change_organization", f"POST {_OWN}/settings", ChangeOrganizationSettings, Posted, reauthentication=True,
     errors=(*_CHANGES, errors.BadField, errors.OrganizationNameTaken),
     summary="Change the name, the display name and the logo of an organization.",
 )  # fmt: skip
 delete = hub_operation(
-    "hub.delete_organization", f"POST {_OWN}/delete", DeleteOwnOrganization, Posted, recent_authentication=True,
+    "hub.delete_organization", f"POST {_OWN}/delete", DeleteOwnOrganization, Posted, reauthentication=True,
     errors=(*_CHANGES, errors.BadField), summary="Delete an organization that the account owns, with everything that belongs to it.",
 )  # fmt: skip
 read_transfer = hub_operation(
@@ -112,6 +112,6 @@ read_transfer = hub_operation(
     summary="Read what handing over the ownership to a member changes.",
 )  # fmt: skip
 transfer = hub_operation(
-    "hub.transfer_ownership", f"POST {_OWN}/transfer", TransferOwnership, Posted, recent_authentication=True,
+    "hub.transfer_ownership", f"POST {_OWN}/transfer", TransferOwnership, Posted, reauthentication=True,
     errors=(*_CHANGES, errors.NotAMember, errors.OwnerCannotSignIn), summary="Make a member an owner, and step down or stay one.",
 )  # fmt: skip

@@ -129,7 +129,7 @@ read = hub_operation(
     summary="Read a page of the open invitations to an organization that the account manages, and of its active shared ones.",
 )  # fmt: skip
 invite = hub_operation(
-    "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, recent_authentication=True,
+    "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, reauthentication=True,
     errors=_GIVES_ACCESS, summary="Invite people to an organization that the account manages; each address has its own result.",
 )  # fmt: skip
 resend = hub_operation(
@@ -143,7 +143,7 @@ revoke = hub_operation(
 )  # fmt: skip
 create_shared_invitation = hub_operation(
     "hub.create_organization_link", f"POST {_OWN}/links", CreateSharedInvitationRequest, SharedInvitationCreated,
-    recent_authentication=True,
+    reauthentication=True,
     errors=(*_GIVES_ACCESS, errors.TooManyInvitationLinks, errors.BadParameter),
     summary="Create a shared invitation to an organization.",
 )  # fmt: skip

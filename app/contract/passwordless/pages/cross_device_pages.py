@@ -23,7 +23,7 @@ class ApprovalDecision(InteractionDecision):
     number: str = Field(default="", max_length=20)
 
 
-start = hub_operation(
+begin = hub_operation(
     "hub.start_qr_code", "POST /hub/qr-code", CodeStart, StepResponse, errors=(errors.EndpointForbidden,),
     summary="Read the code of an interaction, and make one if it has none; the next step where the browser is signed in.",
 )  # fmt: skip

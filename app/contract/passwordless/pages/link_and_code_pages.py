@@ -62,7 +62,7 @@ _MAY_NOT = (
 )
 _NEW = (*EMAIL_DOMAINS, errors.RegistrationOff, errors.PhoneLoginOff)
 
-start = hub_operation(
+begin = hub_operation(
     "hub.start_passwordless_sign_in", "POST /hub/passwordless", PasswordlessRequest, StepResponse, errors=(errors.PasswordlessOff,),
     summary="Send a link or a code for a sign-in without a password; the response is the same for every identifier.",
 )  # fmt: skip

@@ -89,16 +89,16 @@ read_one = hub_operation(
     summary="Read the prompt that enrols a second factor.",
 )  # fmt: skip
 begin = hub_operation(
-    "hub.begin_factor", "POST /hub/own/factors/begin", EnrolFactorRequest, EnrolmentStarted, recent_authentication=True,
+    "hub.begin_factor", "POST /hub/own/factors/begin", EnrolFactorRequest, EnrolmentStarted, reauthentication=True,
     errors=(*FACTOR_ERRORS, errors.TwoFactorOff),
     summary="Start enrolling a second factor, and send its code if there is one. `Data` of an error is an `OwnFactorRefusal`.",
 )  # fmt: skip
 add = hub_operation(
-    "hub.add_factor", "POST /hub/own/factors", FactorAnswer, FactorEnrolled, recent_authentication=True,
+    "hub.add_factor", "POST /hub/own/factors", FactorAnswer, FactorEnrolled, reauthentication=True,
     errors=(*FACTOR_ERRORS, errors.TwoFactorOff),
     summary="Enrol a second factor with its first verification. `Data` of an error is an `OwnFactorRefusal`.",
 )  # fmt: skip
 remove = hub_operation(
-    "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, Posted, recent_authentication=True,
+    "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, Posted, reauthentication=True,
     summary="Remove a second factor; removing an absent one is no error.",
 )  # fmt: skip

@@ -60,7 +60,7 @@ read = hub_operation(
     "hub.read_shared_session", "POST /hub/shared-session", SharedSessionRequest, SharedSession, errors=_ERRORS,
     summary="Tell a site whether the browser is signed in, and give it an access token of the session.",
 )  # fmt: skip
-begin = hub_operation(
+start = hub_operation(
     "hub.begin_shared_session", "POST /hub/shared-session/token", SessionByToken, TokenAccepted, errors=_ERRORS,
     summary="Begin the browser's session by an access token that a site brings, once.",
 )  # fmt: skip

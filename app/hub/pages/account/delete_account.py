@@ -14,7 +14,7 @@ from app.contract import errors
 from app.contract.accounts.pages import deletion_pages
 from app.contract.accounts.self_service_operations import RequestDeletion, request_deletion
 from app.contract.page_models import LinkToken
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components import mailed_link
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.restore_account import KeepAccountPage, RestoreForm
@@ -155,7 +155,7 @@ def show_delete_account() -> Response:
     view = read_profile()
     form = RequestDeletionForm(data=reauthentication_data(view))
     page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return page.render()
 
 

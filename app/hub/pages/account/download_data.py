@@ -12,7 +12,7 @@ from flask import Response
 from app.contract import errors
 from app.contract.accounts.pages import security_pages
 from app.contract.page_models import NoParameters
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.reauthentication import ReauthenticationForm, reauthentication_data
@@ -58,7 +58,7 @@ class DownloadDataPage(Page):
 @account_page(PATH)
 def show_download_data() -> Response:
     view = read_profile()
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return DownloadDataPage(DownloadForm(data=reauthentication_data(view))).render()
 
 

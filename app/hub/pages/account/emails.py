@@ -14,7 +14,7 @@ from app.contract import errors
 from app.contract.accounts.pages import email_and_phone_pages
 from app.contract.accounts.self_service_operations import RemoveEmail, remove_email
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
-from app.hub.account_pages import ReauthenticationRequired, require_recent_authentication
+from app.hub.account_pages import ReauthenticationRequired, require_reauthentication
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
@@ -218,7 +218,7 @@ def choose_email() -> Response:
 @account_page(ADD)
 def show_add_email() -> Response:
     view = read_profile()
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return AddEmailPage(AddEmailForm(data=reauthentication_data(view))).render()
 
 

@@ -13,7 +13,7 @@ from app.contract import errors
 from app.contract.federation.pages import identity_pages
 from app.contract.page_models import NoParameters
 from app.hub import journey
-from app.hub.account_pages import read_account, require_recent_authentication
+from app.hub.account_pages import read_account, require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
@@ -186,7 +186,7 @@ def show_add_identity() -> Response:
     title = _provider_title(view, requested)
     if title is None:
         return redirect_to(PATH)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     form = LinkIdentityForm(formdata=None, data={**reauthentication_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
 
@@ -215,7 +215,7 @@ def show_remove_identity() -> Response:
     if page is None:
         return redirect_to(PATH)
     if not page.is_last_method:
-        require_recent_authentication(view)
+        require_reauthentication(view)
     return page.render()
 
 

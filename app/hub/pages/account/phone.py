@@ -15,7 +15,7 @@ from app.contract import errors
 from app.contract.accounts import phone_operations
 from app.contract.accounts.pages import email_and_phone_pages
 from app.contract.page_models import SentTo
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
@@ -210,7 +210,7 @@ def show_change_phone() -> Response:
         return redirect_to("/profile")
     unconfirmed = "" if view.profile.get("PhoneIdVerified") else view.phone or ""
     page = ChangePhonePage(PhoneNumberForm(data={"phone": unconfirmed, **reauthentication_data(view)}))
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return page.render()
 
 
@@ -265,7 +265,7 @@ def show_remove_phone() -> Response:
     view = read_profile()
     if not (view.phone and _has_phone_login()):
         return redirect_to(SHOWN)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return RemovePhonePage(RemovePhoneForm(data=reauthentication_data(view))).render()
 
 

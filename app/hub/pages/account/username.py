@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors
 from app.contract.accounts.self_service_operations import SetUsername, set_username
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
@@ -78,7 +78,7 @@ def show_username() -> Response:
     view = read_profile()
     data = {"username": view.profile.get("UserName") or "", **reauthentication_data(view), "account": ""}
     page = UsernamePage(UsernameForm(data=data))
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return page.render()
 
 

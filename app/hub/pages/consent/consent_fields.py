@@ -46,7 +46,7 @@ class BoxesForm(HubForm):
     options: tuple[ConsentOption, ...] = ()
 
     @classmethod
-    def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **provided: Any) -> BoxesForm:
+    def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **form_arguments: Any) -> BoxesForm:
         """Return the form with these options; those agreed to are checked."""
         by_id = {option.id: option for option in options}
         ticked = {_PREFIX + option for option in agreed}
@@ -54,7 +54,7 @@ class BoxesForm(HubForm):
         def boxes() -> dict[str, Any]:
             return {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in by_id}
 
-        form = tenant_form(cls, (), boxes, *by_id, frozenset(ticked))(**provided)
+        form = tenant_form(cls, (), boxes, *by_id, frozenset(ticked))(**form_arguments)
         form.options = tuple(by_id.values())
         return form
 
@@ -84,11 +84,11 @@ def forms_of(events: Iterable[str]) -> tuple[ConsentForm, ...]:
 
 def options_of(forms: Iterable[ConsentForm]) -> tuple[ConsentOption, ...]:
     """Return the options of the forms, each once; mandatory if any form says so."""
-    found: dict[str, ConsentOption] = {}
+    options_by_name: dict[str, ConsentOption] = {}
     for option in (option for form in forms for option in form.options):
-        known = found.get(option.id, option)
-        found[option.id] = known.model_copy(update={"mandatory": known.mandatory or option.mandatory})
-    return tuple(found.values())
+        known = options_by_name.get(option.id, option)
+        options_by_name[option.id] = known.model_copy(update={"mandatory": known.mandatory or option.mandatory})
+    return tuple(options_by_name.values())
 
 
 def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ...]:

@@ -155,7 +155,7 @@ def submit_device_code() -> Response:
     form = UserCodeForm()
     if not form.validate():
         return DeviceCodePage(form).render(form.error_status)
-    response = api()(device_pages.start, form.to_request())
+    response = api()(device_pages.begin, form.to_request())
     if not isinstance(response.step, DeviceCodeStep):
         return journey.follow(response)
     form.add_error("user_code", _WRONG)

@@ -11,7 +11,7 @@ from wtforms import HiddenField
 
 from app.contract import errors
 from app.contract.organizations.pages import member_pages
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -277,7 +277,7 @@ def _show(address: str) -> Response:
     organization, uid = ids_in(requested)
     view = _read(organization, uid)
     if view.member.can_change:
-        require_recent_authentication(view)
+        require_reauthentication(view)
     kind = RolesForm if address == EDIT else RemovalForm
     form = kind(formdata=None, data={**reauthentication_data(view), "member": requested})
     notice = None if view.member.can_change else OWNERS_ONLY

@@ -12,7 +12,7 @@ from wtforms import HiddenField
 from app.contract import errors
 from app.contract.organizations.pages import account_organization_pages, join_request_pages
 from app.contract.page_models import NoParameters
-from app.hub.account_pages import read_account, require_recent_authentication
+from app.hub.account_pages import read_account, require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
@@ -190,7 +190,7 @@ def show_leave_organization() -> Response:
     if organization is None:
         return redirect_to(PATH)
     if not organization.is_last_owner:
-        require_recent_authentication(view)
+        require_reauthentication(view)
     data = {**reauthentication_data(view), "organization": requested}
     return LeavePage(LeaveForm(formdata=None, data=data), organization).render()
 

@@ -13,7 +13,7 @@ from wtforms.validators import DataRequired, Length
 
 from app.contract import errors
 from app.contract.organizations.pages import organization_settings_pages
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -202,7 +202,7 @@ def show_organization_settings() -> Response:
     requested = requested_organization()
     view = _read(requested)
     if view.organization.is_owner:
-        require_recent_authentication(view)
+        require_reauthentication(view)
     data = {
         "organization": requested,
         "name": view.name,
@@ -235,7 +235,7 @@ def show_delete_organization() -> Response:
     view = _read(requested)
     if not view.organization.is_owner:
         return redirect_to(url_of(PATH, requested))
-    require_recent_authentication(view)
+    require_reauthentication(view)
     data = {**reauthentication_data(view), "organization": requested}
     return _deletion_page(DeletionForm(formdata=None, data=data), view).render()
 

@@ -11,7 +11,7 @@ from wtforms import HiddenField
 
 from app.contract import errors
 from app.contract.organizations.pages import organization_settings_pages
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -84,7 +84,7 @@ _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 def show_transfer_ownership() -> Response:
     key = current_visit().query.get("id", "")
     view = _read(key)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     form = TransferForm(formdata=None, data={**reauthentication_data(view), "member": key})
     return _page(form, view, STEP_DOWN).render()
 

@@ -50,9 +50,9 @@ class LostForm(IdentifierForm):
         )
 
     @classmethod
-    def of(cls, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> LostForm:
+    def of(cls, identifiers: tuple[IdentifierKind, ...], **form_arguments: Any) -> LostForm:
         """Return the form for the tenant's kinds of identifiers."""
-        return cls(**provided).accept_identifiers(identifiers)
+        return cls(**form_arguments).accept_identifiers(identifiers)
 
 
 @dataclass(frozen=True)

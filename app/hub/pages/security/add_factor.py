@@ -13,7 +13,7 @@ from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account_factor_pages
 from app.contract.second_factors.pages.second_factor_pages import FactorAnswer
-from app.hub.account_pages import read_account, require_recent_authentication
+from app.hub.account_pages import read_account, require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import (
@@ -82,14 +82,14 @@ class EnrolmentReauthenticationPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EnrolmentReauthenticationPage]:
-        provided = {"account": "ada@example.com", "kind": "totp", "reauthentication": NEEDED}
+        common = {"account": "ada@example.com", "kind": "totp", "reauthentication": NEEDED}
         name = PRESENTATIONS[FactorKind.TOTP].name
-        wrong = ChosenForm(data={**provided, "password": "x"})
+        wrong = ChosenForm(data={**common, "password": "x"})
         wrong.add_refusal(errors.WrongCurrentPassword())
         return {
-            "fresh": cls(ChosenForm(data=provided), name),
+            "fresh": cls(ChosenForm(data=common), name),
             "wrong password": cls(wrong, name),
-            "locked": cls(ChosenForm(data=provided), name, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
+            "locked": cls(ChosenForm(data=common), name, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
         }
 
 
@@ -104,7 +104,7 @@ def show_add_factor() -> Response:
         return redirect_to(ACCOUNT_FACTORS)  # not offered by the tenant
     if view.is_held:
         return redirect_to(ACCOUNT_FACTORS)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return _page(view, kind).render()
 
 

@@ -11,7 +11,7 @@ from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import second_factor_pages
 from app.contract.steps import BackupCodesStep
 from app.hub import journey
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS
 from app.hub.factors.new_backup_codes import (
@@ -45,7 +45,7 @@ def show_backup_codes() -> Response:
         return redirect_to(ACCOUNT_FACTORS)
     form = GenerateForm(formdata=None, data=reauthentication_data(view))
     page = _page(form, view.person.label, current_visit().query.get("state", ""))
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return page.render()
 
 

@@ -16,7 +16,7 @@ from wtforms import HiddenField, StringField
 from app.contract import errors
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import account_passkey_operations, passkey_pages
-from app.hub.account_pages import read_account, require_recent_authentication
+from app.hub.account_pages import read_account, require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.passkey import (
     FAILED,
@@ -196,7 +196,7 @@ def show_add_passkey() -> Response:
     view = read_passkeys()
     if view.obstacle:
         return redirect_to(PATH)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return AddPasskeyPage(AddPasskeyForm(formdata=None, data=reauthentication_data(view))).render()
 
 
@@ -223,7 +223,7 @@ def show_edit_passkey() -> Response:
     passkey_id = current_visit().query.get("id", "")
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return redirect_to(PATH)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     form = RemovePasskeyForm(formdata=None, data={**reauthentication_data(view), "passkey": passkey_id})
     return _edit_page(view, form, passkey_id).render()
 

@@ -14,7 +14,7 @@ from app.contract.pins import pin_pages
 from app.contract.pins.settings import Pins
 from app.contract.steps import PinStep
 from app.hub import journey
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import account_in_interaction, read_profile
@@ -95,7 +95,7 @@ class SetPinPage(Page):
 @account_page(OWN)
 def show_pin() -> Response:
     view = read_profile()
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return _own_page(PinForm(data=reauthentication_data(view)), has_pin=_has_pin(view)).render()
 
 

@@ -13,7 +13,7 @@ from wtforms import HiddenField
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account_factor_pages
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
@@ -156,7 +156,7 @@ def show_remove_factor() -> Response:
         return redirect_to("/security")
     if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.enrolled}:
         return redirect_to(ACCOUNT_FACTORS)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     effect = _effect(view)
     form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **reauthentication_data(view)})
     return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()

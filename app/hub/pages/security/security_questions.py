@@ -11,7 +11,7 @@ from flask import Response
 from app.contract import errors
 from app.contract.accounts.pages.security_pages import AnswersEdit
 from app.contract.accounts.pages.security_pages import edit_answers as operation
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
@@ -72,7 +72,7 @@ class SecurityQuestionsPage(Page):
 def show_security_questions() -> Response:
     view = read_profile()
     form = AnswersForm.of(current_visit().tenant.every_question, data=reauthentication_data(view))
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return SecurityQuestionsPage(form, tuple(view.answered)).render()
 
 

@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors
 from app.contract.recovery import recovery_pages
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
@@ -65,7 +65,7 @@ def show_set_password() -> Response:
     view = read_profile(with_password_policy=True)
     if view.has_password:
         return redirect_to("/change-password")
-    require_recent_authentication(view)
+    require_reauthentication(view)
     return _page(SetPasswordForm(formdata=None), view.person.label, policy=view.password_policy).render()
 
 

@@ -68,9 +68,9 @@ class PasswordlessForm(IdentifierForm):
         )
 
     @classmethod
-    def of(cls, method: str, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> PasswordlessForm:
+    def of(cls, method: str, identifiers: tuple[IdentifierKind, ...], **form_arguments: Any) -> PasswordlessForm:
         """Return the form of a method for the tenant's kinds of identifiers."""
-        form = cls(**provided).accept_identifiers({IdentifierKind.PHONE} if method == SMS else identifiers)
+        form = cls(**form_arguments).accept_identifiers({IdentifierKind.PHONE} if method == SMS else identifiers)
         form.method = method
         return form
 
@@ -256,7 +256,7 @@ def submit_passwordless(method: str) -> Response:
     if not form.validate():
         return _page(form, method).render(form.error_status)
     try:
-        response = api()(link_and_code_pages.start, form.to_request())
+        response = api()(link_and_code_pages.begin, form.to_request())
     except errors.PasswordlessOff:
         return redirect_to("/login")
     except errors.TooManyRequests as refusal:

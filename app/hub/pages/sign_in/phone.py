@@ -95,7 +95,7 @@ def show_phone_sign_in() -> Response:
     journey.refuse_expired_interaction()
     begins = not requested_interaction_id()
     response = api()(
-        cross_device_pages.start, cross_device_pages.CodeStart(interaction_id=current_visit().interaction_id)
+        cross_device_pages.begin, cross_device_pages.CodeStart(interaction_id=current_visit().interaction_id)
     )
     step = response.step
     if not isinstance(step, QrCodeStep) or begins:
@@ -114,13 +114,13 @@ def submit_phone_sign_in() -> Response:
         return redirect_to("/login")
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
-        response = api()(cross_device_pages.start, cross_device_pages.CodeStart(interaction_id=interaction.id))
+        response = api()(cross_device_pages.begin, cross_device_pages.CodeStart(interaction_id=interaction.id))
         if not isinstance(response.step, QrCodeStep):
             return journey.follow(response)
         return _page(form, response.step).render(form.error_status)
     if current_visit().form.get("do") == "renew":
         return journey.follow(
-            api()(cross_device_pages.start, cross_device_pages.CodeStart(interaction_id=interaction.id, renews=True))
+            api()(cross_device_pages.begin, cross_device_pages.CodeStart(interaction_id=interaction.id, renews=True))
         )
     return _finish()
 

@@ -107,12 +107,12 @@ class AccountWriter:
     def _organization(self, membership: ImportedMembership) -> OrganizationRecord:
         if membership.name not in self._organizations:
             self._organizations[membership.name] = organization_store.by_name(self.context, membership.name)
-        found = self._organizations[membership.name]
-        if found is None or not found.is_active:
+        organization = self._organizations[membership.name]
+        if organization is None or not organization.is_active:
             raise RecordRefused(
                 f"organizations: expected an active organization of this tenant; found {membership.name!r}"
             )
-        return found
+        return organization
 
     def _role_ids(self, membership: ImportedMembership) -> list[str]:
         organization = self._organization(membership)
@@ -130,29 +130,29 @@ class AccountWriter:
         return [known[organization_names.key_of(name)] for name in membership.roles]
 
     def _profile_edits(self, imported: ImportedAccount) -> profile_edits.Edits:
-        provided = {member: getattr(imported, key) for key, member in FREE.items() if key in imported.model_fields_set}
+        members = {member: getattr(imported, key) for key, member in FREE.items() if key in imported.model_fields_set}
         if imported.external_id is not None:
-            provided["ExternalUserLoginId"] = imported.external_id
+            members["ExternalUserLoginId"] = imported.external_id
         fields = self.context.tenant.settings.custom_fields
         today = self.context.now.date()
         try:
-            return profile_edits.read(provided, _WRITERS, clears=False, custom_fields=fields, today=today)
+            return profile_edits.read(members, _WRITERS, clears=False, custom_fields=fields, today=today)
         except ApiError as refusal:
             raise RecordRefused(f"expected another value: {refusal.description}") from None
 
     def _find(self, imported: ImportedAccount, forms: dict[str, str]) -> Account | None:
         """Return the account that matches the record; remove an account whose unverified address the record has verified."""
-        found = self._accounts_of(imported, forms)
-        for uid, item in list(found.items()):
+        holders = self._accounts_of(imported, forms)
+        for uid, item in list(holders.items()):
             if IMPORTED not in item.private and _is_verified(imported) and pending_accounts.is_replaceable(item):
                 pending_accounts.remove_replaceable(self.context, item, imported.uid or "import")
-                del found[uid]
-        if len(found) > 1:
-            those = " and ".join(map(_described, found.values()))
+                del holders[uid]
+        if len(holders) > 1:
+            those = " and ".join(map(_described, holders.values()))
             raise RecordRefused(
-                f"expected one account; its ID, email, username, phone and identities belong to {len(found)}: {those}"
+                f"expected one account; its ID, email, username, phone and identities belong to {len(holders)}: {those}"
             )
-        stored = next(iter(found.values()), None)
+        stored = next(iter(holders.values()), None)
         if stored is not None and account_store.lock_unread(
             self.context, stored.uid
         ):  # against a sign-in at the same time
@@ -165,7 +165,7 @@ class AccountWriter:
         """Return the accounts that have one of the record's identifiers, by their ids."""
         context = self.context
         stored = [account_store.by_uid(context, imported.uid)] if imported.uid else []
-        stored += [account_store.by_identifier(context, kind, form) for kind, form in forms.items()]
+        stored += [account_store.by_identifier(context, kind, normalized) for kind, normalized in forms.items()]
         stored += [
             linked_identities.find_account(context, identity.connection, identity.id)
             for identity in imported.identities
@@ -195,7 +195,7 @@ class AccountWriter:
             **self._columns(imported, forms, EmailList()),
         }
         account = account_store.add(
-            context, row, [(kind, form, _is_verified_kind(imported, kind)) for kind, form in forms.items()]
+            context, row, [(kind, normalized, _is_verified_kind(imported, kind)) for kind, normalized in forms.items()]
         )
         assigned_roles.assign(context.work, uid, {EVERYWHERE: set(imported.roles)})
         self._close_registrations(imported, forms)
@@ -258,13 +258,17 @@ class AccountWriter:
     def _write_identifiers(
         self, stored: Account, imported: ImportedAccount, forms: dict[str, str], fresh: list[ImportedIdentity]
     ) -> None:
-        for kind, form in forms.items():
-            stands = getattr(stored, kind)
-            if stands is not None and identifiers.normalize(kind, stands) == form:
-                account_store.set_verified(self.context, stored.uid, kind, form, _is_verified_kind(imported, kind))
+        for kind, normalized in forms.items():
+            stored_value = getattr(stored, kind)
+            if stored_value is not None and identifiers.normalize(kind, stored_value) == normalized:
+                account_store.set_verified(
+                    self.context, stored.uid, kind, normalized, _is_verified_kind(imported, kind)
+                )
                 continue
             account_store.remove_identifiers(self.context, stored.uid, kind)
-            account_store.add_identifiers(self.context, stored.uid, [(kind, form, _is_verified_kind(imported, kind))])
+            account_store.add_identifiers(
+                self.context, stored.uid, [(kind, normalized, _is_verified_kind(imported, kind))]
+            )
         linked = [(identifiers.IDENTITY, identifiers.identity_value(item.connection, item.id), True) for item in fresh]
         account_store.add_identifiers(self.context, stored.uid, linked)
         self._close_registrations(imported, forms)
@@ -302,10 +306,10 @@ def _forms(imported: ImportedAccount) -> dict[str, str]:
     forms = {}
     for kind in KINDS:
         if text := getattr(imported, kind):
-            form = identifiers.normal_form(kind, text)
-            if form is None:
+            normalized = identifiers.normal_form(kind, text)
+            if normalized is None:
                 raise RecordRefused(f"{kind}: expected a valid {kind}")
-            forms[kind] = form
+            forms[kind] = normalized
     return forms
 
 

@@ -20,38 +20,40 @@ _HASHES: Final = frozenset({"bcrypt", "argon2", "pbkdf2", "scrypt"})
 
 def draft(record: Any, mapped: MappedRecord) -> ImportDraft:
     """Return the draft of a user. Raises RecordRefused."""
-    provided, found = as_fields("", record), ImportDraft()
-    _names(found, provided)
-    found.put("external_id", _subject(provided))
+    fields, draft_account = as_fields("", record), ImportDraft()
+    _names(draft_account, fields)
+    draft_account.put("external_id", _subject(fields))
     for theirs, ours in _PROFILE.items():
-        found.put(ours, provided.text(theirs))
-    found.put("created_at", provided.instant("created_at"))
-    if provided.boolean("blocked"):
-        found.keys["is_active"] = False
-    found.put("password_hash", provided.text("passwordHash", "password_hash") or _custom_hash(found, provided))
-    found.put("password_changed_at", provided.instant("password_set_date", "last_password_reset"))
-    found.put("identities", _identities(provided, mapped))
-    _factors(found, provided)
-    return found
+        draft_account.put(ours, fields.text(theirs))
+    draft_account.put("created_at", fields.instant("created_at"))
+    if fields.boolean("blocked"):
+        draft_account.keys["is_active"] = False
+    draft_account.put(
+        "password_hash", fields.text("passwordHash", "password_hash") or _custom_hash(draft_account, fields)
+    )
+    draft_account.put("password_changed_at", fields.instant("password_set_date", "last_password_reset"))
+    draft_account.put("identities", _identities(fields, mapped))
+    _factors(draft_account, fields)
+    return draft_account
 
 
-def _names(found: ImportDraft, fields: Fields) -> None:
+def _names(draft_account: ImportDraft, fields: Fields) -> None:
     """Put email, phone and username; newer exports have them in `identifiers` alone."""
     listed = {item.text("type"): item for item in fields.objects("identifiers")}
     none = Fields({})
     email, phone = listed.get("email", none), listed.get("phone", listed.get("phone_number", none))
-    found.put("email", fields.text("email") or email.text("value"))
-    if "email" in found.keys:
-        found.keys["email_verified"] = _first_known(fields.boolean("email_verified"), email.boolean("verified"))
-    found.put("phone", fields.text("phone_number") or phone.text("value"))
-    if "phone" in found.keys:
+    draft_account.put("email", fields.text("email") or email.text("value"))
+    if "email" in draft_account.keys:
+        draft_account.keys["email_verified"] = _first_known(fields.boolean("email_verified"), email.boolean("verified"))
+    draft_account.put("phone", fields.text("phone_number") or phone.text("value"))
+    if "phone" in draft_account.keys:
         stated = fields.boolean("phone_verified", "phone_number_verified")
-        found.keys["phone_verified"] = _first_known(stated, phone.boolean("verified"))
+        draft_account.keys["phone_verified"] = _first_known(stated, phone.boolean("verified"))
     username = fields.text("username") or listed.get("username", none).text("value")
     if username and identifiers.normalize_username(username) is None:
-        found.notes.append("left out the username, which isn't 2 to 32 characters without spaces or @")
+        draft_account.notes.append("left out the username, which isn't 2 to 32 characters without spaces or @")
     else:
-        found.put("username", username)
+        draft_account.put("username", username)
 
 
 def _first_known(*values: bool | None) -> bool:
@@ -66,14 +68,14 @@ def _subject(fields: Fields) -> str | None:
     return f"{_DATABASE}|{own}" if own else None
 
 
-def _custom_hash(found: ImportDraft, fields: Fields) -> str | None:
+def _custom_hash(draft_account: ImportDraft, fields: Fields) -> str | None:
     custom = fields.fields("custom_password_hash")
     if not custom.members:
         return None
     algorithm, value = custom.text("algorithm"), custom.fields("hash").text("value")
     if algorithm in _HASHES and value and value.startswith("$"):
         return value
-    found.notes.append(f"left out the password: {algorithm} isn't a supported format")
+    draft_account.notes.append(f"left out the password: {algorithm} isn't a supported format")
     return None
 
 
@@ -95,9 +97,9 @@ def _identities(fields: Fields, mapped: MappedRecord) -> list[dict[str, Any]]:
     return identities
 
 
-def _factors(found: ImportDraft, fields: Fields) -> None:
+def _factors(draft_account: ImportDraft, fields: Fields) -> None:
     for item in fields.objects("mfa_factors"):
         if "totp" in item.members:
-            found.put("totp_secret", item.fields("totp").text("secret"))
+            draft_account.put("totp_secret", item.fields("totp").text("secret"))
         else:
-            found.notes.append(f"left out the second factor {', '.join(item.members) or 'without a name'}")
+            draft_account.notes.append(f"left out the second factor {', '.join(item.members) or 'without a name'}")

@@ -80,12 +80,12 @@ def _translator(
         return partial(auth0.draft, mapped=mapped), set()
     if form is Format.GATEHOUSE:
         return partial(gatehouse_format.draft, mapped=mapped), set()
-    found = {(path, number): item for path in files for number, item in sources.realms(path).items()}
-    chosen = _chosen({item.name for item in found.values() if item.name}, realm)
+    realms = {(path, number): item for path in files for number, item in sources.realms(path).items()}
+    chosen = _chosen({item.name for item in realms.values() if item.name}, realm)
     members = keycloak.members_of(
-        organization for item in found.values() if item.name in chosen for organization in item.organizations
+        organization for item in realms.values() if item.name in chosen for organization in item.organizations
     )
-    left_out = {place for place, item in found.items() if item.name not in chosen}
+    left_out = {place for place, item in realms.items() if item.name not in chosen}
     return partial(keycloak.draft, mapped=mapped, members=members), left_out
 
 

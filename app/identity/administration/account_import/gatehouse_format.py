@@ -13,21 +13,21 @@ _INSTANTS = ("password_changed_at", "created_at")
 
 def draft(record: Any, mapped: MappedRecord) -> ImportDraft:
     """Return the draft of a record. Raises RecordRefused."""
-    provided = as_fields("", record)
-    keys = {**provided.members}
+    fields = as_fields("", record)
+    keys = {**fields.members}
     for key in _BOOLEANS:
-        if (value := provided.boolean(key)) is not None:
+        if (value := fields.boolean(key)) is not None:
             keys[key] = value
     for key in _INSTANTS:
         if key in keys:
-            keys[key] = provided.instant(key)
-    if (born := provided.date("birth_date")) is not None:
+            keys[key] = fields.instant(key)
+    if (born := fields.date("birth_date")) is not None:
         keys["birth_date"] = born
     if keys.get("roles") is not None:
-        keys["roles"] = [new for text in provided.texts("roles") if (new := mapped.role(text))]
+        keys["roles"] = [new for text in fields.texts("roles") if (new := mapped.role(text))]
     if keys.get("identities") is not None:
         keys["identities"] = [
-            identity for item in provided.objects("identities") if (identity := _identity(item, mapped))
+            identity for item in fields.objects("identities") if (identity := _identity(item, mapped))
         ]
     return ImportDraft(keys)
 

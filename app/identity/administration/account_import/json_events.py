@@ -119,18 +119,18 @@ def parsed(text: bytes) -> Any:
 
 def outline(start: bytes) -> tuple[set[str], bool]:
     """Return the keys of the first object in the beginning of a file, and whether the beginning is one complete value."""
-    found: set[str] = set()
+    keys: set[str] = set()
     depth, is_first = 0, True
     try:
         for event, value in Stream(BytesIO(start), "beginning"):
             if event == "map_key" and depth == 1:
-                found.add(value)
+                keys.add(value)
             elif is_first and (depth or event == "start_map"):
                 depth += event.startswith("start_") - event.startswith("end_")
                 is_first = depth > 0
     except NotJson:
-        return found, False
-    return found, True
+        return keys, False
+    return keys, True
 
 
 def _parser() -> tuple[Any, Any]:

@@ -24,68 +24,68 @@ _TOTP: Final[dict[str, Any]] = {"subType": "totp", "digits": 6, "period": 30, "a
 
 def draft(record: Any, mapped: MappedRecord, members: Mapping[str, list[str]] | None = None) -> ImportDraft:
     """Return the draft of a user; `members` are the names of organizations by username. Raises RecordRefused."""
-    provided, found = as_fields("", record), ImportDraft()
-    if service := provided.text("serviceAccountClientId"):
+    fields, draft_account = as_fields("", record), ImportDraft()
+    if service := fields.text("serviceAccountClientId"):
         raise RecordRefused(f"expected a person; found the service account of {service}")
-    found.put("uid", provided.text("id"))
-    _names(found, provided)
+    draft_account.put("uid", fields.text("id"))
+    _names(draft_account, fields)
     for theirs, ours in _PROFILE.items():
-        found.put(ours, provided.text(theirs))
-    if provided.boolean("enabled") is False:
-        found.keys["is_active"] = False
-    found.put("created_at", provided.instant("createdTimestamp"))
-    for item in provided.objects("credentials"):
-        _credential(found, item)
-    found.put("identities", list(_identities(provided, mapped)))
-    found.put("roles", _roles(found, provided, mapped))
-    groups = (members or {}).get((provided.text("username") or "").lower(), [])
-    found.put("organizations", [{"name": name} for name in groups])
-    if actions := provided.texts("requiredActions"):
-        found.notes.append(f"left out the required actions {', '.join(actions)}")
-    return found
+        draft_account.put(ours, fields.text(theirs))
+    if fields.boolean("enabled") is False:
+        draft_account.keys["is_active"] = False
+    draft_account.put("created_at", fields.instant("createdTimestamp"))
+    for item in fields.objects("credentials"):
+        _credential(draft_account, item)
+    draft_account.put("identities", list(_identities(fields, mapped)))
+    draft_account.put("roles", _roles(draft_account, fields, mapped))
+    groups = (members or {}).get((fields.text("username") or "").lower(), [])
+    draft_account.put("organizations", [{"name": name} for name in groups])
+    if actions := fields.texts("requiredActions"):
+        draft_account.notes.append(f"left out the required actions {', '.join(actions)}")
+    return draft_account
 
 
 def members_of(organizations: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
     """Return the names of organizations, each given with its place, by the usernames of their members. Raises RecordRefused."""
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for name, item in organizations:
         organization = as_fields(name, item)
         for member in organization.objects("members"):
-            found.setdefault((member.text("username") or "").lower(), []).append(organization.text("name") or "")
-    return found
+            members.setdefault((member.text("username") or "").lower(), []).append(organization.text("name") or "")
+    return members
 
 
-def _names(found: ImportDraft, fields: Fields) -> None:
+def _names(draft_account: ImportDraft, fields: Fields) -> None:
     username, email = fields.text("username") or "", fields.text("email")
     if not email and "@" in username:
         email = username
-    found.put("email", email)
+    draft_account.put("email", email)
     if email:
-        found.keys["email_verified"] = fields.boolean("emailVerified") or False
+        draft_account.keys["email_verified"] = fields.boolean("emailVerified") or False
     if username and identifiers.normalize_username(username) is not None:
-        found.put("username", username)
+        draft_account.put("username", username)
     elif username and username.lower() != (email or "").lower():
-        found.notes.append("left out the username, which isn't 2 to 32 characters without spaces or @")
+        draft_account.notes.append("left out the username, which isn't 2 to 32 characters without spaces or @")
     attributes = fields.fields("attributes")
     phone = as_text(*attributes.first("phoneNumber"))
     if phone and identifiers.normalize_phone(phone):
-        found.keys["phone"] = identifiers.normalize_phone(phone)
-        found.keys["phone_verified"] = as_boolean(*attributes.first("phoneNumberVerified")) or False
+        draft_account.keys["phone"] = identifiers.normalize_phone(phone)
+        draft_account.keys["phone_verified"] = as_boolean(*attributes.first("phoneNumberVerified")) or False
     elif phone:
-        found.notes.append("left out the phone number, which isn't E.164, such as +4930123456")
-    found.put("local_language", as_text(*attributes.first("locale")))
+        draft_account.notes.append("left out the phone number, which isn't E.164, such as +4930123456")
+    draft_account.put("local_language", as_text(*attributes.first("locale")))
 
 
-def _credential(found: ImportDraft, credential: Fields) -> None:
+def _credential(draft_account: ImportDraft, credential: Fields) -> None:
     kind = credential.text("type")
     secret, data = (_parsed(credential, name) for name in ("secretData", "credentialData"))
     if kind == "password":
-        found.put("password_hash", _password(found, secret, data))
-        found.put("password_changed_at", credential.instant("createdDate"))
-    elif kind == "otp" and "totp_secret" not in found.keys:
-        found.put("totp_secret", _totp(found, secret, data))
+        draft_account.put("password_hash", _password(draft_account, secret, data))
+        draft_account.put("password_changed_at", credential.instant("createdDate"))
+    elif kind == "otp" and "totp_secret" not in draft_account.keys:
+        draft_account.put("totp_secret", _totp(draft_account, secret, data))
     else:
-        found.notes.append(f"left out the credential {kind}")
+        draft_account.notes.append(f"left out the credential {kind}")
 
 
 def _parsed(credential: Fields, key: str) -> Fields:
@@ -99,7 +99,7 @@ def _parsed(credential: Fields, key: str) -> Fields:
         raise RecordRefused(f"{name}: expected a JSON object in a text") from None
 
 
-def _password(found: ImportDraft, secret: Fields, data: Fields) -> str | None:
+def _password(draft_account: ImportDraft, secret: Fields, data: Fields) -> str | None:
     algorithm = data.text("algorithm") or ""
     derived, salt = _bytes(secret, "value"), _bytes(secret, "salt")
     iterations, more = data.integer("hashIterations") or 0, data.fields("additionalParameters")
@@ -110,11 +110,11 @@ def _password(found: ImportDraft, secret: Fields, data: Fields) -> str | None:
         memory, parallelism = (as_integer(*more.first(key)) for key in ("memory", "parallelism"))
         cost = memory or 0, iterations, parallelism or 1
         return imported_hashes.argon2(as_text(*more.first("type")) or "id", version, cost, salt, derived)
-    found.notes.append(f"left out the password: {algorithm or 'no algorithm'} isn't a supported format")
+    draft_account.notes.append(f"left out the password: {algorithm or 'no algorithm'} isn't a supported format")
     return None
 
 
-def _totp(found: ImportDraft, secret: Fields, data: Fields) -> str | None:
+def _totp(draft_account: ImportDraft, secret: Fields, data: Fields) -> str | None:
     """Return the secret in base32; realms before 26 keep the characters that the app was given as base32."""
     stated = {
         "subType": data.text("subType"), "digits": data.integer("digits"), "period": data.integer("period"),
@@ -122,7 +122,7 @@ def _totp(found: ImportDraft, secret: Fields, data: Fields) -> str | None:
     }  # fmt: skip
     differing = [f"{key} {value}" for key, value in stated.items() if value not in (None, _TOTP[key])]
     if differing:
-        found.notes.append(f"left out the authenticator app: {', '.join(differing)} isn't supported")
+        draft_account.notes.append(f"left out the authenticator app: {', '.join(differing)} isn't supported")
         return None
     value = secret.text("value") or ""
     if (data.text("secretEncoding") or "").upper() == "BASE32":
@@ -137,7 +137,7 @@ def _identities(fields: Fields, mapped: MappedRecord) -> Iterable[dict[str, Any]
             yield {"connection": name, "id": item.text("userId") or "", **shown}
 
 
-def _roles(found: ImportDraft, fields: Fields, mapped: MappedRecord) -> list[str]:
+def _roles(draft_account: ImportDraft, fields: Fields, mapped: MappedRecord) -> list[str]:
     """Return the realm roles, and client roles as `client:role`; groups have no counterpart."""
     names = [name for name in fields.texts("realmRoles") if not _ITS_OWN.fullmatch(name)]
     clients = fields.fields("clientRoles")
@@ -145,7 +145,7 @@ def _roles(found: ImportDraft, fields: Fields, mapped: MappedRecord) -> list[str
         names += [f"{client}:{role}" for role in clients.texts(client) if client not in ("account", "broker")]
     groups = fields.texts("groups")
     if left_out := [group for group in groups if group not in mapped.roles]:
-        found.notes.append(f"left out the groups {', '.join(left_out)}")
+        draft_account.notes.append(f"left out the groups {', '.join(left_out)}")
     names += [group for group in groups if group in mapped.roles]
     return sorted({new for name in names if (new := mapped.role(name))})
 

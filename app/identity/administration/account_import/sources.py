@@ -53,14 +53,14 @@ def realms(path: Path) -> dict[int, Realm]:
         shape = _shape(file, path.name)
         if shape not in (_Shape.REALM, _Shape.REALMS):
             return {}
-        found: dict[int, Realm] = {}
+        realms_by_number: dict[int, Realm] = {}
         for number, keys, line, value in _values(file, path.name, shape, _describes_realm):
-            realm = found.setdefault(number, Realm())
+            realm = realms_by_number.setdefault(number, Realm())
             if keys == ("realm",):
                 realm.name = value if isinstance(value, str) else ""
             else:
                 realm.organizations.append((f"{path.name}: line {line}: organizations[{keys[1]}]", value))
-        return found
+        return realms_by_number
 
 
 def _of_file(file: IO[bytes], path: Path, left_out: Container[tuple[Path, int]]) -> Iterator[tuple[int, str, Any]]:

@@ -15,7 +15,11 @@ from sqlalchemy.exc import IntegrityError
 
 from app.identity.administration.configuration import planner
 from app.identity.administration.configuration.file.read_configuration import Configuration
-from app.identity.administration.configuration.file.yaml_document import ConfigurationError, ConfigurationProblem, Path
+from app.identity.administration.configuration.file.yaml_document import (
+    ConfigurationError,
+    ConfigurationProblem,
+    KeyPath,
+)
 from app.identity.administration.configuration.plan import Change, ChangePlan, TenantPlan
 from app.identity.administration.configuration.sections import applications
 from app.identity.administration.configuration.sections.section import Run
@@ -86,7 +90,7 @@ def _refuse(problems: Sequence[ConfigurationProblem]) -> None:
         raise ConfigurationError(problems)
 
 
-def _hash_passwords(services: IdentityServices, tenants: Sequence[TenantPlan]) -> dict[Path, str]:
+def _hash_passwords(services: IdentityServices, tenants: Sequence[TenantPlan]) -> dict[KeyPath, str]:
     """Hash the passwords that accounts get."""
     requested = {path: password for tenant in tenants for path, password in tenant.passwords.items()}
     # Expensive hashes run one at a time: several at once would wait for each other until HashingBusy.

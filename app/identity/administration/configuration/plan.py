@@ -10,7 +10,7 @@ from typing import Any
 
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.settings import Argon2
-from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, Path
+from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, KeyPath
 from app.identity.platform.audit import AuditLog
 
 
@@ -42,7 +42,7 @@ class Change:
     name: str
     details: tuple[str, ...] = ()
     write: Callable[[], object] | None = field(default=None, repr=False, compare=False)
-    path: Path = field(default=(), repr=False, compare=False)  # where the file has the item
+    path: KeyPath = field(default=(), repr=False, compare=False)  # where the file has the item
 
     def __str__(self) -> str:
         indent = "" if self.kind == "tenant" else "  "
@@ -51,7 +51,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedSecret:
     """A key or secret that was made because the file brings none: shown once."""
 
     owner: str
@@ -80,12 +80,12 @@ class TenantPlan:
     named_before: dict[str, Any] | None
     """Those that are stored."""
     changes: list[Change] = field(default_factory=list)
-    made: list[Made] = field(default_factory=list)
+    generated: list[GeneratedSecret] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[ConfigurationProblem] = field(default_factory=list)
-    sectors: list[tuple[Path, ApplicationSettings]] = field(default_factory=list)
+    sectors: list[tuple[KeyPath, ApplicationSettings]] = field(default_factory=list)
     """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
-    passwords: dict[Path, NewPassword] = field(default_factory=dict)
+    passwords: dict[KeyPath, NewPassword] = field(default_factory=dict)
     """By where the file has the account."""
     audits: list[AuditLog] = field(default_factory=list)
     """Where the changes record their events."""
@@ -96,14 +96,14 @@ class ChangePlan:
     """The changes in the order of the file, and what was made on the way."""
 
     changes: list[Change]
-    made: list[Made]
+    generated: list[GeneratedSecret]
     warnings: list[str]
 
     @classmethod
     def of(cls, tenants: Sequence[TenantPlan]) -> ChangePlan:
         return cls(
             [change for tenant in tenants for change in tenant.changes],
-            [made for tenant in tenants for made in tenant.made],
+            [generated for tenant in tenants for generated in tenant.generated],
             [warning for tenant in tenants for warning in tenant.warnings],
         )
 
@@ -129,25 +129,25 @@ class ChangePlan:
         return "\n".join([*map(str, self.changes), f"{title}: {counts}."])
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def changed_values(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Yield `key: before -> after` for all that differs, members of maps one by one."""
     for key in sorted({*before, *after}):
         old, new = before.get(key), after.get(key)
         if old == new:
             continue
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from differences(old, new, f"{prefix}{key}.")
+            yield from changed_values(old, new, f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}: {shown(old)} -> {shown(new)}"
+            yield f"{prefix}{key}: {display_value(old)} -> {display_value(new)}"
 
 
-def shown(value: Any) -> str:
+def display_value(value: Any) -> str:
     """Return a value as plans show it."""
     if value is None:
         return "default"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(shown, value)) + "]"
+        return "[" + ", ".join(map(display_value, value)) + "]"
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract.tenants.file import TenantFile
-from app.identity.administration.configuration.file.yaml_document import Path
+from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.plan import TenantPlan
 from app.identity.administration.configuration.sections.accounts import AccountSection
 from app.identity.administration.configuration.sections.applications import ApplicationSection
@@ -31,33 +31,33 @@ def plan_tenants(run: Run) -> list[TenantPlan]:
     ]
 
 
-def _plan_tenant(run: Run, declared: TenantFile, path: Path) -> TenantPlan:
+def _plan_tenant(run: Run, declared: TenantFile, path: KeyPath) -> TenantPlan:
     run.work.switch_tenant(LOOKUP_TENANT)
     key_owner = tenant_writes.tenant_with_key(run.work, declared.api_key) if declared.api_key else None
     stored = _switch_to(run.work, tenant_writes.by_name(run.work, declared.name))
     planned = TenantPlan(run.work.tenant_id, _named_before(stored), stored.named_by_file if stored else None)
-    of_tenant = (run, declared, path, stored, planned)
-    tenant = TenantSection(*of_tenant, key_owner).plan()
+    section_arguments = (run, declared, path, stored, planned)
+    tenant = TenantSection(*section_arguments, key_owner).plan()
     if tenant is None:  # everything else depends on its settings
         return planned
     program, people = _contexts(run, tenant)
     planned.audits += [program.audit, people.audit]
-    ApplicationSection(*of_tenant, program).plan()
-    ResourceSection(*of_tenant, program).plan()
-    InitialAccessTokenSection(*of_tenant, program).plan()
-    known_roles = RoleSection(*of_tenant).plan()
-    AccountSection(*of_tenant, people, known_roles).plan()
-    OrganizationSection(*of_tenant, people).plan()
+    ApplicationSection(*section_arguments, program).plan()
+    ResourceSection(*section_arguments, program).plan()
+    InitialAccessTokenSection(*section_arguments, program).plan()
+    known_roles = RoleSection(*section_arguments).plan()
+    AccountSection(*section_arguments, people, known_roles).plan()
+    OrganizationSection(*section_arguments, people).plan()
     return planned
 
 
-def _switch_to(work: UnitOfWork, found: TenantRow | None) -> TenantRow | None:
+def _switch_to(work: UnitOfWork, tenant_row: TenantRow | None) -> TenantRow | None:
     """Continue as the tenant, or as a new one; return its row as it is now, locked if the run writes."""
-    if found is None:
+    if tenant_row is None:
         work.switch_tenant(randomness.uid())
         return None
-    work.switch_tenant(found.tenant_id)
-    return (tenant_writes.lock(work) or found) if work.is_writing else found
+    work.switch_tenant(tenant_row.tenant_id)
+    return (tenant_writes.lock(work) or tenant_row) if work.is_writing else tenant_row
 
 
 def _named_before(stored: TenantRow | None) -> Marks:

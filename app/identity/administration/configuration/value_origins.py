@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from app.identity.administration.configuration.plan import shown
+from app.identity.administration.configuration.plan import display_value
 from app.kit import randomness
 
 Marks = dict[str, Any]
@@ -66,7 +66,7 @@ def _without_file(value: Any, mark: Any) -> Any:
     return value
 
 
-def differences(
+def changes_with_origins(
     stored: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
     """Yield `key: from -> to` for each difference, with a note if an operation had set the old value."""
@@ -75,17 +75,17 @@ def differences(
         if old == new and (key in stored) == (key in after):
             continue
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from differences(old, new, _map(mark), f"{prefix}{key}.")
+            yield from changes_with_origins(old, new, _map(mark), f"{prefix}{key}.")
             continue
         origin = " (set through the API)" if key in stored and marks(old) != mark else ""
-        yield f"{prefix}{key}: {shown(old)} -> {shown(new)}{origin}"
+        yield f"{prefix}{key}: {display_value(old)} -> {display_value(new)}{origin}"
 
 
 def unnamed(after: Mapping[str, Any], named: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Yield a note for each stored value that the file does not name: an operation set it."""
     for key in sorted(after):
         if key not in named:
-            yield f"{prefix}{key}: {shown(after[key])} kept, set through the API"
+            yield f"{prefix}{key}: {display_value(after[key])} kept, set through the API"
         elif isinstance(after[key], Mapping) and isinstance(named[key], Mapping):
             yield from unnamed(after[key], named[key], f"{prefix}{key}.")
 

@@ -39,7 +39,7 @@ def refuse_changed_identity(bound: BoundOperation, raw: RawRequest, current: Wir
 
 def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:
     """Yield the members that identify the item in the path, and those that are set when it is created."""
-    is_in_body = bound.draft.does is not None and bound.draft.does.id_in_body
+    is_in_body = bound.draft.verb_options is not None and bound.draft.verb_options.id_in_body
     for member in bound.resource.members:
         is_id = member.key is not None and bool(member.key.parameter)
         if len(member.fields) == 1 and ((is_id and not is_in_body) or FIXED in member.roles):

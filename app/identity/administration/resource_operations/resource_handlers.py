@@ -25,8 +25,8 @@ _BY_VERB: dict[Verb, Callable[[BoundOperation, Context, Wire], Wire]] = {
 def implement(bound: Iterable[BoundOperation]) -> None:
     """Register the handlers of resources' operations."""
     for item in bound:
-        does = item.draft.does
-        handler = resource_operations.act if does is None else _BY_VERB[does.verb]
+        options = item.draft.verb_options
+        handler = resource_operations.act if options is None else _BY_VERB[options.verb]
         item.operation.implements(partial(handler, item))
 
 

@@ -37,11 +37,11 @@ from app.kit.resources.resource_values import ItemInput, put_at, value_at
 
 def read(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Return an item, or the list of items below the path. Raises the resource's `unknown` or `unset`."""
-    resource, does = bound.resource, bound.draft.does
-    provided = _identified(context, bound, req)
-    if does is not None and is_list(resource, does.verb):
-        return _listed(context, bound, _requested_items(context, bound, req, provided.item_id))
-    return shown(context, bound, _stored(context, bound, provided))
+    resource, options = bound.resource, bound.draft.verb_options
+    item_input = _identified(context, bound, req)
+    if options is not None and is_list(resource, options.verb):
+        return _listed(context, bound, _requested_items(context, bound, req, item_input.item_id))
+    return item_response(context, bound, _stored(context, bound, item_input))
 
 
 def create(bound: BoundOperation, context: Context, req: Wire) -> Wire:
@@ -64,25 +64,25 @@ def create(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     writer.refuse_taken(item)
     _refuse_too_many(bound, writer)
     _write(writer, None, item)
-    response = shown(context, bound, item, tuple(generated))
+    response = item_response(context, bound, item, tuple(generated))
     idempotency.keep_response(context, bound, req, response)
     return response
 
 
 def update(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
-    provided = _read_input(context, bound, req)
+    item_input = _read_input(context, bound, req)
     if rules_of(bound.resource).before_lock is not None:
-        _prepare(context, bound, _changeable(context, bound, provided), provided)
+        _prepare(context, bound, _changeable(context, bound, item_input), item_input)
     _lock(context)
-    before = _changeable(context, bound, provided)
-    resource_errors.refuse_changed_identity(bound, context.raw, shown(context, bound, before))
-    after = _updated(context, bound, before, provided)
+    before = _changeable(context, bound, item_input)
+    resource_errors.refuse_changed_identity(bound, context.raw, item_response(context, bound, before))
+    after = _updated(context, bound, before, item_input)
     writer = _writer(context, bound)
     writer.check(after)
     writer.refuse_duplicate(after)
     _write(writer, before, after)
-    return shown(context, bound, after)
+    return item_response(context, bound, after)
 
 
 def replace_all(bound: BoundOperation, context: Context, req: Any) -> Wire:
@@ -134,10 +134,10 @@ def act(bound: BoundOperation, context: Context, req: Wire) -> Wire:
         writer = _writer(context, bound)
         writer.check(after)
         _write(writer, before, after, action.name)
-    return done if isinstance(done, Wire) else shown(context, bound, after, tuple(renewed))
+    return done if isinstance(done, Wire) else item_response(context, bound, after, tuple(renewed))
 
 
-def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
+def item_response(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
     """Return an item as a response; secrets are masked, except those to `reveal`."""
     resource = bound.resource
     content = resource_models.content_of(resource).model_validate(item.content)
@@ -151,7 +151,7 @@ def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[
 
 
 def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> Wire:
-    listed = [shown(context, bound, item) for item in items]
+    listed = [item_response(context, bound, item) for item in items]
     return resource_models.list_answer(bound.resource).model_validate({"data": listed})
 
 
@@ -166,7 +166,7 @@ def _requested_items(context: Context, bound: BoundOperation, req: Any, id_prefi
         size = min(size or DEFAULT_SIZE, MAX_ON_A_PAGE)
         items = store.page(access, resource, ((page or 1) - 1) * size, size)
         is_empty = not items and not store.count(access, resource)
-    empty = bound.draft.does.unknown if bound.draft.does else None
+    empty = bound.draft.verb_options.unknown if bound.draft.verb_options else None
     if is_empty and empty is not None:
         raise empty
     return items

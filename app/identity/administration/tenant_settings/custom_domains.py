@@ -65,7 +65,7 @@ def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:
 def verify(context: Context, item: Item) -> None:
     """Look the proof up, and take the domain from a tenant that no longer has one. Raises BadField, ProviderDomainExists."""
     domain = item.id[0]
-    context.spend("custom_domains.verify", _CHECKS)
+    context.count_against("custom_domains.verify", _CHECKS)
     if not _is_proven(context, domain, webauthn_origins.own_host(context), context.tenant.tenant_id):
         raise errors.BadField(_missing_record(context, domain))
     with _lookup(context) as work:

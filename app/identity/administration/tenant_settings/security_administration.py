@@ -109,19 +109,19 @@ def _read_rules(context: Context, text: str) -> dict[str, Any]:
             name: getattr(policy, name) for name in ("min_length", "max_length", *map("require_{}".format, _CLASSES))
         }
     default = PasswordPolicy()
-    found: dict[str, Any] = {"min_length": default.min_length, "max_length": default.max_length}
-    found |= {f"require_{name}": False for name in _CLASSES}
+    rules: dict[str, Any] = {"min_length": default.min_length, "max_length": default.max_length}
+    rules |= {f"require_{name}": False for name in _CLASSES}
     for rule in (part.strip() for part in text.split("|")):
         name, _, number = rule.rstrip("]").partition("[")
         if name in ("min_length", "max_length") and number.isascii() and number.isdigit():
-            found[name] = int(number)
+            rules[name] = int(number)
         elif rule in _CLASSES:
-            found[f"require_{rule}"] = True
+            rules[f"require_{rule}"] = True
         else:
             raise errors.BadField(
                 f"PasswordValidationRules: min_length[n], max_length[n], {', '.join(_CLASSES)}, with | between them."
             )
-    return found
+    return rules
 
 
 def show_password_policy(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature

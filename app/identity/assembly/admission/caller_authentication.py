@@ -11,9 +11,9 @@ from app.contract.error_profiles import OAUTH
 from app.contract.oauth import oauth_errors
 from app.identity.assembly.admission import signed_requests
 from app.identity.assembly.admission.tenant_resolution import api_secret, refuse_expired_trial
-from app.identity.authentication.sign_in import recent_authentication
+from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.credentials.tokens import tokens
-from app.identity.directory.accounts import accounts, privacy_policy
+from app.identity.directory.accounts import account_store, privacy_policy
 from app.identity.platform import powers
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.protocols.oauth.client_authentication import client_authentication, query_clients
@@ -90,7 +90,7 @@ def admit_person(context: Context, operation: AnyOperation, body: dict[str, Any]
         context.audit.actor = actor
     require_sender(context, operation, holder)
     require_accepted_policy(context, operation, holder)
-    recent_authentication.require_for_token(context, operation, holder, body)
+    reauthentication_rules.require_for_token(context, operation, holder, body)
 
 
 def require_sender(context: Context, operation: AnyOperation, holder: TokenHolder) -> None:
@@ -113,7 +113,7 @@ def require_accepted_policy(context: Context, operation: AnyOperation, holder: T
     settings = context.tenant.settings
     if errors.PrivacyPolicyOutdated not in operation.every_error or not privacy_policy.is_strict(settings):
         return
-    account = accounts.by_uid(context, holder.uid)
+    account = account_store.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         return  # the operation raises 1409 or 984
     if privacy_policy.must_accept(settings.privacy_policy, account, context.now):

@@ -144,12 +144,12 @@ def _missing_key(operation: AnyOperation, raw: RawRequest) -> errors.BadParamete
         members = from_json(raw.body[:100_000]) if beside else None
     except ValueError:
         members = None
-    provided = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
-    missing = next((name for name in beside if name not in provided), None)
+    member_names = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
+    missing = next((name for name in beside if name not in member_names), None)
     if (
         not isinstance(members, dict)
         or missing is None
-        or (missing != "password" and provided & {"otp", "email", "username"})
+        or (missing != "password" and member_names & {"otp", "email", "username"})
     ):
         return errors.BadParameter.names("apikey")
     return errors.BadParameter(f"The apikey and {missing} are required parameters.")

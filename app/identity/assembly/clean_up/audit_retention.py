@@ -69,10 +69,10 @@ def maintain_partitions(database: Database, now: datetime) -> None:
     """
     if database.is_sqlite:
         return
-    made = _execute(database, _MAKE)
-    if made.made:
-        log.info("audit.partitions_made", extra={"partitions": made.made})
-    if made.waits:
+    maintained = _execute(database, _MAKE)
+    if maintained.made:
+        log.info("audit.partitions_made", extra={"partitions": maintained.made})
+    if maintained.waits:
         log.warning("audit.partitions_wait", extra={"step": "make"})
     while True:
         result = _execute(database, _DROP.bindparams(as_of=now))

@@ -68,17 +68,17 @@ def find(context: Context, name: str) -> JwtSender:
 
     Identities do not tell letter cases apart, so of two providers that differ only in case neither is found.
     """
-    found = [
+    matching = [
         item
         for (key,), item in items_of(context, jwt_operations.PROVIDERS).items()
         if key.lower() == name.strip().lower()
     ]
-    if len(found) != 1:
+    if len(matching) != 1:
         raise errors.ConnectionNotConfigured
-    provider = JwtProvider.model_validate({**found[0].content, "app_name": found[0].name})
+    provider = JwtProvider.model_validate({**matching[0].content, "app_name": matching[0].name})
     if not provider.is_active:
         raise errors.ConnectionNotConfigured
-    return JwtSender(provider, found[0].secrets.get("key", ""))
+    return JwtSender(provider, matching[0].secrets.get("key", ""))
 
 
 def active_names(context: Context) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None
 
     A token comes in the Authorization header where the provider is set up so. `provider` limits them to one by its name.
     """
-    requested, found = parameters.get("provider", "").lower(), []
+    requested, matching = parameters.get("provider", "").lower(), []
     items = list(items_of(context, jwt_operations.PROVIDERS).values())
     names = Counter(item.name.lower() for item in items)
     for item in (element for element in items if names[element.name.lower()] == 1):
@@ -100,8 +100,8 @@ def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None
         own = bearer if provider.use_authorization_header else None
         text = parameters.get(provider.token_query_parameter_name.lower()) or parameters.get(ANY_PROVIDER) or own
         if provider.is_active and text and requested in ("", provider.app_name.lower()):
-            found.append((JwtSender(provider, item.secrets.get("key", "")), text))
-    return found[:_MAX_TRIED]
+            matching.append((JwtSender(provider, item.secrets.get("key", "")), text))
+    return matching[:_MAX_TRIED]
 
 
 @lru_cache(maxsize=1_000)
@@ -166,12 +166,12 @@ def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
 def _matches(
     expected: jwt_operations.Expected | jwt_operations.ExpectedOneOf,
     values: list[str | None] | list[str],
-    provided: Any,
+    claim: Any,
 ) -> bool:
     """Return whether a claim has the value that the provider's configuration expects."""
-    if provided is None:
+    if claim is None:
         return not expected.is_mandatory
-    named = provided if isinstance(provided, list) else [provided]
+    named = claim if isinstance(claim, list) else [claim]
     return not expected.match_value or any(item in values for item in named if isinstance(item, str))
 
 

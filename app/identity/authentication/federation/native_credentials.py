@@ -281,16 +281,22 @@ def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
         for name, connection in context.tenant.settings.connections.items()
         if can_sign_in(name, connection)
     }
-    found = [name for name, item in configured.items() if kind_of(name, item) == kind]
+    connection_names = [name for name, item in configured.items() if kind_of(name, item) == kind]
     if req.social_app_name:
-        found = [name for name in found if name == req.social_app_name.strip().lower()]
-    elif kind in found:
-        found = [kind]
-    if not found:
+        connection_names = [name for name in connection_names if name == req.social_app_name.strip().lower()]
+    elif kind in connection_names:
+        connection_names = [kind]
+    if not connection_names:
         raise errors.ConnectionNotConfigured
-    if len(found) > 1:
+    if len(connection_names) > 1:
         raise errors.BadParameter("socialappname: the name of one of the connections to this provider.")
-    return _Client(context, kind, found[0], configured[found[0]], federated_sign_in.secret_of(context, found[0]))
+    return _Client(
+        context,
+        kind,
+        connection_names[0],
+        configured[connection_names[0]],
+        federated_sign_in.secret_of(context, connection_names[0]),
+    )
 
 
 def _with_id_token(context: Context, verified: VerifiedIdentity, text: str, valid_until: float) -> VerifiedIdentity:

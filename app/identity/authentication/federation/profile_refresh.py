@@ -42,7 +42,7 @@ def refresh(context: Context, account: Account) -> Account:
         ProviderFailed: the provider refused or did not respond.
         TooManyRequests: ten reads of the account in a minute, or another request is renewing its tokens.
     """
-    context.spend("provider_profile", _READS, account.uid)
+    context.count_against("provider_profile", _READS, account.uid)
     linked = _current_identity(account, context.token_holder.claims.provider or "")
     stored = _usable_tokens(context, account, linked) if linked is not None else None
     if linked is None or stored is None:

@@ -14,7 +14,7 @@ from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import token_store
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -108,10 +108,10 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
     number = device.facts.get("number")
     if number is not None and typed_code(typed or "") != number:
         context.audit.record("cross_device.wrong_number", uid=approver.uid)
-        context.spend("cross_device_number", _WRONG_NUMBERS, device.token_hash)
+        context.count_against("cross_device_number", _WRONG_NUMBERS, device.token_hash)
         raise NumberWrong
     if number is not None:
-        context.demand("cross_device_number", _WRONG_NUMBERS, device.token_hash)
+        context.refuse_over_limit("cross_device_number", _WRONG_NUMBERS, device.token_hash)
     facts = {
         "uid": approver.uid,
         "amr": list(approver.methods),
@@ -147,7 +147,7 @@ def redeem(context: Context, device: ContinuationToken) -> Approval | None:
     None where the phone was signed out meanwhile, or the account may not sign in.
     """
     facts = device.facts
-    account = accounts.by_uid(context, str(facts.get("uid")))
+    account = account_store.by_uid(context, str(facts.get("uid")))
     if device.state != APPROVED or account is None or not _is_still_signed_in(context, facts):
         return None
     is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now

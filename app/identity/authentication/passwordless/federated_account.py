@@ -7,7 +7,8 @@ from enum import Enum
 from app.contract import errors
 from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL

@@ -8,7 +8,7 @@ from typing import Final
 from app.contract import errors
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
 from app.identity.credentials.reset_messages import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
@@ -81,12 +81,12 @@ def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiErro
     context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
 
 
-def spend_limit(context: Context) -> None:
+def count_request(context: Context) -> None:
     """Count a request for a link or a code against this address; raises TooManyRequests."""
-    context.count("passwordless", context.tenant.settings.limits.passwordless_per_minute_per_address)
+    context.count_request("passwordless", context.tenant.settings.limits.passwordless_per_minute_per_address)
 
 
-def spend_attempt(context: Context) -> None:
+def count_attempt(context: Context) -> None:
     """Count an attempt to use a link or a code against this address; raises TooManyRequests."""
     context.count_attempt("passwordless_try", context.tenant.settings.limits.sign_in_per_minute_per_address)
 
@@ -276,26 +276,3 @@ def _link(context: Context, kind: SignInMessage, token: str, options: SendOption
 
 def _language(context: Context) -> str | None:
     return context.visit.language if context.visit else None
-
-
-__all__ = [
-    "MAIL",
-    "SEND_ERRORS",
-    "SIGN_IN",
-    "SMART_LOGIN",
-    "SMS",
-    "ONE_TOUCH",
-    "SignInMessage",
-    "SendOptions",
-    "carries_code",
-    "create_code",
-    "describe_device",
-    "create_link",
-    "send_mail",
-    "link_minutes",
-    "spend_limit",
-    "spend_attempt",
-    "unknown_subject",
-    "send_sms",
-    "send_one_touch_sms",
-]

@@ -14,10 +14,12 @@ from app.identity.authentication.sign_in.sessions.revocation import end_sessions
 from app.identity.authentication.verification import email_verification, phone_verification
 from app.identity.credentials import credential_store
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.reset_messages import MAIL, is_still_recipient, unknown_subject
 from app.identity.directory.accounts import account_store, accounts, identifiers, linked_identities
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
@@ -163,8 +165,8 @@ def register(
 def refuse_registration(context: Context, *, email: str = "") -> None:
     """Raise RegistrationOff, EmailRefused or EmailDomainRefused if the tenant registers no such account."""
     account_registration.require_enabled(context)
-    if form := identifiers.normalize_email(email):
-        requirements.refuse_email(context.tenant.settings.email_access, form)
+    if normalized := identifiers.normalize_email(email):
+        requirements.refuse_email(context.tenant.settings.email_access, normalized)
 
 
 def _holder(context: Context, email: str, phone: str) -> Account | None:
@@ -187,7 +189,7 @@ def _verify_email(
 ) -> Account:
     """Verify the address; an account that never verified it loses its credentials."""
     form = identifiers.normalize(EMAIL, email)
-    if email_verification.is_verified(account, form):
+    if is_verified(account, form):
         return account
     is_first = first_verification.is_first_verification(account)
     token = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
@@ -220,6 +222,3 @@ def _claim_account(context: Context, account: Account) -> Account:
     end_sessions_and_tokens(context, changed)
     context.audit.record("account.claimed", uid=account.uid)
     return changed
-
-
-__all__ = ["redeem", "refuse_registration", "register"]

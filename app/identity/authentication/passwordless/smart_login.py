@@ -8,14 +8,12 @@ from typing import Any, Final, cast
 
 from app.contract import errors
 from app.identity.authentication.passwordless import passwordless_sending, redemption
+from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_token_store, one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import (
-    MAIL_CODE,
-    SMS_CODE,
-    OneTimeToken,
-    OneTimeTokenFacts,
-    Purpose,
-)
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
+from app.identity.credentials.reset_messages import MAIL
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -48,10 +46,8 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         "address": context.ip_address,
         **{name: value for name, value in facts.items() if value},
     }
-    uid, lifetime = (
-        account.uid if account else NO_ACCOUNT,
-        timedelta(minutes=passwordless_sending.link_minutes(context)),
-    )
+    uid = account.uid if account else NO_ACCOUNT
+    lifetime = timedelta(minutes=passwordless_sending.link_minutes(context))
     try:
         return continuation_tokens.issue(
             context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=stored, text=text
@@ -138,7 +134,7 @@ def require_number(context: Context, device: ContinuationToken, typed: str | Non
 def number_matches(context: Context, device: ContinuationToken, typed: str) -> bool:
     """Return whether the typed number is the device's. Raises TooManyRequests after three wrong ones."""
     is_right = typed_code(typed) == str(device.facts.get("number"))
-    count = context.demand if is_right else context.spend
+    count = context.refuse_over_limit if is_right else context.count_against
     count("smart_number", _NUMBER_RATE, device.token_hash)
     return is_right
 
@@ -173,12 +169,12 @@ def spend_code(context: Context, lookup: AccountLookup, channel: str, code: str)
 
     Raises the errors of `one_time_tokens.spend_code`.
     """
-    kind, uid, subject = Purpose.ONE_TOUCH, NO_ACCOUNT, passwordless_sending.unknown_subject(lookup.identifier.value)
+    kind, uid, subject = Purpose.ONE_TOUCH, NO_ACCOUNT, reset_messages.unknown_subject(lookup.identifier.value)
     # queried for every account, for equal timing
     account_uid = lookup.holder.uid if lookup.holder is not None else NO_ACCOUNT
     if one_time_token_store.newest_code(context, Purpose.SMART_LOGIN, account_uid, channel) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, account_uid, channel
-    errors = MAIL_CODE if channel == passwordless_sending.MAIL else SMS_CODE
+    errors = MAIL_CODE if channel == MAIL else SMS_CODE
     name = lookup.identifier if lookup.is_hidden or uid == NO_ACCOUNT else None
     return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, identifier=name)
 

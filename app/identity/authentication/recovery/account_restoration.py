@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 from app.contract import errors
-from app.identity.authentication.verification import email_verification
 from app.identity.credentials import credential_store, notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store, identifiers
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
@@ -84,23 +84,24 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
 
 def _restore_email(context: Context, locked: Account, email: str) -> dict[str, Any]:
     """Make the alert's address the account's only one; if another account verified it meanwhile, it is pending."""
-    form = identifiers.normalize(EMAIL, email)
-    holder = account_store.by_identifier(context, EMAIL, form)
-    if holder is not None and holder.uid != locked.uid and not _displace_unverified(context, holder, form, locked.uid):
+    normalized = identifiers.normalize(EMAIL, email)
+    holder = account_store.by_identifier(context, EMAIL, normalized)
+    if (
+        holder is not None
+        and holder.uid != locked.uid
+        and not _displace_unverified(context, holder, normalized, locked.uid)
+    ):
         after = EmailList.single(email).all_pending()
         account_store.change_email_identifiers(context, locked.uid, locked.email_list, after)
         return after.columns()
     return first_verification.claim(context, locked, email)
 
 
-def _displace_unverified(context: Context, holder: Account, form: str, new_uid: str) -> bool:
+def _displace_unverified(context: Context, holder: Account, normalized: str, new_uid: str) -> bool:
     """Take the address from an account that did not verify it; return False if it did."""
     locked = account_store.lock(context, holder.uid)
-    if locked is not None and email_verification.is_verified(locked, form):
+    if locked is not None and is_verified(locked, normalized):
         return False
     if locked is not None:
-        first_verification.displace_unverified(context, locked, form, new_uid)
+        first_verification.displace_unverified(context, locked, normalized, new_uid)
     return True
-
-
-__all__ = ["acknowledge", "is_closed", "restore"]

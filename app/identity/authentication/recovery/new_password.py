@@ -8,7 +8,8 @@ from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.identity.credentials import credential_store, notifications, reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.passwords import new_password_hash
 from app.identity.directory.accounts import account_store, identifiers
@@ -124,6 +125,3 @@ def _claim_mailbox(context: Context, locked: Account, email: str | None, private
         return {}
     account_store.set_verified(context, locked.uid, EMAIL, form, True)
     return {"email_verified": True}
-
-
-__all__ = ["after_change", "lock_account", "check_and_hash", "write"]

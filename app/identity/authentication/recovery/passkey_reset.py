@@ -14,12 +14,13 @@ from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.passkeys import ceremonies, passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors.authenticators.passkey import user_entity
-from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification
@@ -57,7 +58,7 @@ def begin_with_link(
 ) -> dict[str, Any]:
     """Return the creation options of a new passkey for a link, which stays unused. Raises the errors of `peek`."""
     require_enabled(context)
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     account, link_token = peek(context, token)
     return ceremonies.begin_registration(
         context, CeremonyUse.RESET, user_entity(account), (), preferences, proof=link_token.token_id
@@ -67,7 +68,7 @@ def begin_with_link(
 def finish_with_link(context: Context, token: str, credential: PresentedCredential) -> Account:
     """Replace all sign-in passkeys by a new one, and end every session and token. Only one of several concurrent calls succeeds."""
     require_enabled(context)
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     account, link_token = peek(context, token)
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
     if new_passkey.challenge_token.facts.get("proof") != link_token.token_id:
@@ -83,7 +84,7 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
 
 def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
     """Claim an account that two people may have used for the owner of the mailbox, without its older credentials (decision 0064)."""
-    form = accounts.normalize("email", link_token.facts.get("email") or "")
+    form = identifiers.normalize("email", link_token.facts.get("email") or "")
     found = locked.email_list.find(form)
     if found is None or not first_verification.claims_account(locked, form):
         return
@@ -102,7 +103,7 @@ def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
 def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     """Return the account and token of a link; raises UnknownLink, UsedLink, ExpiredLink, AccountBlocked."""
     link_token = one_time_tokens.peek_link(context, KIND, token)
-    account = accounts.by_uid(context, link_token.uid)
+    account = account_store.by_uid(context, link_token.uid)
     if account is None:
         raise errors.UnknownLink
     recipient.refuse_closed(account)
@@ -153,7 +154,7 @@ def find_recipient(context: Context, lookup: AccountLookup) -> Account | None:
 
 
 def _spelling(account: Account, email: str) -> str:
-    found = account.email_list.find(accounts.normalize("email", email))
+    found = account.email_list.find(identifiers.normalize("email", email))
     return found.value if found is not None else account.email or ""
 
 
@@ -161,16 +162,3 @@ def _link(context: Context, token: str, options: RecoveryOptions) -> str:
     return allowed_urls.mailed_link(
         context, "/passkeys/reset", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id
     )
-
-
-__all__ = [
-    "KIND",
-    "VTYPE",
-    "RecoveryOptions",
-    "begin_with_link",
-    "finish_with_link",
-    "find_recipient",
-    "send",
-    "send_from_page",
-    "peek",
-]

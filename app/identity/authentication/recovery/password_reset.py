@@ -11,17 +11,13 @@ from app.identity.authentication.recovery.recipient import refuse_closed, refuse
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha.answers import from_parameters
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import (
-    MAIL_CODE,
-    SMS_CODE,
-    CodeErrors,
-    OneTimeToken,
-    Purpose,
-)
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE, CodeErrors
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -33,7 +29,7 @@ EVENT = "ResetPassword"
 RESET = Purpose.RESET_PASSWORD
 
 
-def spend_limit(context: Context) -> None:
+def count_attempt(context: Context) -> None:
     """Count an attempt to set a new password against this address; raises TooManyRequests."""
     context.count_attempt("reset", context.tenant.settings.limits.reset_per_minute_per_address)
 
@@ -54,7 +50,9 @@ def verify_answers(context: Context, lookup: AccountLookup, answers: Mapping[str
         WrongQuestionOrAnswer, TooManyRequests.
     """
     account, lockout = _account_with_answers(lookup), context.tenant.settings.lockout
-    context.spend("reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), lookup.key)
+    context.count_against(
+        "reset_by_answer", Rate(lockout.security_answer_attempts, lockout.suspend_seconds), lookup.key
+    )
     context.work.release_connection()
     stored = account.security_answers if account else {}
     if not security_answers.are_correct(context, stored, answers, hides_unknown=lookup.is_hidden) or account is None:
@@ -74,10 +72,8 @@ def reset_by_code(
     req: recovery_operations.Reset | recovery_operations.ResetBySms,
 ) -> Account:
     """Set a new password by a code. Where no code was sent, every code is wrong, at the same cost."""
-    account, code_errors = (
-        recipient.reachable_account(lookup, channel),
-        MAIL_CODE if channel == reset_messages.MAIL else SMS_CODE,
-    )
+    account = recipient.reachable_account(lookup, channel)
+    code_errors = MAIL_CODE if channel == reset_messages.MAIL else SMS_CODE
     if account is not None and account.password_hash is None and not lookup.is_hidden:
         raise errors.NoEmailProfile
     token, is_lock_solved = check_code(
@@ -87,7 +83,7 @@ def reset_by_code(
         code,
         channel,
         code_errors,
-        locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req)),
+        locks.LockSolution(req.security_answer, from_parameters(req)),
     )
     if account is None:
         raise code_errors.wrong
@@ -178,7 +174,7 @@ def reset_with_link(
         and the refusals of the policy.
     """
     unspent = one_time_tokens.peek_link(context, RESET, text)
-    account = accounts.by_uid(context, unspent.uid)
+    account = account_store.by_uid(context, unspent.uid)
     refuse_foreign_token(context, account)
     if account is None:
         raise errors.UnknownLink

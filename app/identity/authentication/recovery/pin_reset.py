@@ -9,10 +9,11 @@ from app.identity.authentication.recovery import password_reset, recipient
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.pins import pins
 from app.identity.credentials.reset_messages import MAIL, SMS
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.platform import continuation_tokens
@@ -27,7 +28,7 @@ def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook:
         UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin, BadParameter.
     """
     unspent = one_time_tokens.peek_link(context, Purpose.RESET_PIN, token)
-    account = accounts.by_uid(context, unspent.uid)
+    account = account_store.by_uid(context, unspent.uid)
     if account is None:
         raise errors.UnknownLink
     _require_pin(account)

@@ -13,12 +13,12 @@ from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
 
 
-def spend_limits(context: Context) -> None:
+def count_request(context: Context) -> None:
     """Count a recovery request against this address and this tenant; raises TooManyRequests."""
     limits = context.tenant.settings.limits
-    context.count("forgot", limits.forgot_per_minute_per_address)
+    context.count_request("forgot", limits.forgot_per_minute_per_address)
     if limits.forgot_per_minute:
-        context.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
+        context.count_against("forgot_tenant", Rate(limits.forgot_per_minute, 60))
 
 
 def send_mail(

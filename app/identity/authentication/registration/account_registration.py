@@ -75,7 +75,7 @@ def read_draft(context: Context, request: RegistrationInput, options: Registrati
         VerificationUrlRefused, NoConsentForm, ConsentRefused, and the refusals of `requirements`, `drafts` and
         `registration_data`.
     """
-    spend_limit(context)
+    count_attempt(context)
     return validate(context, request, options)
 
 
@@ -98,9 +98,9 @@ def validate(context: Context, request: RegistrationInput, options: Registration
     return draft
 
 
-def spend_limit(context: Context) -> None:
+def count_attempt(context: Context) -> None:
     """Count an attempt to register, right or wrong, against the limit. Raises TooManyRequests."""
-    context.count("register", context.tenant.settings.limits.register_per_minute_per_address)
+    context.count_request("register", context.tenant.settings.limits.register_per_minute_per_address)
 
 
 def register(context: Context, draft: AccountDraft, options: RegistrationOptions) -> RegistrationResult:
@@ -195,8 +195,8 @@ def _register_hidden(
     An account that never verified the address does not block it: the new registration is pending beside it.
     """
     context.work.rollback()
-    holders = ((form, accounts.by_email(context, form)) for form in draft.addresses.forms)
-    form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
+    holders = ((normalized, accounts.by_email(context, normalized)) for normalized in draft.addresses.forms)
+    normalized, holder = next(((normalized, holder) for normalized, holder in holders if holder), ("", None))
     if holder is None:  # removed concurrently
         return RegistrationResult(None, waits_for="email", pending_columns=pending_accounts.pending_columns(columns))
     context.audit.record("register.taken", uid=holder.uid)
@@ -204,10 +204,12 @@ def _register_hidden(
     account = None
     try:
         if is_replaceable and context.tenant.settings.email_verification != "disabled":
-            account = pending_accounts.add(context, form, columns)
+            account = pending_accounts.add(context, normalized, columns)
             email_verification.send(context, account, options.message_options)
         elif options.sends_mail:
-            email_verification.send_account_exists(context, _original_spelling(holder, form), options.message_options)
+            email_verification.send_account_exists(
+                context, _original_spelling(holder, normalized), options.message_options
+            )
     except errors.MailLimitReached:
         context.work.rollback()
         account = None
@@ -218,7 +220,7 @@ def _register_hidden(
 def _federated_refusal(context: Context, draft: AccountDraft) -> errors.EmailOfProvider | None:
     """Return the refusal of an address whose account signs in by another provider and has no password."""
     context.work.rollback()
-    holders = [accounts.by_email(context, form) for form in draft.addresses.forms]
+    holders = [accounts.by_email(context, normalized) for normalized in draft.addresses.forms]
     is_elsewhere = any(holder and linked_identities.of(holder) and not holder.password_hash for holder in holders)
     return errors.EmailOfProvider() if is_elsewhere else None
 
@@ -251,10 +253,10 @@ def _register_beside_number(
     return RegistrationResult(account, waits_for="phone", pending_columns=pending_accounts.pending_columns(columns))
 
 
-def _original_spelling(holder: Account, form: str) -> str:
+def _original_spelling(holder: Account, normalized: str) -> str:
     """Return the address as its holder wrote it."""
-    found = holder.email_list.find(form)
-    return found.value if found is not None else form
+    found = holder.email_list.find(normalized)
+    return found.value if found is not None else normalized
 
 
 def _send(context: Context, account: Account, options: RegistrationOptions) -> None:
@@ -294,17 +296,3 @@ def _send_sms(context: Context, account: Account | None, phone: str | None, opti
         context.audit.record(
             "verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__
         )
-
-
-__all__ = [
-    "API",
-    "RegistrationOptions",
-    "RegistrationResult",
-    "read_draft",
-    "require_enabled",
-    "refuse_taken_names",
-    "register",
-    "registration_source",
-    "spend_limit",
-    "validate",
-]

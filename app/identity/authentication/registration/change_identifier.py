@@ -33,7 +33,7 @@ class Destination:
     """The address or number that the visitor must verify."""
 
     kind: str  # email or phone
-    form: str  # normalized
+    normalized: str
     shown: str
 
 
@@ -61,11 +61,13 @@ def change(
     columns = pending_accounts.with_identifier(
         pending_accounts.release(context, registration), destination.kind, destination.shown
     )
-    holder = account_store.by_identifier(context, destination.kind, destination.form)
+    holder = account_store.by_identifier(context, destination.kind, destination.normalized)
     is_available = holder is None or pending_accounts.is_claimable(holder, destination.kind)
     # Beside an account in use it waits for an unverifiable address, so that the visitor may still change it.
     account = pending_accounts.add(
-        context, destination.form if is_available else pending_accounts.unverifiable_identifier(columns["uid"]), columns
+        context,
+        destination.normalized if is_available else pending_accounts.unverifiable_identifier(columns["uid"]),
+        columns,
     )
     context.audit.record("registration.readdressed", uid=account.uid, by=destination.kind)
     try:
@@ -77,13 +79,10 @@ def change(
 
 def _send(context: Context, account: Account | None, destination: Destination, options: VerificationOptions) -> None:
     if destination.kind == PHONE and account is not None:
-        phone_verification.send(context, account.uid, destination.form, account)
+        phone_verification.send(context, account.uid, destination.normalized, account)
     elif destination.kind == PHONE:
-        phone_verification.send_account_exists(context, destination.form)
+        phone_verification.send_account_exists(context, destination.normalized)
     elif account is not None:
         email_verification.send(context, account, options)
     else:
         email_verification.send_account_exists(context, destination.shown, options)
-
-
-__all__ = ["Destination", "change", "parse"]

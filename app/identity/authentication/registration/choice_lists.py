@@ -84,7 +84,7 @@ def _check_code(context: Context, row: Row[Any], code: str | None) -> None:
     """Compare a code; tries are limited by address."""
     if not code:
         raise errors.RecordCodeMissing
-    context.count("record_code", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count_request("record_code", context.tenant.settings.limits.availability_per_minute_per_address)
     if not hmac.compare_digest(_decrypt_code(context, row), code.encode()):
         raise errors.WrongRecordCode
 

@@ -158,7 +158,7 @@ def add(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> Accou
         if draft.phone and _holds_phone(context, draft, columns)
         else []
     )
-    if any(account_store.by_identifier(context, EMAIL, item.form) for item in emails.pending):
+    if any(account_store.by_identifier(context, EMAIL, item.normalized) for item in emails.pending):
         raise errors.EmailRegistered
     try:
         return account_store.add(context, columns, identifiers)

@@ -91,34 +91,34 @@ def refuse_registrant(context: Context, draft: AccountDraft) -> None:
     Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff if phone numbers are not identifiers.
     """
     settings = context.tenant.settings
-    for form in draft.addresses.forms:
-        refuse_email(settings.email_access, form)
+    for normalized in draft.addresses.forms:
+        refuse_email(settings.email_access, normalized)
     refuse_age(context, draft.profile.get("BirthDate"))
     if draft.phone and not settings.phone_login:
         raise errors.PhoneLoginOff
 
 
-def refuse_email(access: EmailAccess, form: str) -> None:
+def refuse_email(access: EmailAccess, normalized: str) -> None:
     """Raise EmailRefused, EmailDomainRefused for a normalized address that the tenant's lists do not allow.
 
     An address on a list takes precedence over its domain; a domain includes its subdomains.
     """
     if not (access.allow or access.block):
         return
-    blocked, allowed = _listed(access.block, form), _listed(access.allow, form)
+    blocked, allowed = _listed(access.block, normalized), _listed(access.allow, normalized)
     if blocked == "address" or (blocked == "domain" and allowed != "address"):
         raise errors.EmailRefused if blocked == "address" else errors.EmailDomainRefused
     if access.allow and not allowed:
         raise errors.EmailDomainRefused
 
 
-def _listed(entries: tuple[str, ...], form: str) -> str:
+def _listed(entries: tuple[str, ...], normalized: str) -> str:
     """Return `address` or `domain` if the list has the normalized address or its domain, else an empty text."""
-    domain = form.rpartition("@")[2]
+    domain = normalized.rpartition("@")[2]
     is_domain = False
     for entry in entries:
         if "@" in entry.lstrip("@"):
-            if identifiers.normalize_email(entry) == form:
+            if identifiers.normalize_email(entry) == normalized:
                 return "address"
         else:
             listed = _domain(entry)
@@ -131,8 +131,8 @@ def _domain(entry: str) -> str:
     listed = entry.strip().lstrip("@*.").lower()
     if listed.isascii():
         return listed
-    form = identifiers.normalize_email(f"a@a.{listed}")  # a single label is not valid in an address
-    return form.removeprefix("a@a.") if form else listed
+    normalized = identifiers.normalize_email(f"a@a.{listed}")  # a single label is not valid in an address
+    return normalized.removeprefix("a@a.") if normalized else listed
 
 
 def _form_values(settings: TenantSettings, request: ProfileInput, accepts_terms: bool | None) -> dict[str, str]:

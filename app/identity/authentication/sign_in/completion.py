@@ -90,7 +90,7 @@ def without_asking(context: Context, account: Account, authentication: Authentic
 def after_registration(context: Context, account: Account, authentication: Authentication) -> Complete | FactorRequired:
     """Return what follows the registration of an account that may sign in at once; its first origin is no risk."""
     is_enough = MFA in authentication.methods
-    required = None if is_enough else second_factors.required_factor(context, account)
+    required = None if is_enough else second_factors.factor_required_by_settings(context, account)
     if required is not None:
         return FactorRequired(required, authentication)
     risks.remember_origin(context, account)
@@ -179,8 +179,8 @@ def _required_factor(context: Context, account: Account, authentication: Authent
         TwoFactorOn: the only second factor was just used as the first.
     """
     if MFA not in authentication.methods:
-        return risks.required_factor(context, account, authentication.channel)
-    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
+        return risks.factor_required_by_settings_or_risk(context, account, authentication.channel)
+    return risks.factor_required_by_risk(context, account) if authentication.is_taken_over else None
 
 
 def _record(context: Context, account: Account, authentication: Authentication) -> Recorded | Refused:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field, TypeAdapter
 
 from app.identity.credentials import reset_messages
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.reset_messages import MAIL, PASSWORD, PIN, SMS, ResetKind
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE

@@ -132,7 +132,7 @@ def lifetime(context: Context) -> timedelta:
     return timedelta(hours=context.tenant.settings.sign_in_page_hours)
 
 
-def begin(
+def start(
     context: Context, kind: InteractionKind, state: InteractionState = NEW, ids: InteractionIds | None = None
 ) -> tuple[Interaction, str]:
     """Store a new interaction; return it and its browser secret, which all interactions of one browser share.
@@ -164,7 +164,7 @@ def begin(
 def _make_room(context: Context) -> None:
     tenant_id, network = context.tenant.tenant_id, context.network
     try:
-        context.services.limits.spend("interactions", _UNCHECKED_RATE, tenant_id, network)
+        context.services.limits.count_against("interactions", _UNCHECKED_RATE, tenant_id, network)
     except OverLimit:
         context.work.run(DELETE_SURPLUS, {"tenant": tenant_id, "network": network})
 
@@ -266,11 +266,11 @@ def save(context: Context, interaction: Interaction, state: InteractionState) ->
     return replace(interaction, state=state, expires_at=ends_at)
 
 
-def save_or_begin(
+def save_or_start(
     context: Context, ids: Interaction | InteractionIds, kind: InteractionKind, state: InteractionState
 ) -> tuple[Interaction, str | None]:
     """Store the state in the interaction, or in a new one with these ids; return it, and a new one's browser secret."""
-    return (save(context, ids, state), None) if isinstance(ids, Interaction) else begin(context, kind, state, ids)
+    return (save(context, ids, state), None) if isinstance(ids, Interaction) else start(context, kind, state, ids)
 
 
 def lock(context: Context, interaction: Interaction) -> Interaction:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from app.contract import errors
 from app.identity.credentials import account_locks
 from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha.answers import SubmittedCaptcha
 from app.identity.credentials.passwords import security_answers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, lock_of, question_for
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, LockKind
@@ -21,7 +22,7 @@ class LockSolution:
     """The captcha or security answer with which a request opens a lock."""
 
     security_answer: Mapping[str, str] | None = None
-    captcha: captcha_verification.SubmittedCaptcha = field(default_factory=captcha_verification.SubmittedCaptcha)
+    captcha: SubmittedCaptcha = field(default_factory=SubmittedCaptcha)
 
 
 def solve(context: Context, lookup: AccountLookup, lock: AccountLock, solution: LockSolution) -> bool:
@@ -60,11 +61,11 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, 
     if lock.kind is LockKind.CAPTCHA and not solution.captcha.is_empty:
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
-            context.spend("captcha_try", rate, lookup.key)
+            context.count_against("captcha_try", rate, lookup.key)
         captcha_verification.require_solved(context, solution.captcha)
         return True
     if lock.kind is LockKind.SECURITY_QUESTION and solution.security_answer:
-        context.spend(
+        context.count_against(
             "security_answer",
             Rate(settings.lockout.security_answer_attempts, settings.lockout.suspend_seconds),
             lookup.key,

@@ -71,7 +71,7 @@ def sign_in_with_password(
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
             not be sent; programs get this error, hosted pages do not.
     """
-    _spend_limits(context)
+    _count_attempt(context)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     solved = _solve_lock(context, lookup, solution)
@@ -83,7 +83,7 @@ def sign_in_with_password(
     _refuse_ineligible(context, lookup, solved, options, shows_lock=shows_lock)
     refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
-    required = risks.required_factor(context, account)
+    required = risks.factor_required_by_settings_or_risk(context, account)
     is_solved, is_complete = solved is not None, required is None
     joined = just_in_time_membership.lock_joinable(context, account) if is_complete else []
     if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
@@ -129,7 +129,7 @@ def _record_login(
     if new_hash is None:
         return False
     context.work.rollback()
-    renewed = accounts.by_uid(context, account.uid)
+    renewed = account_store.by_uid(context, account.uid)
     context.work.release_connection()
     if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
         return False
@@ -138,11 +138,11 @@ def _record_login(
     )
 
 
-def _spend_limits(context: Context) -> None:
+def _count_attempt(context: Context) -> None:
     limits = context.tenant.settings.limits
     context.count_attempt("sign_in", limits.sign_in_per_minute_per_address)
     if limits.sign_in_per_minute:
-        context.spend("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
+        context.count_against("sign_in_tenant", Rate(limits.sign_in_per_minute, 60))
 
 
 def _audit_uid(lookup: AccountLookup) -> dict[str, str]:
@@ -153,7 +153,7 @@ def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: Accou
     """Return the error of a lock that concurrent requests caused while this password was verified."""
     if solved is not None:
         return None
-    current = accounts.by_uid(context, lookup.account.uid) if lookup.account else None
+    current = account_store.by_uid(context, lookup.account.uid) if lookup.account else None
     lock = login_records.lock_of(current) if current else unknown_identifiers.lock_of(context, lookup.name_hashes)
     return locks.lock_refusal(context, lookup, lock) if lock else None
 

@@ -27,7 +27,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 )
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -120,7 +120,7 @@ def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
     """Return the pending sign-in of a continuation token; raises as `resume_waiting` does."""
     if token is None:
         raise errors.UnknownFactorToken
-    return resume_waiting(context, WaitingSignIn(token, accounts.by_uid(context, token.uid)))
+    return resume_waiting(context, WaitingSignIn(token, account_store.by_uid(context, token.uid)))
 
 
 def resume_waiting(context: Context, waiting: WaitingSignIn) -> PendingSignIn:

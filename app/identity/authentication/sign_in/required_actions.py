@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in import api_tokens
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.pins import pin_tokens, pins
-from app.identity.directory.accounts import account_consents, accounts, privacy_policy
+from app.identity.directory.accounts import account_consents, account_store, privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_forms, consent_required
 from app.identity.directory.tenants import registration_form
@@ -49,7 +49,7 @@ def find_first(context: Context, session: BrowserSession, account: Account | Non
         privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or requires_pin
     ):
         return None
-    account = account or accounts.by_uid(context, session.uid)
+    account = account or account_store.by_uid(context, session.uid)
     if account is None:
         return None
     steps = (requirement.step(context, account, session.authenticated_at) for requirement in REQUIREMENTS)

@@ -65,15 +65,17 @@ def refuse_new_origin(context: Context, account: Account) -> None:
     raise errors.RiskBlocked if is_blocked else _REFUSALS[new_signals[0]]
 
 
-def required_factor(context: Context, account: Account, channel: FactorKind | None = None) -> RequiredFactor | None:
+def factor_required_by_settings_or_risk(
+    context: Context, account: Account, channel: FactorKind | None = None
+) -> RequiredFactor | None:
     """Return the second factor that the tenant's rules require or a new origin demands; None where there is none.
 
     Raises:
-        the errors of `second_factors.required_factor`.
+        the errors of `second_factors.factor_required_by_settings`.
     """
     new_signals = _new_signals(context, account, "demand")
     is_reauthentication = sessions.current_of(context, account.uid) is not None
-    factor = second_factors.required_factor(
+    factor = second_factors.factor_required_by_settings(
         context, account, channel, is_reauthentication=is_reauthentication, is_risk_based=bool(new_signals)
     )
     if new_signals:
@@ -82,9 +84,9 @@ def required_factor(context: Context, account: Account, channel: FactorKind | No
     return factor
 
 
-def demanded_factor(context: Context, account: Account) -> RequiredFactor | None:
+def factor_required_by_risk(context: Context, account: Account) -> RequiredFactor | None:
     """Return the second factor that a new origin demands, whatever another device passed; None for a known origin."""
-    return required_factor(context, account) if _new_signals(context, account, "demand") else None
+    return factor_required_by_settings_or_risk(context, account) if _new_signals(context, account, "demand") else None
 
 
 def remember_origin(context: Context, account: Account) -> None:

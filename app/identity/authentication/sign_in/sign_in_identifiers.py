@@ -19,12 +19,12 @@ def from_request(settings: TenantSettings, req: PasswordLogin) -> TypedIdentifie
         UsernameLoginOff and others: the kind is disabled.
         MalformedEmail.
     """
-    provided = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
-    if not provided:
+    identifiers_sent = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
+    if not identifiers_sent:
         raise errors.BadParameter.names("email")
-    if len(provided) > 1:
+    if len(identifiers_sent) > 1:
         raise errors.BadParameter("Exactly one of email, username and phone is expected.")
-    identifier = TypedIdentifier(*provided[0])
+    identifier = TypedIdentifier(*identifiers_sent[0])
     refuse_disabled_kind(settings, identifier.kind)
     if identifier.kind == "email" and not accounts.is_email(identifier.value):
         raise errors.MalformedEmail

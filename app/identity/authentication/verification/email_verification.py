@@ -10,7 +10,8 @@ from app.contract.messages.models import MailKind
 from app.identity.authentication.verification import phone_verification
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.email_list import EmailAddress, EmailList
@@ -70,9 +71,9 @@ def send_to_pending_emails(
     An address that another account verified gets a notice about that account instead.
     """
     for item in account.email_list.pending:
-        if only is not None and item.form not in only:
+        if only is not None and item.normalized not in only:
             continue
-        owner = account_store.by_identifier(context, EMAIL, item.form)
+        owner = account_store.by_identifier(context, EMAIL, item.normalized)
         try:
             if owner is None:
                 send(context, account, options, email=item.value)
@@ -135,19 +136,21 @@ def find_account(context: Context, email: str) -> Account | None:
 
     Where accounts are hidden, all queries run in every case, for equal timing.
     """
-    form = identifiers.normalize(EMAIL, email)
-    holder = account_store.by_identifier(context, EMAIL, form)
+    normalized = identifiers.normalize(EMAIL, email)
+    holder = account_store.by_identifier(context, EMAIL, normalized)
     if holder is not None and not context.tenant.settings.hide_unknown_accounts:
         return holder
-    account = account_store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or NO_ACCOUNT)
-    found = account.email_list.find(form) if account is not None else None
+    account = account_store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, normalized) or NO_ACCOUNT)
+    found = account.email_list.find(normalized) if account is not None else None
     return holder or (account if found is not None and found.is_pending else None)
 
 
 def masked_owner(account: Account, email: str) -> str:
     """Return the masked identifier of the account that an address would be added to; empty if it claims the account."""
-    form = identifiers.normalize_email(email)
-    if first_verification.is_first_verification(account) or form == identifiers.normalize_email(account.email or ""):
+    normalized = identifiers.normalize_email(email)
+    if first_verification.is_first_verification(account) or normalized == identifiers.normalize_email(
+        account.email or ""
+    ):
         return ""
     return identifiers.masked(account.email or account.username or account.phone or "")
 
@@ -302,10 +305,3 @@ def _link(context: Context, token: str, options: VerificationOptions, email: str
     return allowed_urls.mailed_link(
         context, "/verify", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id, **more
     )
-
-
-__all__ = [
-    "KINDS", "Account", "VerificationOptions", "find_account", "masked_owner", "create_code", "confirm", "is_verified", "find_link", "peek",
-    "refuse_url", "send", "send_after_refusal", "resend", "send_account_exists", "send_to_pending_emails", "spend_link",
-    "create_token", "send_welcome",
-]  # fmt: skip

@@ -8,7 +8,9 @@ from app.contract import errors
 from app.contract.messages.models import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_token_store, one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import account_store, accounts, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import PHONE
@@ -57,7 +59,7 @@ def parse_phone(typed: str | None) -> str:
     return phone
 
 
-def spend_limit(context: Context, name: str) -> None:
+def count_code_request(context: Context, name: str) -> None:
     """Count a request against the address's limit per minute; raises TooManyRequests."""
     context.count_attempt(name, context.tenant.settings.limits.sign_in_per_minute_per_address)
 
@@ -138,10 +140,8 @@ def requested_number(context: Context, account: Account) -> str | None:
 
 def is_requested_number_verified(context: Context, uid: str) -> bool:
     """Return whether the number that the account requested last is verified now."""
-    sent, account = (
-        one_time_token_store.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED),
-        account_store.by_uid(context, uid),
-    )
+    sent = one_time_token_store.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED)
+    account = account_store.by_uid(context, uid)
     is_verified = account is not None and account.phone_verified
     return sent is not None and account is not None and is_verified and account.phone == sent.facts["phone"]
 
@@ -290,21 +290,3 @@ def _notify_changed(context: Context, former: Account, changed: Account) -> None
     """Notify the mailbox and the former number, because an attacker would remove it. A reached limit is silent."""
     notifications.notify_profile_changes(context, former, changed)
     notifications.notify_by_sms(context, SmsKind.PHONE_CHANGED, former)
-
-
-__all__ = [
-    "parse_phone",
-    "request_change",
-    "requested_number",
-    "confirm",
-    "is_requested_number_verified",
-    "remove",
-    "require_enabled",
-    "send",
-    "simulate_send",
-    "spend_code",
-    "spend_limit",
-    "spend_requested_code",
-    "send_account_exists",
-    "verifiable_account",
-]

@@ -50,7 +50,9 @@ def is_solved(context: Context, answer: CaptchaAnswer) -> bool:
         return False
     has_work = bool(answer.work)
     if not has_work:
-        context.count("captcha_question", context.tenant.settings.limits.captcha_question_per_minute_per_address)
+        context.count_request(
+            "captcha_question", context.tenant.settings.limits.captcha_question_per_minute_per_address
+        )
     if not answers.spend(context, facts["i"], LIFETIME):
         return False
     return _is_valid_work(answer, facts["b"]) if has_work else parse_number(answer.answer) == facts["a"]

@@ -14,7 +14,7 @@ from app.contract import errors
 from app.contract.captcha.models import CaptchaAnswer, CaptchaChallenge, LockChallenge
 from app.contract.tenants.settings import Captcha
 from app.identity.credentials.captcha import answers, built_in
-from app.identity.credentials.captcha.answers import SubmittedCaptcha, from_form, from_parameters
+from app.identity.credentials.captcha.answers import SubmittedCaptcha
 from app.identity.credentials.captcha.built_in import challenge as built_in_challenge
 from app.identity.credentials.captcha.providers import PROVIDERS, CaptchaUnavailable, ProviderRequest
 from app.identity.directory.tenants import tenant_writes
@@ -105,8 +105,3 @@ def _refusal(context: Context, settings: Captcha) -> ApiError:
     if (next_challenge := challenge(context)) is not None:
         refusal.data = LockChallenge(captcha=next_challenge).to_data()
     return refusal
-
-
-__all__ = [
-    "SubmittedCaptcha", "challenge", "require_solved", "require_solved_at", "from_form", "from_parameters", "built_in_challenge",
-]  # fmt: skip

@@ -19,14 +19,14 @@ from typing import NamedTuple
 from app.contract import errors
 from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import one_time_token_store
-from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, is_code
+from app.identity.credentials.one_time_tokens.codes import DIGITS, CodeErrors
 from app.identity.credentials.one_time_tokens.one_time_token_store import (
     NewOneTimeToken,
     OneTimeTokenFacts,
     Purpose,
     StoredToken,
 )
-from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -279,10 +279,12 @@ def spend_checked_code(
         login_records.reset_failures(context.work, token.uid, is_lock_solved=is_lock_solved)
 
 
-def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
+def count_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
     """Count a token or code that the tenant's server supplies. Raises TokenLimitReached, CodeLimitReached."""
     try:
-        context.services.limits.spend(f"server_supplied {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid)
+        context.services.limits.count_against(
+            f"server_supplied {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid
+        )
     except OverLimit:
         raise (errors.CodeLimitReached if is_code else errors.TokenLimitReached) from None
 
@@ -342,18 +344,20 @@ def _unusable_error(context: Context, code: StoredToken | None, errors: CodeErro
 def _counted_lookup(context: Context, uid: str, identifier: TypedIdentifier | None) -> AccountLookup:
     """Return the account or identifier for which a wrong code counts."""
     if identifier is None:
-        return AccountLookup(context, TypedIdentifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
+        return AccountLookup(
+            context, TypedIdentifier("email", uid), account_store.by_uid(context, uid), is_hidden=False
+        )
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     if uid == NO_ACCOUNT or (lookup.holder is not None and lookup.holder.uid == uid):
         return lookup
-    return replace(lookup, holder=accounts.by_uid(context, uid) or lookup.holder)
+    return replace(lookup, holder=account_store.by_uid(context, uid) or lookup.holder)
 
 
 def _spend_daily_attempts(context: Context, purpose: Purpose, address: str) -> None:
     """Spend from an address's daily attempts, across all its tokens: each new registration sends a new code."""
     limit = context.tenant.settings.limits.email_codes_tried_per_day
     if limit and purpose in (Purpose.EMAIL, Purpose.ADD_EMAIL):
-        context.spend("email_code", Rate(limit, _DAY), address)
+        context.count_against("email_code", Rate(limit, _DAY), address)
 
 
 def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) -> ApiError:
@@ -377,11 +381,3 @@ def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
     message = f"{context.tenant.tenant_id} {token_id} {code}".encode("utf-8", "surrogatepass")
     keys = [derive_key(secret, "one-time codes") for secret in context.services.settings.secrets]
     return [hmac.new(key, message, hashlib.sha256).hexdigest() for key in keys]
-
-
-__all__ = [
-    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
-    "Purpose", "OneTimeTokenFacts", "last_recipient", "check_code", "close", "close_addressed", "close_later",
-    "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
-    "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",
-]  # fmt: skip

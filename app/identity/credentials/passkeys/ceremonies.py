@@ -88,7 +88,7 @@ def begin_registration(
 ) -> dict[str, Any]:
     """Return the options of a new passkey. Raises PasskeyMisconfigured, TooManyPasskeys, TooManyRequests."""
     existing = tuple(passkeys)
-    spend_ceremony(context)
+    count_ceremony(context)
     refuse_misconfigured(context)
     if len(existing) >= passkey_store.MAX_PASSKEYS:
         raise errors.TooManyPasskeys
@@ -102,7 +102,7 @@ def begin_authentication(
     context: Context, use: CeremonyUse, uid: str | None = None, allowed: Iterable[Mapping[str, Any]] | None = None
 ) -> dict[str, Any]:
     """Return the options of an authentication: of one account, or with a discoverable passkey of any."""
-    spend_ceremony(context)
+    count_ceremony(context)
     refuse_misconfigured(context)
     return options.request_options(
         context, _issue_challenge(context, ContinuationPurpose.PASSKEY_REQUEST, use, uid or NO_ACCOUNT, {}), allowed
@@ -210,14 +210,14 @@ def verify_authentication(
     return VerifiedPasskey(passkey, verified.user_verified, credential.authenticator_attachment == "cross-platform")
 
 
-def spend_ceremony(context: Context) -> None:
-    """Spend one of an address's ceremonies, because each stores a row for five minutes. Raises TooManyRequests."""
-    context.count("passkey", context.tenant.settings.limits.passkeys_per_minute_per_address)
+def count_ceremony(context: Context) -> None:
+    """Count a ceremony against its address's limit, because each stores a row for five minutes. Raises TooManyRequests."""
+    context.count_request("passkey", context.tenant.settings.limits.passkeys_per_minute_per_address)
 
 
-def spend_lookup(context: Context) -> None:
-    """Spend one of an address's look-ups of an identifier, before the look-up. Raises TooManyRequests."""
-    context.count("passkey_name", context.tenant.settings.limits.availability_per_minute_per_address)
+def count_lookup(context: Context) -> None:
+    """Count a look-up of an identifier against its address's limit, before the look-up. Raises TooManyRequests."""
+    context.count_request("passkey_name", context.tenant.settings.limits.availability_per_minute_per_address)
 
 
 def _issue_challenge(

@@ -46,12 +46,12 @@ class Argon2Hashing:
         typed = form.encode("utf-8", "surrogatepass")
         if stored is not None and self.is_stale(stored, parameters):
             try:
-                found = imported_hashes.read(stored)
+                imported_hash = imported_hashes.read(stored)
             except UnusableHash as problem:
                 log.warning("hashing.unusable", extra={"tenant": tenant_id, "reason": str(problem)})
                 stored = None
             else:
-                return self._run(partial(found.is_match, typed), found.cost, tenant_id)
+                return self._run(partial(imported_hash.is_match, typed), imported_hash.cost, tenant_id)
         work = partial(_is_current_match, stored, typed, parameters)
         return self._run(work, hash_cost.of_parameters(parameters), tenant_id)
 
@@ -91,9 +91,9 @@ def _hasher(parameters: Argon2) -> PasswordHasher:
 @lru_cache(maxsize=256)
 def _current_form(parameters: Argon2) -> re.Pattern[str]:
     """Return the form of hashes with these parameters. argon2's own comparison takes a hash apart, for ten times as long."""
-    made = _hasher(parameters)
-    base64, salt, digest = "[A-Za-z0-9+/]", _base64_length(made.salt_len), _base64_length(made.hash_len)
-    costs = f"m={made.memory_cost},t={made.time_cost},p={made.parallelism}"
+    hasher = _hasher(parameters)
+    base64, salt, digest = "[A-Za-z0-9+/]", _base64_length(hasher.salt_len), _base64_length(hasher.hash_len)
+    costs = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
     return re.compile(rf"\$argon2id\$v={ARGON2_VERSION}\${costs}\${base64}{{{salt}}}\${base64}{{{digest}}}")
 
 

@@ -77,13 +77,13 @@ def read(stored: str) -> VerifiableHash:
     reader = next((reader for prefix, reader in _READERS.items() if stored.startswith(prefix)), None)
     if reader is None:
         raise UnusableHash("expected a bcrypt, PBKDF2, scrypt or argon2 hash")
-    found = reader(stored)
-    if found.cost > hash_cost.MAX_COST:
+    imported_hash = reader(stored)
+    if imported_hash.cost > hash_cost.MAX_COST:
         raise UnusableHash(
             f"expected a hash that takes at most {hash_cost.MAX_COST} times as long as ours; with these parameters and "
-            f"lengths it takes {found.cost:,.0f} times as long"
+            f"lengths it takes {imported_hash.cost:,.0f} times as long"
         )
-    return found
+    return imported_hash
 
 
 def pbkdf2(digest: str, iterations: int, salt: bytes, derived: bytes) -> str:
@@ -98,37 +98,37 @@ def argon2(kind: str, version: int, parameters: tuple[int, int, int], salt: byte
 
 
 def _read_bcrypt(stored: str) -> VerifiableHash:
-    found = _BCRYPT.fullmatch(stored)
-    if found is None:
+    parts = _BCRYPT.fullmatch(stored)
+    if parts is None:
         raise UnusableHash("expected a complete bcrypt hash, such as $2b$10$ and 53 characters")
-    cost = _within(_BCRYPT_COSTS, int(found[1]), "a bcrypt cost")
+    cost = _within(_BCRYPT_COSTS, int(parts[1]), "a bcrypt cost")
     return VerifiableHash(hash_cost.bcrypt(cost), partial(_is_bcrypt_match, stored))
 
 
 def _read_pbkdf2(stored: str) -> VerifiableHash:
-    found = _PBKDF2.fullmatch(stored)
-    if found is None:
+    parts = _PBKDF2.fullmatch(stored)
+    if parts is None:
         raise UnusableHash("expected a complete PBKDF2 hash, such as $pbkdf2-sha256$i=27500$SALT$HASH")
-    salt, derived = _decoded(found[4], _SALT_BYTES, "PBKDF2 salt"), _decoded(found[5], _HASH_BYTES, "PBKDF2 hash")
-    iterations = _within(_PBKDF2_ITERATIONS, int(found[2]), "PBKDF2 iterations (i)")
-    if found[3] is not None and int(found[3]) != len(derived):
-        raise UnusableHash(f"expected the length of the PBKDF2 hash (l) to be {len(derived)}; found {int(found[3]):,}")
+    salt, derived = _decoded(parts[4], _SALT_BYTES, "PBKDF2 salt"), _decoded(parts[5], _HASH_BYTES, "PBKDF2 hash")
+    iterations = _within(_PBKDF2_ITERATIONS, int(parts[2]), "PBKDF2 iterations (i)")
+    if parts[3] is not None and int(parts[3]) != len(derived):
+        raise UnusableHash(f"expected the length of the PBKDF2 hash (l) to be {len(derived)}; found {int(parts[3]):,}")
 
     def is_match(password: bytes) -> bool:
-        made = hashlib.pbkdf2_hmac(found[1], password, salt, iterations, len(derived))
-        return hmac.compare_digest(made, derived)
+        derived_now = hashlib.pbkdf2_hmac(parts[1], password, salt, iterations, len(derived))
+        return hmac.compare_digest(derived_now, derived)
 
-    return VerifiableHash(hash_cost.pbkdf2(found[1], iterations, len(derived)), is_match)
+    return VerifiableHash(hash_cost.pbkdf2(parts[1], iterations, len(derived)), is_match)
 
 
 def _read_scrypt(stored: str) -> VerifiableHash:
-    found = _SCRYPT.fullmatch(stored)
-    if found is None:
+    parts = _SCRYPT.fullmatch(stored)
+    if parts is None:
         raise UnusableHash("expected a complete scrypt hash, such as $scrypt$ln=14,r=8,p=1$SALT$HASH")
-    salt, derived = _decoded(found[4], _SALT_BYTES, "scrypt salt"), _decoded(found[5], _HASH_BYTES, "scrypt hash")
-    log_n = _within(_SCRYPT_LN, int(found[1]), "a scrypt cost (ln)")
-    r = _within(_SCRYPT_R, int(found[2]), "a scrypt block size (r)")
-    p = _within(_SCRYPT_P, int(found[3]), "a scrypt parallelism (p)")
+    salt, derived = _decoded(parts[4], _SALT_BYTES, "scrypt salt"), _decoded(parts[5], _HASH_BYTES, "scrypt hash")
+    log_n = _within(_SCRYPT_LN, int(parts[1]), "a scrypt cost (ln)")
+    r = _within(_SCRYPT_R, int(parts[2]), "a scrypt block size (r)")
+    p = _within(_SCRYPT_P, int(parts[3]), "a scrypt parallelism (p)")
     if log_n >= (most := 16 * r):  # RFC 7914 section 2: N is less than 2^(128 * r / 8)
         raise UnusableHash(f"expected a scrypt cost (ln) below {most} for r={r}; found {log_n}")
     if (size := 128 * r * 2**log_n) > MAX_SCRYPT_BYTES:
@@ -136,27 +136,27 @@ def _read_scrypt(stored: str) -> VerifiableHash:
 
     def is_match(password: bytes) -> bool:
         maxmem = 2 * MAX_SCRYPT_BYTES
-        made = hashlib.scrypt(password, salt=salt, n=2**log_n, r=r, p=p, maxmem=maxmem, dklen=len(derived))
-        return hmac.compare_digest(made, derived)
+        derived_now = hashlib.scrypt(password, salt=salt, n=2**log_n, r=r, p=p, maxmem=maxmem, dklen=len(derived))
+        return hmac.compare_digest(derived_now, derived)
 
     return VerifiableHash(hash_cost.scrypt(log_n, r, p), is_match)
 
 
 def _read_argon2(stored: str) -> VerifiableHash:
-    found = _ARGON2.fullmatch(stored)
-    if found is None:
+    parts = _ARGON2.fullmatch(stored)
+    if parts is None:
         raise UnusableHash("expected a complete argon2 hash, such as $argon2id$v=19$m=7168,t=5,p=1$SALT$HASH")
-    salt = _decoded(found[6], _ARGON2_SALT_BYTES, "argon2 salt")
-    derived = _decoded(found[7], _HASH_BYTES, "argon2 hash")
-    kib = _within(_ARGON2_KIB, int(found[3]), "argon2 memory in KiB (m)")
-    iterations = _within(_ARGON2_ITERATIONS, int(found[4]), "argon2 iterations (t)")
-    parallelism = _within(_ARGON2_P, int(found[5]), "an argon2 parallelism (p)")
+    salt = _decoded(parts[6], _ARGON2_SALT_BYTES, "argon2 salt")
+    derived = _decoded(parts[7], _HASH_BYTES, "argon2 hash")
+    kib = _within(_ARGON2_KIB, int(parts[3]), "argon2 memory in KiB (m)")
+    iterations = _within(_ARGON2_ITERATIONS, int(parts[4]), "argon2 iterations (t)")
+    parallelism = _within(_ARGON2_P, int(parts[5]), "an argon2 parallelism (p)")
     if kib < 8 * parallelism:  # RFC 9106 section 3.1
         raise UnusableHash(
             f"expected at least {8 * parallelism} KiB of argon2 memory (m) for p={parallelism}; found {kib}"
         )
     # the library reads neither padding nor zeros before a number; a hash without a version is of 1.0
-    plain = argon2(found[1], int(found[2] or 16), (kib, iterations, parallelism), salt, derived)
+    plain = argon2(parts[1], int(parts[2] or 16), (kib, iterations, parallelism), salt, derived)
     return VerifiableHash(hash_cost.argon2(kib, iterations), partial(_is_argon2_match, plain), kib)
 
 

@@ -26,18 +26,18 @@ def hash_answers(context: Context, answers: Mapping[str, str]) -> dict[str, str]
 
 
 def are_correct(
-    context: Context, stored: Mapping[str, str], provided: Mapping[str, str], *, hides_unknown: bool = False
+    context: Context, stored: Mapping[str, str], answers: Mapping[str, str], *, hides_unknown: bool = False
 ) -> bool:
     """Return whether all given answers are right; at least one must be given, and a blank one, which older versions stored, is wrong.
 
     Raises UnknownSecurityQuestion for a question that the account has not answered; with `hides_unknown` it returns False
     instead, after the same time.
     """
-    if not provided:
+    if not answers:
         return False
-    if not hides_unknown and not provided.keys() <= stored.keys():
+    if not hides_unknown and not answers.keys() <= stored.keys():
         raise errors.UnknownSecurityQuestion
     hashing = context.hashing
-    normal = {question: normalize(text) for question, text in provided.items()}
+    normal = {question: normalize(text) for question, text in answers.items()}
     matches = [hashing.is_match(stored.get(question), text) for question, text in normal.items()]
     return all(matches) and all(normal.values())

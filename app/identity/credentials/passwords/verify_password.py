@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform.context import Context
@@ -36,7 +36,7 @@ def _renewed(context: Context, account: Account, stored: str, password: str) -> 
         is_replaced = login_records.replace_hash(work, account.uid, stored, new)
     if is_replaced:
         return replace(account, password_hash=new)
-    current = accounts.by_uid(context, account.uid)
+    current = account_store.by_uid(context, account.uid)
     context.work.release_connection()
     is_match = current is not None and context.hashing.is_match(current.password_hash, password)
     return current if is_match else None

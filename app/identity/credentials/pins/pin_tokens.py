@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -45,7 +45,7 @@ def find_setting_token(context: Context, text: str | None) -> tuple[Continuation
         raise errors.UnknownPinToken
     if token.is_expired(context.now):
         raise errors.ExpiredPinToken
-    account = accounts.by_uid(context, token.uid)
+    account = account_store.by_uid(context, token.uid)
     is_over = account is None or (account.password_changed_at and account.password_changed_at > token.created_at)
     if account is None or is_over or account.has_pin:
         raise errors.UnknownPinToken

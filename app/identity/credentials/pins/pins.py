@@ -10,7 +10,7 @@ from app.contract.pins.settings import Pins
 from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import account_locks, attempt_limit, notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.directory.accounts import account_store, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
@@ -55,7 +55,9 @@ def hash_new_pin(context: Context, pin: str, name: str = "pin") -> str:
     return context.hashing.hash(digits)
 
 
-def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *, is_lock_solved: bool = False) -> None:
+def check(
+    context: Context, account: Account, pin: str, refusal_class: type[ApiError], *, is_lock_solved: bool = False
+) -> None:
     """Verify a PIN in the request's transaction. Call it before any write. Wrong PINs count like wrong passwords.
 
     A right one takes back only its own attempt; the caller knows whether the sign-in is complete.
@@ -63,7 +65,7 @@ def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *
     Raises:
         NoPin: the account has none.
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: it is locked, or this attempt locks it.
-        wrong: the PIN is wrong.
+        refusal_class: the PIN is wrong.
     """
     if not is_lock_solved:
         account_locks.refuse_locked(context, account)
@@ -73,7 +75,7 @@ def check(context: Context, account: Account, pin: str, wrong: type[ApiError], *
     attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     context.work.release_connection()
     if not context.hashing.is_match(stored, typed_code(pin)):
-        refusal, attempts = attempt_limit.record_failure(context, account, attempt, wrong())
+        refusal, attempts = attempt_limit.record_failure(context, account, attempt, refusal_class())
         context.audit.record("pin.refused", uid=account.uid, attempts=attempts)
         raise refusal
     if attempt is None:

@@ -10,7 +10,7 @@ from app.identity.credentials.second_factors.authenticators import push
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors, ChallengeOptions
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.second_factors import RequiredFactor, available_kinds, enrolled_kinds
-from app.identity.directory.accounts.identifiers import mask_email, mask_phone
+from app.identity.directory.accounts.identifiers import mask_email
 from app.identity.platform.context import Context
 
 
@@ -106,13 +106,3 @@ def _qr_code(context: Context, uri: str) -> str:
     settings = context.tenant.settings.totp
     code = segno.make(uri, error="m", micro=False)
     return code.svg_data_uri(scale=settings.qr_code_width / code.symbol_size(border=4)[0] if settings else 4, border=4)
-
-
-__all__ = [
-    "challenge_members",
-    "enrolment_members",
-    "enrolled_flags",
-    "mask_email",
-    "mask_phone",
-    "settings_members",
-]

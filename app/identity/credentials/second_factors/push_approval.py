@@ -19,7 +19,7 @@ from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators import push
 from app.identity.credentials.second_factors.authenticators.push import APPROVED, DENIED, FAILED
-from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform import continuation_tokens
@@ -44,7 +44,7 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
     pending = push.by_registration_token(context, req.token)
     push.refuse_unreachable(context, req.device_type)
     _public_key(req.public_key)
-    account = accounts.by_uid(context, pending.uid)
+    account = account_store.by_uid(context, pending.uid)
     if account is None:
         raise errors.WrongPushToken
     facts: dict[str, Any] = {
@@ -71,7 +71,7 @@ def answer_request(context: Context, req: DeviceAnswer) -> None:
             request.
     """
     request, device = _find_open_request(context, req.second_factor_authentication_token)
-    account = accounts.by_uid(context, request.uid)
+    account = account_store.by_uid(context, request.uid)
     if account is None:
         raise errors.WrongPushToken
     number = request.facts.get("number")

@@ -106,7 +106,7 @@ def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[F
 
 def kinds_of_account(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:
     """Return the kinds with which an account can pass a second factor; none if the tenant has two-factor sign-in disabled.
-    `channel`: as in `required_factor`.
+    `channel`: as in `factor_required_by_settings`.
     """
     settings = context.tenant.settings
     if settings.two_factor == "disabled":
@@ -114,7 +114,7 @@ def kinds_of_account(context: Context, account: Account, channel: FactorKind | N
     return enrolled_kinds(settings, of_account(context, account, used_channel=channel))
 
 
-def required_factor(
+def factor_required_by_settings(
     context: Context,
     account: Account,
     channel: FactorKind | None = None,

@@ -18,7 +18,7 @@ LIFETIME: Final = timedelta(minutes=5)
 
 def issue(context: Context, account: Account, by: StepUpMethod) -> ValidationToken:
     """Return a new validation token, and record the step-up on the caller's access token."""
-    tokens.record_step_up(context, context.token_holder)
+    tokens.record_reauthentication(context, context.token_holder)
     token = continuation_tokens.issue(
         context, ContinuationPurpose.STEP_UP, account.uid, lifetime=LIFETIME, facts={"by": by.value}
     )

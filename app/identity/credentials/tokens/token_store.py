@@ -196,7 +196,7 @@ def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
     )
 
 
-def record_step_up(work: UnitOfWork, token_hash: str, at: int) -> None:
+def record_reauthentication(work: UnitOfWork, token_hash: str, at: int) -> None:
     """Store the time of a step-up, in seconds since 1970, with all tokens of the access token's family."""
     family_id = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).scalar_subquery()
     for table in (access_tokens, refresh_tokens):

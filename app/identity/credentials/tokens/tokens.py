@@ -241,9 +241,9 @@ def prolong(context: Context, holder: TokenHolder, seconds: int | None) -> datet
     return ends
 
 
-def record_step_up(context: Context, holder: TokenHolder) -> None:
+def record_reauthentication(context: Context, holder: TokenHolder) -> None:
     """Record a step-up at this moment on every token of the token's family."""
-    token_store.record_step_up(context.work, holder.token_hash, int(context.now.timestamp()))
+    token_store.record_reauthentication(context.work, holder.token_hash, int(context.now.timestamp()))
 
 
 def revoke_access(context: Context, token_hash: str) -> bool:

@@ -175,13 +175,13 @@ def set_verified(context: Context, uid: str, kind: str, value: str | None, is_ve
 
 def change_email_identifiers(context: Context, uid: str, before: EmailList, after: EmailList) -> None:
     """Write the identifiers of an account whose addresses change. Raises IdentifierTaken."""
-    stored = {form: is_verified for _, form, is_verified in before.identifiers()}
-    requested = {form: is_verified for _, form, is_verified in after.identifiers()}
-    for form in sorted(stored.keys() - requested.keys()):
-        remove_identifiers(context, uid, EMAIL, form)
-    for form in sorted(stored.keys() & requested.keys()):
-        if stored[form] != requested[form]:
-            set_verified(context, uid, EMAIL, form, requested[form])
+    stored = {normalized: is_verified for _, normalized, is_verified in before.identifiers()}
+    requested = {normalized: is_verified for _, normalized, is_verified in after.identifiers()}
+    for normalized in sorted(stored.keys() - requested.keys()):
+        remove_identifiers(context, uid, EMAIL, normalized)
+    for normalized in sorted(stored.keys() & requested.keys()):
+        if stored[normalized] != requested[normalized]:
+            set_verified(context, uid, EMAIL, normalized, requested[normalized])
     add_identifiers(context, uid, [item for item in after.identifiers() if item[1] not in stored])
 
 

@@ -10,17 +10,12 @@ from app.contract import errors
 from app.contract.auth import READS_TOKENS
 from app.contract.profile import PROVIDER_TOKENS, Profile
 from app.identity.directory.accounts import account_store, identifiers
-from app.identity.directory.accounts.account import Account, full_name
-from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normalize
-from app.identity.directory.accounts.profile.profile_document import claimable_of, entered_of, profile_of
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME
+from app.identity.directory.accounts.profile.profile_document import profile_of
 from app.identity.directory.accounts.profile.selected_fields import project
 from app.identity.platform import powers
 from app.identity.platform.context import Context
-
-
-def by_uid(context: Context, uid: str) -> Account | None:
-    """Return the account with this id."""
-    return account_store.by_uid(context, uid)
 
 
 def by_uids(context: Context, uids: Collection[str]) -> dict[str, Account]:
@@ -40,8 +35,8 @@ def is_email(value: str) -> bool:
 
 def by_email(context: Context, value: str) -> Account | None:
     """Return the account with this address, in any spelling."""
-    form = identifiers.normalize_email(value)
-    return account_store.by_identifier(context, EMAIL, form) if form else None
+    normalized = identifiers.normalize_email(value)
+    return account_store.by_identifier(context, EMAIL, normalized) if normalized else None
 
 
 def by_emails(context: Context, forms: Collection[str]) -> dict[str, Account]:
@@ -50,13 +45,13 @@ def by_emails(context: Context, forms: Collection[str]) -> dict[str, Account]:
 
 
 def by_username(context: Context, value: str) -> Account | None:
-    form = identifiers.normalize_username(value)
-    return account_store.by_identifier(context, USERNAME, form) if form else None
+    normalized = identifiers.normalize_username(value)
+    return account_store.by_identifier(context, USERNAME, normalized) if normalized else None
 
 
 def by_phone(context: Context, value: str) -> Account | None:
-    form = identifiers.normalize_phone(value)
-    return account_store.by_identifier(context, PHONE, form) if form else None
+    normalized = identifiers.normalize_phone(value)
+    return account_store.by_identifier(context, PHONE, normalized) if normalized else None
 
 
 def current(context: Context) -> Account:
@@ -108,12 +103,12 @@ def require_by_identifier(context: Context, *, email: str | None, username: str 
         MalformedEmail: the email cannot be one.
         UnknownAccount, UnknownUsername, UnknownPhone: no account has it.
     """
-    provided = [name for name, value in (("email", email), ("username", username), ("phone", phone)) if value]
-    if not provided:
+    names = [name for name, value in (("email", email), ("username", username), ("phone", phone)) if value]
+    if not names:
         raise errors.IdentifierMissing
-    if len(provided) > 1:
+    if len(names) > 1:
         raise errors.BadParameter(
-            f"The {provided[1]} must not stand beside {provided[0]}: exactly one identifier is expected."
+            f"The {names[1]} must not stand beside {names[0]}: exactly one identifier is expected."
         )
     if email:
         return require_by_email(context, email)
@@ -182,27 +177,3 @@ def signed_in_profile(context: Context, account: Account) -> dict[str, Any]:
         locked_until=None,
     )
     return {**profile_of(after), "FirstLogin": account.logins == 0}
-
-
-__all__ = [
-    "by_email",
-    "by_phone",
-    "by_uid",
-    "by_username",
-    "claimable_of",
-    "entered_of",
-    "current",
-    "full_name",
-    "is_email",
-    "normalize",
-    "profile_for_owner",
-    "profile_for_server",
-    "profile_of",
-    "project",
-    "record_password_strength",
-    "require",
-    "require_by_email",
-    "require_by_identifier",
-    "require_by_profile_id",
-    "signed_in_profile",
-]

@@ -25,8 +25,8 @@ class EmailAddress:
     """Requested: it counts, and identifies the account, once it is verified."""
 
     @property
-    def form(self) -> str:
-        """The normalized address; a malformed one has a form that no account has."""
+    def normalized(self) -> str:
+        """The normalized address; of a malformed one a text that no account has."""
         return normalize(EMAIL, self.value)
 
     @property
@@ -55,7 +55,8 @@ class EmailList:
         """Decode the columns of an account. `email_verified` decides about the primary address, whatever its entry says."""
         primary, found = normalize_email(email or ""), map(EmailAddress.read, emails)
         return cls(
-            tuple(replace(item, is_verified=email_verified) if item.form == primary else item for item in found), email
+            tuple(replace(item, is_verified=email_verified) if item.normalized == primary else item for item in found),
+            email,
         )
 
     @classmethod
@@ -72,7 +73,7 @@ class EmailList:
     @property
     def forms(self) -> tuple[str, ...]:
         """The normalized addresses."""
-        return tuple(item.form for item in self.addresses)
+        return tuple(item.normalized for item in self.addresses)
 
     @property
     def present(self) -> tuple[EmailAddress, ...]:
@@ -87,25 +88,25 @@ class EmailList:
     def verified(self) -> tuple[EmailAddress, ...]:
         return tuple(item for item in self.present if item.is_verified)
 
-    def find(self, form: str | None) -> EmailAddress | None:
+    def find(self, normalized: str | None) -> EmailAddress | None:
         """Return the address with this normal form, pending ones included."""
-        return next((item for item in self.addresses if item.form == form), None)
+        return next((item for item in self.addresses if item.normalized == normalized), None)
 
-    def others(self, form: str | None) -> tuple[EmailAddress, ...]:
+    def others(self, normalized: str | None) -> tuple[EmailAddress, ...]:
         """Return all other addresses."""
-        return tuple(item for item in self.addresses if item.form != form)
+        return tuple(item for item in self.addresses if item.normalized != normalized)
 
     def is_primary(self, item: EmailAddress) -> bool:
-        return item.form == normalize_email(self.primary or "")
+        return item.normalized == normalize_email(self.primary or "")
 
-    def is_verified(self, form: str | None) -> bool:
+    def is_verified(self, normalized: str | None) -> bool:
         """Return whether the account has this normalized address, verified."""
-        found = self.find(form)
+        found = self.find(normalized)
         return found is not None and found.is_verified and not found.is_pending
 
     def is_removable(self, item: EmailAddress) -> bool:
         """Return whether an address remains without this one, and a verified one if this one is verified."""
-        left = EmailList(self.others(item.form))
+        left = EmailList(self.others(item.normalized))
         return item.is_pending or bool(left.verified if item.is_verified else left.present)
 
     # After a change.
@@ -122,12 +123,12 @@ class EmailList:
 
     def with_pending(self, *requested: EmailAddress) -> EmailList:
         """Add addresses that count once they are verified, in place of equal ones."""
-        kept = tuple(item for item in self.addresses if item.form not in {new.form for new in requested})
+        kept = tuple(item for item in self.addresses if item.normalized not in {new.normalized for new in requested})
         return replace(self, addresses=(*kept, *(replace(item, is_pending=True) for item in requested)))
 
     def with_verified(self, item: EmailAddress) -> EmailList:
         """Mark an address as verified, or add it; it is the primary one if there is none."""
-        is_first, found = self.primary is None, self.find(item.form)
+        is_first, found = self.primary is None, self.find(item.normalized)
         if is_first and (found is None or found.is_pending):
             kind = "Primary"
         elif found is not None and found.is_pending and item.is_of_primary_type:
@@ -136,17 +137,19 @@ class EmailList:
             kind = item.type
         proved = replace(item, type=kind, is_verified=True, is_pending=False)
         if is_first:
-            return EmailList((proved, *self.others(item.form)), proved.value)
+            return EmailList((proved, *self.others(item.normalized)), proved.value)
         return self._replaced(proved) if found is not None else replace(self, addresses=(*self.addresses, proved))
 
     def with_primary_verified(self, *, is_verified: bool) -> EmailList:
         kept = (replace(item, is_verified=is_verified) if self.is_primary(item) else item for item in self.addresses)
         return replace(self, addresses=tuple(kept))
 
-    def without_right_to(self, form: str) -> EmailList:
+    def without_right_to(self, normalized: str) -> EmailList:
         """Make an address pending, because another account verified it; the first verified one is primary instead."""
-        left = tuple(replace(item, is_pending=True) if item.form == form else item for item in self.addresses)
-        if normalize_email(self.primary or "") != form:
+        left = tuple(
+            replace(item, is_pending=True) if item.normalized == normalized else item for item in self.addresses
+        )
+        if normalize_email(self.primary or "") != normalized:
             return replace(self, addresses=left)
         first = next(iter(EmailList(left).verified), None)
         return EmailList(left, first.value if first else None)
@@ -158,7 +161,7 @@ class EmailList:
             verified: normalized addresses that are verified by this change.
         """
         known = [
-            replace(item, is_verified=item.form in verified or self.is_verified(item.form))
+            replace(item, is_verified=item.normalized in verified or self.is_verified(item.normalized))
             if not item.is_pending
             else item
             for item in items
@@ -176,21 +179,25 @@ class EmailList:
 
     def merged_by_type(self, provided: EmailList) -> list[EmailAddress]:
         """Return these addresses and the provided ones, which take the place of the first of their type."""
-        new = {item.form: item for item in provided}
+        new = {item.normalized: item for item in provided}
         types = {item.type.lower() for item in provided}
         merged: list[EmailAddress] = []
         for item in self.addresses:
             if item.type.lower() in types:
                 merged += [
-                    new.pop(form) for form, given in list(new.items()) if given.type.lower() == item.type.lower()
+                    new.pop(normalized)
+                    for normalized, given in list(new.items())
+                    if given.type.lower() == item.type.lower()
                 ]
-            elif item.form not in provided.forms:
+            elif item.normalized not in provided.forms:
                 merged.append(item)
         merged += new.values()
         return sorted(merged, key=lambda item: not item.is_of_primary_type)
 
     def _replaced(self, item: EmailAddress) -> EmailList:
-        return replace(self, addresses=tuple(item if item.form == old.form else old for old in self.addresses))
+        return replace(
+            self, addresses=tuple(item if item.normalized == old.normalized else old for old in self.addresses)
+        )
 
     # As stored.
 
@@ -207,4 +214,4 @@ class EmailList:
 
     def identifiers(self) -> list[tuple[str, str, bool]]:
         """Return (kind, normalized value, is_verified) of each address that identifies the account."""
-        return [(EMAIL, item.form, item.is_verified) for item in self.present]
+        return [(EMAIL, item.normalized, item.is_verified) for item in self.present]

@@ -64,9 +64,9 @@ def masked(text: str) -> str:
 
 def normalize_username(text: str) -> str | None:
     """Return a username in NFKC and case-folded; None if empty, too long or not allowed."""
-    form = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    form = unicodedata.normalize("NFKC", form.casefold())
-    return form if is_username_length(form) and is_username_format(form) else None
+    normalized = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    normalized = unicodedata.normalize("NFKC", normalized.casefold())
+    return normalized if is_username_length(normalized) and is_username_format(normalized) else None
 
 
 def is_username_length(text: str) -> bool:
@@ -105,10 +105,12 @@ def display_phone(text: str) -> str:
     """Return a number in the international display format; any other text unchanged."""
     import phonenumbers
 
-    form = normalize_phone(text)
-    if form is None:
+    normalized = normalize_phone(text)
+    if normalized is None:
         return text
-    return phonenumbers.format_number(phonenumbers.parse(form, None), phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+    return phonenumbers.format_number(
+        phonenumbers.parse(normalized, None), phonenumbers.PhoneNumberFormat.INTERNATIONAL
+    )
 
 
 def is_well_formed_uid(text: str) -> bool:

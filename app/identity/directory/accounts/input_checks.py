@@ -23,16 +23,16 @@ def require_parameter(name: str, value: str | None) -> str:
     return value
 
 
-def emails(provided: Sequence[EmailEntry]) -> EmailList:
+def emails(entries_sent: Sequence[EmailEntry]) -> EmailList:
     """Validate the addresses and return them, the primary one first.
 
     Raises EmailTypeMissing, MalformedEmail, EmailTwice for a duplicate address, PrimaryEmailTwice for more than one Primary.
     """
-    if any(not (entry.type or "").strip() for entry in provided):
+    if any(not (entry.type or "").strip() for entry in entries_sent):
         raise errors.EmailTypeMissing
-    ordered = sorted(provided, key=lambda entry: not _is_primary(entry))
+    ordered = sorted(entries_sent, key=lambda entry: not _is_primary(entry))
     forms = [identifiers.normalize_email(entry.value or "") or "" for entry in ordered]
-    if "" in forms or any(confusables.has_invisible_character(form) for form in forms):
+    if "" in forms or any(confusables.has_invisible_character(normalized) for normalized in forms):
         raise errors.MalformedEmail
     if len(set(forms)) < len(forms):
         raise errors.EmailTwice
@@ -56,27 +56,27 @@ def username(settings: TenantSettings, text: str, current: str | None = None) ->
     """
     if not identifiers.is_username_length(text):
         raise errors.MalformedUsername
-    form = identifiers.normalize_username(text)
-    if form is None:
+    normalized = identifiers.normalize_username(text)
+    if normalized is None:
         raise (
             errors.UsernameFormatRefused
             if identifiers.is_username_length(text.casefold())
             else errors.MalformedUsername
         )
-    is_number = settings.phone_login and identifiers.looks_like_phone(form)
-    if form != current and (
-        is_number or confusables.has_invisible_character(text) or not confusables.is_single_script(form)
+    is_number = settings.phone_login and identifiers.looks_like_phone(normalized)
+    if normalized != current and (
+        is_number or confusables.has_invisible_character(text) or not confusables.is_single_script(normalized)
     ):
         raise errors.UsernameFormatRefused
-    return form
+    return normalized
 
 
 def phone(text: str) -> str:
     """Return the phone number as E.164; raises MalformedPhone."""
-    form = identifiers.normalize_phone(text)
-    if form is None:
+    normalized = identifiers.normalize_phone(text)
+    if normalized is None:
         raise errors.MalformedPhone
-    return form
+    return normalized
 
 
 def uid(settings: TenantSettings, requested: str | None) -> str:

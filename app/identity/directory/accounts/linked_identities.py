@@ -303,29 +303,3 @@ def _entry(item: Identity, read_at: str | None) -> dict[str, Any]:
         "ProfileModifiedDate": modified_at,
         "LastLoginDate": used_at,
     }
-
-
-__all__ = [
-    "MAX_IDENTITIES",
-    "OWN_PROVIDER",
-    "REGISTERED_BY",
-    "IdentifierTaken",
-    "Identity",
-    "NotLinked",
-    "ProviderIdentity",
-    "TooManyIdentities",
-    "can_sign_in_without",
-    "find_account",
-    "is_known",
-    "link",
-    "of",
-    "pending_identity",
-    "profile_entries",
-    "provider_name",
-    "providers_of",
-    "record_use",
-    "unlink",
-    "unlink_all",
-    "update_profile",
-    "without_taken_identities",
-]

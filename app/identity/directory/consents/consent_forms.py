@@ -54,7 +54,7 @@ def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[C
     return tuple(due)
 
 
-def parse(settings: TenantSettings, provided: ConsentAnswers) -> Answers:
+def parse(settings: TenantSettings, consent_answers: ConsentAnswers) -> Answers:
     """Parse answers; an option that is not mentioned counts as declined.
 
     Raises:
@@ -62,10 +62,10 @@ def parse(settings: TenantSettings, provided: ConsentAnswers) -> Answers:
         ConsentRefused: no form is named, an option is duplicate or belongs to none of them, or a mandatory option is not
             accepted.
     """
-    forms = tuple(_find_form(settings, event) for event in provided.events)
+    forms = tuple(_find_form(settings, event) for event in consent_answers.events)
     if not forms or len({form.event for form in forms}) < len(forms):
         raise errors.ConsentRefused("Each answered form stands once in Events.")
-    chosen = _chosen(provided.data)
+    chosen = _chosen(consent_answers.data)
     offered = {option.id for form in forms for option in form.options}
     if unknown := chosen.keys() - offered:
         raise errors.ConsentRefused(f"{min(unknown)} is no option of the forms in Events.")
@@ -77,7 +77,7 @@ def parse(settings: TenantSettings, provided: ConsentAnswers) -> Answers:
 
 def submit(context: Context, account: Account, answers: Answers, *, suppress_webhook: bool) -> Account:
     """Store answers and return the changed account; unchanged answers add no log entry. Raises TooManyRequests."""
-    context.spend("consents", CHANGES, account.uid)
+    context.count_against("consents", CHANGES, account.uid)
     forms, choices = answers
     fresh = _locked(context, account)
     stored = account_consents.of_account(fresh)
@@ -102,7 +102,7 @@ def change(context: Context, account: Account, answers: Sequence[ConsentAnswer],
         ConsentRefused: an option is duplicate, mandatory, or on no form that the account has answered.
         TooManyRequests: too many changes.
     """
-    context.spend("consents", CHANGES, account.uid)
+    context.count_against("consents", CHANGES, account.uid)
     chosen, forms = _chosen(answers), context.tenant.settings.consent_forms
     fresh = _locked(context, account)
     stored = account_consents.of_account(fresh)
@@ -137,13 +137,13 @@ def history(context: Context, account: Account) -> list[dict[str, Any]]:
     return [*consent_log.of_account(context, account.uid), *([first] if first else [])]
 
 
-def parse_optional(context: Context, provided: ConsentAnswers | None) -> Answers | None:
+def parse_optional(context: Context, consent_answers: ConsentAnswers | None) -> Answers | None:
     """Parse the answers of a registration request; None without answers or forms.
 
     Raises NoConsentForm, ConsentRefused.
     """
     settings = context.tenant.settings
-    return parse(settings, provided) if provided is not None and settings.consent_forms else None
+    return parse(settings, consent_answers) if consent_answers is not None and settings.consent_forms else None
 
 
 def at_registration(context: Context, answers: Answers | None, *, is_own: bool = True) -> dict[str, Any]:
@@ -174,9 +174,9 @@ def _find_form(settings: TenantSettings, requested: ConsentEvent) -> ConsentForm
     return form
 
 
-def _chosen(provided: Sequence[ConsentAnswer]) -> dict[str, bool]:
-    chosen = {item.consent_option_id: item.is_accepted for item in provided}
-    if len(chosen) < len(provided):
+def _chosen(consent_answers: Sequence[ConsentAnswer]) -> dict[str, bool]:
+    chosen = {item.consent_option_id: item.is_accepted for item in consent_answers}
+    if len(chosen) < len(consent_answers):
         raise errors.ConsentRefused("Each option stands once.")
     return chosen
 

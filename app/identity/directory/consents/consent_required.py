@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.contract import errors
 from app.contract.consents.consent_operations import ConsentAnswers
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_forms
 from app.identity.directory.consents.consent_forms import Answers
@@ -46,18 +46,18 @@ def pending_sign_in(context: Context, text: str) -> tuple[ContinuationToken, Acc
         raise errors.WrongConsentToken
     if token.is_expired(context.now):
         raise errors.ExpiredConsentToken
-    account = accounts.by_uid(context, token.uid)
+    account = account_store.by_uid(context, token.uid)
     if account is None or token.facts["password_changed_at"] != iso(account.password_changed_at):
         raise errors.WrongConsentToken
     return token, account
 
 
-def parse_answers(context: Context, token: ContinuationToken, provided: ConsentAnswers) -> Answers:
+def parse_answers(context: Context, token: ContinuationToken, consent_answers: ConsentAnswers) -> Answers:
     """Parse the answers, which must cover every requested form that still exists.
 
     Raises NoConsentForm, ConsentRefused.
     """
-    answers = consent_forms.parse(context.tenant.settings, provided)
+    answers = consent_forms.parse(context.tenant.settings, consent_answers)
     requested = {event for event in token.facts["events"] if consent_forms.form_of(context.tenant.settings, event)}
     if missing := requested - {form.event for form in answers[0]}:
         raise errors.ConsentRefused(f"The form for {min(missing)} is not answered.")

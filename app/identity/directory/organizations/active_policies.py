@@ -131,7 +131,8 @@ def shortest_lifetimes(
 
 
 def shortest_lifetimes_of(context: Context, uid: str) -> tuple[int | None, int | None]:
-    """Return the lifetimes as `shortened` does where only the account's id is known; one statement more in a tenant with organizations."""
+    """Return the lifetimes as `shortest_lifetimes` does where only the account's id is known; one statement more in a tenant with
+    organizations."""
     is_on = context.tenant.settings.organizations.enabled
     return shortest_lifetimes(context, account_store.by_uid(context, uid) if is_on else None)
 

@@ -86,7 +86,7 @@ def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
     if not forms or not context.tenant.settings.organizations.enabled:
         return
     joined = membership_domains.of_tenant(context).automatic
-    for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
+    for domain in {normalized.rpartition("@")[2] for normalized in forms} & joined.keys():
         yield from of_new_members(context, joined[domain])
     invitations = invitation_store.open_to(context, forms, _MAX_INVITATIONS)
     yield from of_roles(context, {role_id for invitation in invitations for role_id in invitation.role_ids})

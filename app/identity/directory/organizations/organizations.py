@@ -89,24 +89,24 @@ def create(
 def update(context: Context, req: UpdateOrganization, by: str | None = None) -> OrganizationRecord:
     """Change an organization. Raises as `create` does, and DomainInUse, UnknownOrganization, OrganizationInactive."""
     organization = require_active(context, req.org_id)
-    provided = req.model_fields_set - {"org_id"}
+    member_names = req.model_fields_set - {"org_id"}
     values: dict[str, Any] = {}
     if req.name is not None:
         values["name"] = organization_names.checked(req.name)
-    if "metadata" in provided:
+    if "metadata" in member_names:
         values["metadata"] = checked_metadata(req.metadata)
     requested = None
-    if "domains" in provided:
+    if "domains" in member_names:
         stored = domains.of_organizations(context, [organization.org_id])[organization.org_id]
         requested = _domains(context, req.domains or [], {domain.domain for domain in stored})
     organization = lock_active(context, req.org_id, is_alone=True)
-    if "display" in provided:
+    if "display" in member_names:
         merged_display = merged(organization.display, req.display) if req.display is not None else {}
         values["display"] = checked_display(Display.model_validate(merged_display))
     changed = _found(organization_store.change(context, organization.org_id, values))
     if requested is not None:
         domains.replace_all(context, organization, requested, by=by)
-    context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(provided))
+    context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(member_names))
     return changed
 
 
@@ -134,17 +134,17 @@ def active(organization: OrganizationRecord) -> OrganizationRecord:
     return organization
 
 
-def checked_display(provided: Display | None) -> dict[str, Any]:
+def checked_display(display: Display | None) -> dict[str, Any]:
     """Return the stored look. Raises BadField for a name that imitates another."""
-    shown = provided or Display()
+    shown = display or Display()
     if shown.name is not None:
         shown = shown.model_copy(update={"name": organization_names.checked(shown.name, "Display.Name")})
     return shown.model_dump(by_alias=True, exclude_none=True)
 
 
-def checked_metadata(provided: dict[str, Any] | None) -> dict[str, Any]:
+def checked_metadata(metadata: dict[str, Any] | None) -> dict[str, Any]:
     """Return the stored metadata. Raises BadField if it is too large or has a number that JSON cannot write."""
-    stored = provided or {}
+    stored = metadata or {}
     if any(not key or len(key) > _MAX_KEY_LENGTH for key in stored):
         raise errors.BadField(f"The Metadata is not formatted correctly: names have 1 to {_MAX_KEY_LENGTH} characters.")
     if not _is_finite(stored):
@@ -157,14 +157,14 @@ def checked_metadata(provided: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _domains(
-    context: Context, provided: Sequence[DomainInput], known: Collection[str] = frozenset()
+    context: Context, domain_inputs: Sequence[DomainInput], known: Collection[str] = frozenset()
 ) -> dict[str, bool]:
     """Return the domains, and whether an administrator states that they are verified; `known` ones have a mail server.
 
     Raises BadField.
     """
-    requested = {domains.checked(item.domain_name): item.is_verified for item in provided}
-    if len(requested) < len(provided):
+    requested = {domains.checked(item.domain_name): item.is_verified for item in domain_inputs}
+    if len(requested) < len(domain_inputs):
         raise errors.BadField("The Domains are not formatted correctly: a domain is listed twice.")
     if context.client is not None and any(requested.values()):
         raise errors.BadField("The IsVerified is not accepted from a client id and secret: verify the domain by DNS.")

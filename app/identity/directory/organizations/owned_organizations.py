@@ -59,7 +59,7 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
         raise errors.OrganizationCreationOff
     if not just_in_time_membership.verified_domains(account):
         raise errors.EmailUnverified
-    context.spend("organization_create", MAX_CREATIONS, account.uid)
+    context.count_against("organization_create", MAX_CREATIONS, account.uid)
     checked = organization_names.checked(name)
     if not account_store.mark_member(context, account.uid):  # of two at once, the second counts the first's
         raise errors.NotAuthenticated
@@ -91,7 +91,7 @@ def change(
     """
     stored = _owned(context, actor, org_id)
     if not all(is_name_of(stored, item) for item in (name, display_name or stored.name)):
-        context.spend("organization_create", MAX_CREATIONS, actor.uid)
+        context.count_against("organization_create", MAX_CREATIONS, actor.uid)
     namesake = organization_store.by_name(context, display_name) if display_name else None
     if namesake is not None and namesake.org_id != org_id:
         raise errors.OrganizationNameTaken("The Display.Name is the name of another organization.")

@@ -40,34 +40,34 @@ def change(context: Context, req: SetPolicies) -> Policies:
 
 
 def check(
-    context: Context, organization: OrganizationRecord | None, provided: Policies, policies: Policies | None = None
+    context: Context, organization: OrganizationRecord | None, requested: Policies, policies: Policies | None = None
 ) -> None:
     """Check given policies, and all of them together if others stay; None: of an organization that does not exist yet.
 
     Raises BadField, MfaPolicyConflict, JitWithoutConnection.
     """
-    password = (policies or provided).password_policy
+    password = (policies or requested).password_policy
     shortest, longest = password.min_length, password.max_length
     if shortest is not None and longest is not None and shortest > longest:
         raise errors.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
-    if (methods := provided.method_policy.allowed_methods) is not None:
+    if (methods := requested.method_policy.allowed_methods) is not None:
         sign_in_methods.check(context.tenant.settings, methods)
-    mode = provided.mfa_policy.enforcement_mode
+    mode = requested.mfa_policy.enforcement_mode
     if mode is not None and not is_mode_allowed(context.tenant.settings, mode):
         raise errors.MfaPolicyConflict
-    if provided.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
+    if requested.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
         raise errors.JitWithoutConnection
 
 
-def _check_role(context: Context, organization: OrganizationRecord, provided: Policies) -> None:
-    role_id = provided.member_policy.default_member_role
+def _check_role(context: Context, organization: OrganizationRecord, requested: Policies) -> None:
+    role_id = requested.member_policy.default_member_role
     if role_id is not None:
-        found = (
+        role = (
             organization_role_store.by_ids(context, [role_id], is_locked=True)
             if organization_names.is_id(organization_names.ROLE, role_id)
             else []
         )
-        if not found or not found[0].fits(organization.org_id):
+        if not role or not role[0].fits(organization.org_id):
             raise errors.WrongDefaultMemberRole
 
 

@@ -172,7 +172,7 @@ def unassign(context: Context, account: Account, unwanted: Iterable[str]) -> Non
 
 
 def change_contexts(
-    context: Context, account: Account, provided: Sequence[role_operations.RoleContextInput]
+    context: Context, account: Account, role_contexts: Sequence[role_operations.RoleContextInput]
 ) -> Sequence[Row[Any]]:
     """Add contexts to an account or change those that it has, and return all of them.
 
@@ -184,8 +184,8 @@ def change_contexts(
     """
     _lock(context, account)
     stored = {row.context: row for row in tenant_role_store.contexts_of(context.work, account.uid)}
-    requested = {item.context: item for item in provided}
-    if len(requested) < len(provided):
+    requested = {item.context: item for item in role_contexts}
+    if len(requested) < len(role_contexts):
         raise errors.BadParameter("The parameter rolecontext names a context twice.")
     if not all(name in stored or role_names.is_valid(name) for name in requested):
         raise errors.UnknownRoleContext
@@ -275,12 +275,12 @@ def _locked_context(context: Context, account: Account, name: str) -> Row[Any]:
 
 def _existing(context: Context, requested: Iterable[str]) -> set[str]:
     """Return the names, locked against deletion. Raises UnknownRoleName if one is no role."""
-    found = set(requested)
-    if not all(map(role_names.can_exist, found)) or (
-        found and tenant_role_store.existing(context.work, found) != found
+    existing = set(requested)
+    if not all(map(role_names.can_exist, existing)) or (
+        existing and tenant_role_store.existing(context.work, existing) != existing
     ):
         raise errors.UnknownRoleName
-    return found
+    return existing
 
 
 def _changed(context: Context, account: Account, event: str) -> None:

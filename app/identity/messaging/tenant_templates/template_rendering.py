@@ -79,19 +79,19 @@ class TenantEmailTemplate:
     def _link_and_code_problems(self, rule: placeholders.PlaceholderRule) -> Iterator[tuple[str, str]]:
         """Yield problems of the link and code: a mail without the one it is sent for is useless."""
         template = self.template
-        found, declared = placeholders.carries(self._names(SECTIONS)), template.carries
+        carried, declared = placeholders.carries(self._names(SECTIONS)), template.carries
         if declared and declared not in rule.may_carry:
             yield "carries", _one_of(rule.may_carry) if rule.may_carry else "nothing, for a message of this type"
-        elif rule.may_carry and found not in rule.may_carry:
+        elif rule.may_carry and carried not in rule.may_carry:
             yield "html", _one_of(rule.may_carry)
-        elif declared and found != declared:
+        elif declared and carried != declared:
             yield "html", f"{_CARRIED[declared]}, because carries is {declared}"
         if (
             template.text is not None
-            and found
-            and placeholders.carries(placeholders.placeholder_names(template.text)) != found
+            and carried
+            and placeholders.carries(placeholders.placeholder_names(template.text)) != carried
         ):
-            yield "text", f"{_CARRIED[found]}, as in html"
+            yield "text", f"{_CARRIED[carried]}, as in html"
 
     def _names(self, sections: Collection[str]) -> list[str]:
         return [part.name for part in self._parse(frozenset(sections))[0].parts if isinstance(part, Placeholder)]

@@ -13,10 +13,10 @@ from app.contract.second_factors.pages import account_factor_pages, second_facto
 from app.contract.shared_responses import Posted
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, StepResponse
-from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
+from app.identity.authentication.sign_in import interactions, pending_sign_in, reauthentication_rules
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.authentication.sign_in.recent_authentication import MAX_AGE_FOR_VISITS
+from app.identity.authentication.sign_in.reauthentication_rules import MAX_AGE_FOR_VISITS
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.second_factors import factor_changes, second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -61,7 +61,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
         is_required=factors.is_factor_required,
         has_password=account.password_hash is not None,
-        reauthentication=recent_authentication.required_reauthentication(context, session, account),
+        reauthentication=reauthentication_rules.required_reauthentication(context, session, account),
     )
 
 
@@ -123,7 +123,7 @@ def make_backup_codes(context: Context, req: NoParameters) -> second_factor_page
     """Draft backup codes; just after the enrolment of a factor this needs no other reauthentication."""
     session, account = signed_in_account.require_account(context)
     if not _just_enrolled(context, session, account):
-        recent_authentication.require_for_visit(context, session, account)
+        reauthentication_rules.require_for_visit(context, session, account)
     codes, batch = second_factors.draft_backup_codes(context, account)
     return second_factor_pages.NewBackupCodes(codes=codes, person=label_of(account), batch=batch)
 
@@ -174,7 +174,7 @@ def _one(
 ) -> account_factor_pages.OwnFactorView:
     factors = second_factors.of_account(context, account)
     is_enrolled = second_factors.enabled_authenticator(context, kind).is_enrolled(factors)
-    required = recent_authentication.required_reauthentication(context, session, account)
+    required = reauthentication_rules.required_reauthentication(context, session, account)
     hides = is_enrolled or required is not RequiredReauthentication.NONE or kind in APART
     return account_factor_pages.OwnFactorView(
         person=views.person(context, account),

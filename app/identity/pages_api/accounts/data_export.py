@@ -16,9 +16,10 @@ from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.tokens import tokens
-from app.identity.directory.accounts import accounts, privacy_policy
+from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.email_list import EmailAddress
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.consents import consent_forms
 from app.identity.directory.custom_objects import custom_object_store
 from app.identity.directory.roles import tenant_role_store
@@ -42,7 +43,7 @@ _READABLE_FACTS: Final = frozenset(
 def export_data(context: Context, req: NoParameters) -> security_pages.DataView:
     """Return the document; raises TooManyRequests after five reads in an hour."""
     session, account = signed_in_account.require_account(context)
-    context.spend("own_data", _RATE, account.uid)
+    context.count_against("own_data", _RATE, account.uid)
     context.audit.record("account.data_read", uid=account.uid)
     return security_pages.DataView(data=document(context, session, account))
 
@@ -56,7 +57,7 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         "format": FORMAT,
         "made_at": iso(context.now),
         "tenant": context.tenant.display_name,
-        "profile": accounts.profile_of(account),
+        "profile": profile_document.profile_of(account),
         "addresses": [_address(item) for item in account.email_list],
         "security_questions": [_question(context, item) for item in account.security_answers],
         "second_factors": [_factor(item) for item in credential_store.by_account(context, uid)],

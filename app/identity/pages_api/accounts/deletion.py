@@ -7,7 +7,7 @@ from app.contract.accounts.pages import deletion_pages
 from app.contract.page_models import LinkToken
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.platform.context import Context
 from app.identity.use_cases.accounts import deletion
 from app.kit.clock import iso
@@ -16,7 +16,7 @@ from app.kit.clock import iso
 @deletion_pages.read_deletion.implements
 def read_deletion(context: Context, req: deletion_pages.DeletionLinkRequest) -> deletion_pages.DeletionView:
     token = deletion.peek(context, req.token)
-    account = accounts.by_uid(context, token.uid)
+    account = account_store.by_uid(context, token.uid)
     if account is None or account.is_deleted:
         raise errors.UsedLink
     return deletion_pages.DeletionView(email=account.email or "", days=context.tenant.settings.deletion_days)

@@ -6,7 +6,7 @@ from app.contract import errors
 from app.contract.accounts.pages import email_and_phone_pages
 from app.contract.accounts.pages.email_and_phone_pages import EmailView
 from app.contract.error_groups import SMS_SENDING
-from app.contract.messages.models import Carries
+from app.contract.messages.models import Carries, MailKind
 from app.contract.page_models import SentTo
 from app.contract.shared_responses import Posted
 from app.contract.step_reasons import Channel
@@ -15,12 +15,11 @@ from app.identity.authentication.verification import email_verification, phone_v
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.email_list import EmailAddress
 from app.identity.messaging import messaging, send_limits
-from app.identity.messaging.messaging import MailKind
 from app.identity.pages_api.interactions import pending_verification
 from app.identity.pages_api.signed_in_account import require_account
 from app.identity.platform.context import Context
@@ -63,9 +62,9 @@ def resend_email(context: Context, req: email_and_phone_pages.EmailRequest) -> P
     found = account.email_list.find(identifiers.normalize_email(req.email))
     if found is None:
         raise errors.EmailNotOnProfile
-    if account.email_list.is_verified(found.form):
+    if account.email_list.is_verified(found.normalized):
         raise errors.EmailVerifiedBefore
-    seconds = _wait_for_email(context, account, found.form)
+    seconds = _wait_for_email(context, account, found.normalized)
     try:
         _refuse_too_soon(seconds)
         if found.is_pending:
@@ -83,9 +82,9 @@ def confirm_email(context: Context, req: email_and_phone_pages.EmailCodeRequest)
     try:
         end_after_email_verification(context, change_emails.confirm_code(context, account, req.email, req.code))
     except ApiError as refusal:
-        form = identifiers.normalize_email(req.email)
-        seconds = _wait_for_email(context, account, form)
-        shown = _sent_to(context, account.email_list.find(form), req.email, seconds)
+        normalized = identifiers.normalize_email(req.email)
+        seconds = _wait_for_email(context, account, normalized)
+        shown = _sent_to(context, account.email_list.find(normalized), req.email, seconds)
         raise pending_verification.with_page_data(refusal, shown) from None
     return Posted()
 
@@ -149,14 +148,14 @@ def confirm_phone(context: Context, req: email_and_phone_pages.PhoneCodeRequest)
 
 
 def _view(account: Account, item: EmailAddress, delays: dict[str, int], can_verify: bool) -> EmailView:
-    is_confirmed = account.email_list.is_verified(item.form)
+    is_confirmed = account.email_list.is_verified(item.normalized)
     return EmailView(
         email=item.value,
         is_first=not item.is_pending and account.email_list.is_primary(item),
         is_confirmed=is_confirmed,
         is_pending=item.is_pending,
         can_resend=not is_confirmed and (item.is_pending or can_verify),
-        resend_in_seconds=delays.get(item.form, 0),
+        resend_in_seconds=delays.get(item.normalized, 0),
     )
 
 
@@ -176,15 +175,15 @@ def _carried(context: Context, *, is_pending: bool) -> Carries:
 def _verify_again(context: Context, account: Account, address: str) -> None:
     if context.tenant.settings.email_verification == "disabled":
         raise errors.EmailVerificationOff
-    send_limits.spend_resend(context, account.uid)
+    send_limits.count_resend(context, account.uid)
     try:
         email_verification.send(context, account, VerificationOptions(), email=address)
     except errors.MailLimitReached:
         context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
 
 
-def _wait_for_email(context: Context, account: Account, form: str | None) -> int:
-    return resend_delay.of_account(context, email_verification.KINDS, account.uid).get(form or "", 0)
+def _wait_for_email(context: Context, account: Account, normalized: str | None) -> int:
+    return resend_delay.of_account(context, email_verification.KINDS, account.uid).get(normalized or "", 0)
 
 
 def _refuse_too_soon(seconds: int) -> None:

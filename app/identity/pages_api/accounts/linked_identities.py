@@ -9,7 +9,7 @@ from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.contract.tenants.tenant_pages import ConnectionView
 from app.identity.authentication.federation import offered_connections, unlinking
-from app.identity.authentication.sign_in import recent_authentication
+from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.accounts import account_store, accounts, linked_identities
@@ -30,7 +30,7 @@ def read(context: Context, req: NoParameters) -> identity_pages.OwnIdentities:
         person=views.person(context, account),
         identities=[_shown(context, account, identity) for identity in linked_identities.of(account)],
         connections=_linkable(context, account),
-        reauthentication=recent_authentication.required_reauthentication(context, session, account),
+        reauthentication=reauthentication_rules.required_reauthentication(context, session, account),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import passkey_pages
 from app.contract.shared_responses import Posted
-from app.identity.authentication.sign_in import recent_authentication
+from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.authentication.sign_in.passkeys import passkey_management
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions import sessions
@@ -41,7 +41,7 @@ def read_own(context: Context, req: NoParameters) -> passkey_pages.OwnPasskeys:
             display_name=owner.display_name or owner.name,
             ids=[item.facts["id"] for item in stored],
         ),
-        reauthentication=recent_authentication.required_reauthentication(context, session, account),
+        reauthentication=reauthentication_rules.required_reauthentication(context, session, account),
         has_password=account.password_hash is not None,
         obstacle=_obstacle(context, account, len(stored)),
     )

@@ -8,7 +8,7 @@ from app.identity.authentication.recovery import new_password, password_change, 
 from app.identity.authentication.sign_in import locks, required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.pages_api.signed_in_account import require_account
 from app.identity.platform.context import Context
 
@@ -16,12 +16,12 @@ from app.identity.platform.context import Context
 @recovery_pages.change.implements
 def change_password(context: Context, req: recovery_pages.ChangePasswordRequest) -> recovery_pages.PasswordChanged:
     session = sessions.current(context)
-    account = accounts.by_uid(context, session.uid) if session else None
+    account = account_store.by_uid(context, session.uid) if session else None
     if session is None or account is None:
         raise errors.NotAuthenticated
     if required_actions.blocks_account_pages(context, session, account):
         raise errors.NotAuthenticated
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     changed = password_change.change(context, account, req.old_password, req.new_password, locks.LockSolution())
     others = len(sessions.of_account(context, account.uid)) - 1
     end_sessions_and_tokens(context, changed, except_session=session.session_id)
@@ -32,7 +32,7 @@ def change_password(context: Context, req: recovery_pages.ChangePasswordRequest)
 @recovery_pages.set_first.implements
 def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest) -> recovery_pages.PasswordChanged:
     """Set the first password of an account; it requires a reauthentication, because a session may be stolen."""
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     session, account = require_account(context)
     if account.password_hash is not None:
         raise errors.WrongCurrentPassword

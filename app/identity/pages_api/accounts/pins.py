@@ -12,8 +12,8 @@ from app.contract.recovery.recovery_pages import RecoveryLinkView
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.identity.authentication.recovery import password_reset, pin_reset
-from app.identity.authentication.sign_in import interactions, recent_authentication, sign_in_identifiers
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.authentication.sign_in import interactions, reauthentication_rules, sign_in_identifiers
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.pins import pins
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -34,11 +34,11 @@ def set_at_sign_in(context: Context, req: pin_pages.PinStepRequest) -> StepRespo
         pins.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
-    required = recent_authentication.required_reauthentication(context, session, account)
+    required = reauthentication_rules.required_reauthentication(context, session, account)
     if required is RequiredReauthentication.STRONGER:
         chosen = interactions.save(context, interaction, replace(interaction.state, pin_chosen=True))
         return next_step.advance(context, chosen, session)
-    recent_authentication.require_for_visit(context, *signed_in_account.require_account(context))
+    reauthentication_rules.require_for_visit(context, *signed_in_account.require_account(context))
     pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), pins.SET)
     return next_step.advance(context, interaction, session)
 
@@ -59,7 +59,7 @@ def by_answers(context: Context, req: pin_pages.PinByAnswers) -> Posted:
     answers = {question: text for question, text in req.answers.items() if text.strip()}
     if not context.tenant.settings.security_questions:
         raise errors.SecurityQuestionsOff
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     pin_hash = pins.hash_new_pin(context, req.pin)
@@ -78,6 +78,6 @@ def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
 @pin_pages.reset.implements
 def reset(context: Context, req: pin_pages.PinReset) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     pin_reset.reset_with_link(context, req.token, req.pin)
     return Posted()

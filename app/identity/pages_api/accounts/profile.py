@@ -6,12 +6,12 @@ from app.contract import errors
 from app.contract.accounts.pages import profile_pages
 from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
-from app.identity.authentication.sign_in import recent_authentication, required_actions
+from app.identity.authentication.sign_in import reauthentication_rules, required_actions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.verification import phone_verification
 from app.identity.credentials.tokens import tokens
-from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.identifiers import display_phone
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api import views
 from app.identity.pages_api.accounts import emails_and_phone, security_checkup
@@ -32,9 +32,9 @@ def read_profile(context: Context, req: profile_pages.ProfileRequest) -> profile
     sessions.touch(context, session)
     return profile_pages.ProfileResponse(
         person=views.person(context, account),
-        profile=accounts.entered_of(account),
+        profile=profile_document.entered_of(account),
         has_password=account.password_hash is not None,
-        reauthentication=recent_authentication.required_reauthentication(context, session, account),
+        reauthentication=reauthentication_rules.required_reauthentication(context, session, account),
         answered=list(account.security_answers),
         phone=display_phone(account.phone) if account.phone else None,
         requested_phone=display_phone(requested_number) if requested_number else None,

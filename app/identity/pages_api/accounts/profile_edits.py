@@ -33,12 +33,12 @@ def edit_profile(context: Context, req: profile_pages.ProfileEdit) -> Posted:
 
 @security_pages.edit_answers.implements
 def edit_answers(context: Context, req: security_pages.AnswersEdit) -> Posted:
-    provided = {question: text for question, text in req.answers.items() if text.strip()}
-    if provided:
+    answers = {question: text for question, text in req.answers.items() if text.strip()}
+    if answers:
         change_profile.update(
             context,
             accounts.current(context),
-            UpdateOwnAccount(security_question_answer=provided),
+            UpdateOwnAccount(security_question_answer=answers),
             has_reauthenticated=True,
         )
     return Posted()

@@ -11,8 +11,8 @@ from app.contract.accounts.pages import reauthentication_pages
 from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
-from app.contract.steps import SecondFactorStep, StepResponse, StepUpStep
-from app.identity.authentication.sign_in import interactions, pending_sign_in, recent_authentication
+from app.contract.steps import ReauthenticationStep, SecondFactorStep, StepResponse
+from app.identity.authentication.sign_in import interactions, pending_sign_in, reauthentication_rules
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
@@ -29,29 +29,29 @@ from app.identity.protocols.oauth import oauth_views
 @reauthentication_pages.begin_reauthentication.implements
 def begin(
     context: Context, req: reauthentication_pages.ReauthenticationRequest
-) -> reauthentication_pages.ReauthenticationStep:
+) -> reauthentication_pages.ReauthenticationView:
     if req.interaction_id:
         return _within(context, req.interaction_id)
     session, account = signed_in_account.require_account(context)
-    response = reauthentication_pages.ReauthenticationStep(
+    response = reauthentication_pages.ReauthenticationView(
         person=views.person(context, account),
-        reauthentication=recent_authentication.required_reauthentication(context, session, account),
+        reauthentication=reauthentication_rules.required_reauthentication(context, session, account),
     )
     kinds = second_factors.kinds_of_account(context, account, pending_sign_in.channel_for(session.methods))
     if response.reauthentication is RequiredReauthentication.NONE or not kinds:
         return response
-    interaction, binding = interactions.begin(context, InteractionKind.RETURN, InteractionState(landing=req.landing))
+    interaction, binding = interactions.start(context, InteractionKind.RETURN, InteractionState(landing=req.landing))
     step = _require_second_factor(context, session, account, interaction).model_copy(update={"binding": binding})
     return response.model_copy(update={"next": step})
 
 
-def _within(context: Context, interaction_id: str) -> reauthentication_pages.ReauthenticationStep:
+def _within(context: Context, interaction_id: str) -> reauthentication_pages.ReauthenticationView:
     """Require the second factor before an application gets its response; an account without one continues."""
     interaction, (session, account) = (
         interactions.find(context, interaction_id),
         signed_in_account.require_session(context),
     )
-    response = reauthentication_pages.ReauthenticationStep(
+    response = reauthentication_pages.ReauthenticationView(
         person=oauth_views.person(account), next=next_step.START_AGAIN
     )
     if interaction is None:
@@ -59,7 +59,7 @@ def _within(context: Context, interaction_id: str) -> reauthentication_pages.Rea
     if interaction.is_done:
         return response.model_copy(update={"next": next_step.after_end(session)})
     following = next_step.advance(context, interaction, session)
-    if isinstance(following.step, StepUpStep):
+    if isinstance(following.step, ReauthenticationStep):
         following = _require_second_factor(context, session, account, interaction)
     return response.model_copy(update={"next": following})
 

@@ -6,7 +6,7 @@ from app.contract import errors
 from app.contract.steps import InvitationStep, StepResponse
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations.invitations import join_by_invitation
 from app.identity.directory.organizations.invitations.join_by_invitation import Found
 from app.identity.directory.organizations.memberships import memberships
@@ -62,7 +62,7 @@ def accept(context: Context, interaction: Interaction, session: BrowserSession) 
     if not is_of(interaction):
         return None
     page = StepResponse(step=InvitationStep(), interaction_id=interaction.interaction_id)
-    found, account = invitation_of(context, interaction), accounts.by_uid(context, session.uid)
+    found, account = invitation_of(context, interaction), account_store.by_uid(context, session.uid)
     if found is None or account is None:
         return page
     invitation, organization = found

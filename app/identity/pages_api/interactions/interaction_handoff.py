@@ -11,7 +11,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import HandoffRequest
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import OWN_PROVIDER
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -58,7 +58,7 @@ def with_session(
     """
     if handoff.guid:
         return StepResponse(step=ApproveProgramStep(), interaction_id=interaction.interaction_id)
-    account = accounts.by_uid(context, session.uid)
+    account = account_store.by_uid(context, session.uid)
     if (
         account is None
         or handoff.links
@@ -91,7 +91,7 @@ def decide_handoff(
 ) -> StepResponse:
     """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
     handoff, pending = interaction.state.handoff, pending_identities.pending_for(context, interaction)
-    account = accounts.by_uid(context, session.uid) if session is not None else None
+    account = account_store.by_uid(context, session.uid) if session is not None else None
     if handoff is None or not handoff.guid or not interactions.finish(context, interaction):
         return StepResponse(step=ProfileStep() if session else StartAgainStep())
     is_given = False

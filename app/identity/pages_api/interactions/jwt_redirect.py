@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import JwtRequest
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.tenants.urls.allowed_urls import is_registered_page, with_query
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
@@ -39,7 +39,7 @@ def with_session(
 
 def redirect_with_jwt(context: Context, session: BrowserSession, request: JwtRequest) -> StepResponse:
     """Return the step that takes the JWT to the app, in the client's way. The address is checked again, with the present whitelist."""
-    account = accounts.by_uid(context, session.uid)
+    account = account_store.by_uid(context, session.uid)
     try:
         app = signing.find(context, request.app)
         is_ready = account is not None and is_registered_page(context, request.redirect_uri)

@@ -18,7 +18,8 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import WaitingPage
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -62,7 +63,7 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
     if not _waits_for(interaction, token):
         return None
     try:
-        context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
+        context.refuse_over_limit("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
     except errors.TooManyRequests:
         return None
     return interaction
@@ -94,7 +95,7 @@ def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | No
     if interaction is None:
         return None
     if not hmac.compare_digest(typed_code(typed), number_of(interaction)):
-        context.spend("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
+        context.count_against("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
         context.audit.record("handover.wrong_number", uid=token.uid)
         raise errors.WrongMailCode("The number does not match the one on the waiting page.")
     return interaction

@@ -22,14 +22,14 @@ from app.contract.steps import (
     StartAgainStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import interactions, recent_authentication, required_actions
+from app.identity.authentication.sign_in import interactions, reauthentication_rules, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies, branding
 from app.identity.directory.tenants.urls.allowed_urls import (
@@ -80,10 +80,10 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     step = response.step
     if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.state.pin_chosen):
         return response
-    account = accounts.by_uid(context, session.uid)
+    account = account_store.by_uid(context, session.uid)
     if account is None:
         return response
-    required = recent_authentication.required_reauthentication(context, session, account)
+    required = reauthentication_rules.required_reauthentication(context, session, account)
     if required is not RequiredReauthentication.STRONGER:
         return response
     options = ReauthenticationOptions(person=oauth_views.person(account))
@@ -99,7 +99,7 @@ def _with_person(context: Context, response: StepResponse, session: BrowserSessi
         or session is None
     ):
         return response
-    account = accounts.by_uid(context, session.uid)
+    account = account_store.by_uid(context, session.uid)
     if account is None:
         return response
     return response.model_copy(update={"step": step.model_copy(update={"person": oauth_views.person(account)})})
@@ -181,7 +181,7 @@ def open_return(
         sessions.touch(context, session)
         return to_return_url(context, session, return_url)
     state = InteractionState(return_url=return_url or None, action=action)
-    interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
+    interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     relying_party = return_target(context, return_url)
     return StepResponse(
         step=required or _FIRST_STEPS.get(action, LoginStep)(),

@@ -77,7 +77,7 @@ def prompt_for_method(
     """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
     binding = None
     if interaction is None or interaction.is_done:
-        interaction, binding = interactions.begin(context, InteractionKind.RETURN)
+        interaction, binding = interactions.start(context, InteractionKind.RETURN)
     limit = MethodLimit.model_validate(refusal.data)
     return StepResponse(
         step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
@@ -103,7 +103,7 @@ def _prompt_for_second_factor(
     if open_one is not None:
         interactions.save(context, open_one, state)
         return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)
-    _, binding = interactions.begin(context, InteractionKind.RETURN, state, ids)
+    _, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id, binding=binding)
 
 

@@ -10,9 +10,8 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingIdentity
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.authentication.verification import email_verification
 from app.identity.directory.accounts import account_store, linked_identities
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import NO_ACCOUNT, Context
@@ -107,4 +106,4 @@ def _is_still(account: Account, pending: PendingIdentity) -> bool:
 def _is_identity_of(context: Context, account: Account, pending: PendingIdentity) -> bool:
     email = (pending.claimed.email or "") if pending.claimed.email_verified else ""
     can_link = pending.is_wished and pending.uid == NO_ACCOUNT and context.tenant.settings.account_linking
-    return can_link and bool(email) and email_verification.is_verified(account, email)
+    return can_link and bool(email) and is_verified(account, email)

@@ -18,8 +18,9 @@ from app.identity.authentication.verification import email_verification, phone_v
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.directory.accounts import account_store, identifiers
+from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.messaging import messaging, send_limits
 from app.identity.pages_api.interactions import accept_invitation, link_handoff
@@ -50,7 +51,7 @@ def needs_verification_to_join(context: Context, interaction: Interaction, sessi
     """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
     state = pending_for(context, interaction) if accept_invitation.is_of(interaction) else None
     account = account_store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
-    return state is not None and account is not None and not email_verification.is_verified(account, state.email)
+    return state is not None and account is not None and not is_verified(account, state.email)
 
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
@@ -131,7 +132,7 @@ def resend(context: Context, interaction: Interaction, state: PendingVerificatio
     Mails are counted for the interaction, because the limits of a mailbox reveal whether it has an account, and are silent.
     """
     if state.by == MAIL:
-        send_limits.spend_resend(context, randomness.digest(interaction.interaction_id))
+        send_limits.count_resend(context, randomness.digest(interaction.interaction_id))
     else:
         _send(context, interaction, state)
     return send_if_due(context, interaction, state, is_sent=state.by != MAIL)

@@ -18,7 +18,7 @@ from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors import second_factors
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -32,7 +32,7 @@ def with_methods(context: Context, response: StepResponse) -> StepResponse:
     if not isinstance(form, LoginStep | RegisterStep) or form.reauthentication is None:
         return response
     person = form.reauthentication.person
-    account = accounts.by_uid(context, person.uid)
+    account = account_store.by_uid(context, person.uid)
     if account is None:
         return response
     options = ReauthenticationOptions(person=person, methods=_methods(context, account))
@@ -80,7 +80,7 @@ def _resolves_to(context: Context, name: str, method: str, account: Account) -> 
 def _may_begin(context: Context, account: Account, method: str) -> bool:
     """Return whether a sign-in may begin with the method; not if it is the account's only second factor."""
     try:
-        second_factors.required_factor(
+        second_factors.factor_required_by_settings(
             context, account, FactorKind.SMS if method == SMS else FactorKind.EMAIL, is_reauthentication=True
         )
     except errors.TwoFactorOn:

@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step
@@ -41,17 +41,17 @@ def choose(context: Context, req: account_choice_pages.ChooseAccountRequest) -> 
         return next_step.after_end(sessions.current(context))
     if not account_choice.may_choose(interaction):
         return next_step.START_AGAIN
-    found = browser_sessions.all_sessions(context)
+    sessions_by_uid = browser_sessions.all_sessions(context)
     if req.sign_out:
         return _sign_out(
             context,
             interaction,
-            next((session for session in found if session.session.session_id == req.sign_out), None),
+            next((session for session in sessions_by_uid if session.session.session_id == req.sign_out), None),
         )
-    chosen = next((session for session in found if session.session.session_id == req.account), None)
+    chosen = next((session for session in sessions_by_uid if session.session.session_id == req.account), None)
     if req.account and chosen is None:
         return next_step.advance(context, interaction, sessions.current(context))
-    if chosen is None and len(found) >= browser_sessions.MAX_SESSIONS:
+    if chosen is None and len(sessions_by_uid) >= browser_sessions.MAX_SESSIONS:
         return authorization_endpoint.offer_accounts(context, interaction)
     if chosen is None:
         interaction = interactions.save(context, interaction, account_choice.with_another(context, interaction.state))
@@ -79,7 +79,7 @@ def _sign_out(context: Context, interaction: Interaction, ended: SessionAccount 
 @account_choice_pages.compare.implements
 def compare(context: Context, req: account_choice_pages.FormAccount) -> account_choice_pages.AccountsCompared:
     session = sessions.current(context)
-    account = accounts.by_uid(context, session.uid) if session is not None else None
+    account = account_store.by_uid(context, session.uid) if session is not None else None
     if account is None:
         raise errors.NotAuthenticated
     former = None if account.uid == req.uid else _held(context, req.uid)

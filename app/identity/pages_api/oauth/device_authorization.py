@@ -13,9 +13,9 @@ from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import device_verification
 
 
-@device_pages.start.implements
-def start(context: Context, req: device_pages.UserCode) -> StepResponse:
-    return device_verification.start(context, req.user_code, sessions.current(context))
+@device_pages.begin.implements
+def begin(context: Context, req: device_pages.UserCode) -> StepResponse:
+    return device_verification.begin(context, req.user_code, sessions.current(context))
 
 
 @device_pages.decide.implements

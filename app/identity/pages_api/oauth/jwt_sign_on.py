@@ -27,7 +27,7 @@ def authorize(context: Context, req: jwt_sign_on_operations.JwtAuthorize) -> Ste
 
     The address must be an entry of the whitelist, because it gets a token (decision 0231).
     """
-    context.count("jwt_authorize", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    context.count_request("jwt_authorize", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     if req.client_id.lower() != context.tenant.api_key.lower():
         return StepResponse(step=RefusedStep(error="invalid_client", part=RefusedPart.CLIENT))
     app = signing.find(context, req.app)
@@ -38,7 +38,7 @@ def authorize(context: Context, req: jwt_sign_on_operations.JwtAuthorize) -> Ste
     if session is not None and required is None:
         sessions.touch(context, session)
         return jwt_redirect.redirect_with_jwt(context, session, request)
-    interaction, binding = interactions.begin(context, InteractionKind.RETURN, InteractionState(jwt_app=request))
+    interaction, binding = interactions.start(context, InteractionKind.RETURN, InteractionState(jwt_app=request))
     return StepResponse(
         step=required or LoginStep(),
         interaction_id=interaction.interaction_id,
@@ -55,7 +55,7 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
 
     Raises JwtRefused, JwtWithoutSubject.
     """
-    context.count("jwt_access", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    context.count_request("jwt_access", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     verified, sender = _verified(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
     identity, session = verified.identity, sessions.current(context)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
@@ -66,7 +66,7 @@ def access(context: Context, req: jwt_sign_on_operations.JwtAccess) -> StepRespo
         raise errors.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, verified)
     state = InteractionState(return_url=req.return_url or None)
-    interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
+    interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     connection = OfferedConnection(
         sender.name, sender.provider.app_name, verified.trusts_email, can_reauthenticate=False
     )

@@ -6,7 +6,7 @@ from app.contract.applications.logout_settings import LogoutReason
 from app.contract.sessions.pages import sign_out_pages
 from app.contract.steps import ConfirmSignOutStep, RedirectStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.tenants.urls.allowed_urls import is_allowed
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
@@ -23,7 +23,7 @@ def sign_out(context: Context, req: sign_out_pages.SignOutRequest) -> StepRespon
     session = named if named is not None and (current is None or named.uid != current.uid) else current
     response = rp_initiated.open(context, req, session)
     if isinstance(response.step, ConfirmSignOutStep) and session is not None:
-        account = accounts.by_uid(context, session.uid)
+        account = account_store.by_uid(context, session.uid)
         question = ConfirmSignOutStep(person=oauth_views.person(account) if account else None)
         return response.model_copy(update={"step": question})
     reason: LogoutReason = "rp_logout" if response.relying_party is not None else "idp_logout"

@@ -18,7 +18,7 @@ from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.tokens import token_store, tokens
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.urls.allowed_urls import is_allowed, is_own
 from app.identity.pages_api.oauth import sign_out
@@ -42,7 +42,7 @@ def read_shared_session(context: Context, req: web_sso_pages.SharedSessionReques
     sessions.touch(context, session)
     token = None
     if req.with_token:
-        context.spend("shared_session", _TOKENS, session.session_id)
+        context.count_against("shared_session", _TOKENS, session.session_id)
         ends_with = (session.session_id, session.expires_at)
         token = token_handoff.access_token(context, account, session.methods, "Email", ends_with).access_token
         context.audit.record("shared_session.token", uid=account.uid, origin=req.origin)
@@ -52,8 +52,8 @@ def read_shared_session(context: Context, req: web_sso_pages.SharedSessionReques
     )
 
 
-@web_sso_pages.begin.implements
-def begin_shared_session(context: Context, req: web_sso_pages.SessionByToken) -> web_sso_pages.TokenAccepted:
+@web_sso_pages.start.implements
+def start_shared_session(context: Context, req: web_sso_pages.SessionByToken) -> web_sso_pages.TokenAccepted:
     """Begin a session that is no more than the token: no later authentication, no longer life than the token's family.
 
     A browser that is signed in stays as it is: nothing here exchanges its account.
@@ -64,7 +64,7 @@ def begin_shared_session(context: Context, req: web_sso_pages.SessionByToken) ->
     if req.callback is not None and (not is_allowed(context, req.callback) or is_own(context, req.callback)):
         raise errors.EndpointForbidden
     holder = _holder(context, req.token)
-    account = accounts.by_uid(context, holder.uid) if holder is not None else None
+    account = account_store.by_uid(context, holder.uid) if holder is not None else None
     if holder is None or account is None or not _may_sign_in(context, account):
         return web_sso_pages.TokenAccepted()
     current = sessions.current(context)
@@ -73,7 +73,7 @@ def begin_shared_session(context: Context, req: web_sso_pages.SessionByToken) ->
     stored = {item.session.uid for item in browser_sessions.all_sessions(context)}
     if stored and account.uid not in stored:
         return web_sso_pages.TokenAccepted()
-    session = _begin(context, holder, account, req)
+    session = _start_session(context, holder, account, req)
     return web_sso_pages.TokenAccepted(is_token_valid=session is not None, session=session)
 
 
@@ -86,7 +86,7 @@ def end_shared_session(context: Context, req: web_sso_pages.SharedSignOut) -> we
 
 def _require_site(context: Context, origin: str) -> None:
     """Raise EndpointForbidden unless the tenant shares its sessions, and with this site."""
-    context.count("shared_session_network", context.tenant.settings.limits.web_sso_per_minute_per_address)
+    context.count_request("shared_session_network", context.tenant.settings.limits.web_sso_per_minute_per_address)
     is_site = not origin or (sent_origin(origin) and is_allowed(context, origin))
     if not (context.tenant.settings.web_sso and is_site):
         raise errors.EndpointForbidden
@@ -97,7 +97,7 @@ def _signed_in(context: Context) -> tuple[BrowserSession | None, Account | None]
     session = sessions.current(context)
     if session is None or required_actions.find_first(context, session) is not None:
         return None, None
-    account = accounts.by_uid(context, session.uid)
+    account = account_store.by_uid(context, session.uid)
     is_open = account is not None and account.is_active and not account.is_deleted and not account.login_disabled
     return (session, account) if is_open else (None, None)
 
@@ -116,7 +116,7 @@ def _holder(context: Context, text: str) -> TokenHolder | None:
     return holder if is_whole and holder.actor is None and tokens.is_member(context, holder) else None
 
 
-def _begin(
+def _start_session(
     context: Context, holder: TokenHolder, account: Account, req: web_sso_pages.SessionByToken
 ) -> Session | None:
     """Begin the session; None for a token that began one before, because it stood in an address."""

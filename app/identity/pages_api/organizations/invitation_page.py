@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.interactions import Interaction, Intera
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import branding
 from app.identity.directory.organizations.invitations import email_invitations, granted_roles
@@ -39,7 +39,7 @@ _BY_SESSION: Final = ("join", "switch", "verify")
 @invitation_pages.read.implements
 def read(context: Context, req: invitation_pages.InvitationReference) -> InvitationView:
     session = sessions.current(context)
-    account = accounts.by_uid(context, session.uid) if session is not None else None
+    account = account_store.by_uid(context, session.uid) if session is not None else None
     return _view(context, accept_invitation.by_token_hash(context, _token_hash(context, req)), account)
 
 
@@ -71,7 +71,7 @@ def continue_invitation(context: Context, req: invitation_pages.ContinueInvitati
         invitation=invitation.invitation_id,
         invitation_token_hash=token_hash,
     )
-    interaction, binding = interactions.begin(context, InteractionKind.RETURN, state)
+    interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     step = _first_step(context, interaction, session, req.action)
     return step.model_copy(
         update={
@@ -102,7 +102,7 @@ def _first_step(
     if session is None:
         form = RegisterStep() if action == "register" else LoginStep()
         return StepResponse(step=form, interaction_id=interaction.interaction_id)
-    account = accounts.by_uid(context, session.uid) if action == "verify" else None
+    account = account_store.by_uid(context, session.uid) if action == "verify" else None
     if account is not None and account.email and not account.email_verified:
         awaited = PendingVerification(account.email, account.uid)
         return begin_verification.begin(context, interaction, awaited, is_sent=False)

@@ -34,7 +34,7 @@ def read(context: Context, req: join_request_pages.RequestsRequest) -> join_requ
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     scope, size = managed_organization.load(context, account, req.organization), join_request_pages.REQUESTS_PER_PAGE
-    found = join_request_store.page(context, req.organization, (size + 1, (req.page - 1) * size), OPEN)
+    records = join_request_store.page(context, req.organization, (size + 1, (req.page - 1) * size), OPEN)
     return join_request_pages.RequestsResponse(
         organization=organization_page_views.own(context, account, [scope.actor])[0],
         requests=[
@@ -44,9 +44,9 @@ def read(context: Context, req: join_request_pages.RequestsRequest) -> join_requ
                 domain=item.request.domain,
                 since=iso(item.request.created_at) or "",
             )
-            for item in found[:size]
+            for item in records[:size]
         ],
-        has_more=len(found) > size,
+        has_more=len(records) > size,
         **organization_page_views.account_view(context, session, account),
     )
 

@@ -21,12 +21,12 @@ from app.identity.protocols.oauth.authorize import organization_choice
 def read(context: Context, req: NoParameters) -> account_organization_pages.OwnOrganizations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    found = memberships.of(context, account)
+    own_memberships = memberships.of(context, account)
     return account_organization_pages.OwnOrganizations(
-        organizations=organization_page_views.own(context, account, found) if found else [],
+        organizations=organization_page_views.own(context, account, own_memberships) if own_memberships else [],
         joinable=organization_choice.joinable_organizations(context, account),
         can_create=owned_organizations.may_create(context),
-        creation_problem=owned_organizations.creation_problem(context, account, found),
+        creation_problem=owned_organizations.creation_problem(context, account, own_memberships),
         invitations=account_invitations.hint(account_invitations.pending(context, account)),
         **organization_page_views.account_view(context, session, account),
     )

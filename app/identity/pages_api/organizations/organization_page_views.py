@@ -6,7 +6,7 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.organizations.pages import account_organization_pages, member_pages
-from app.identity.authentication.sign_in import recent_authentication
+from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.memberships import managed_organization, membership_store, memberships
@@ -22,15 +22,15 @@ def account_view(context: Context, session: BrowserSession, account: Account) ->
     """Return the members of an `AccountView`."""
     return {
         "person": views.person(context, account),
-        "reauthentication": recent_authentication.required_reauthentication(context, session, account),
+        "reauthentication": reauthentication_rules.required_reauthentication(context, session, account),
     }
 
 
 def own(
-    context: Context, account: Account, found: list[Membership]
+    context: Context, account: Account, own_memberships: list[Membership]
 ) -> list[account_organization_pages.OwnOrganization]:
     """Return organizations as the account's pages show them, in a fixed number of statements."""
-    ids = [item.organization.org_id for item in found]
+    ids = [item.organization.org_id for item in own_memberships]
     people, owners = memberships.count_people(context, ids), managed_organization.owners_of(context, ids)
     since = membership_store.joined_at(context, account.uid, ids)
     return [
@@ -46,7 +46,7 @@ def own(
             takes_requests=bool(item.organization.policy.jit_policy.require_approval),
             is_last_owner=owners[item.organization.org_id].is_last(account.uid),
         )
-        for item in found
+        for item in own_memberships
     ]
 
 

@@ -43,19 +43,17 @@ def read(
 ) -> sent_invitation_pages.OrganizationInvitations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = (
-        managed_organization.load(context, account, req.organization),
-        sent_invitation_pages.INVITATIONS_PER_PAGE,
-    )
+    scope = managed_organization.load(context, account, req.organization)
+    size = sent_invitation_pages.INVITATIONS_PER_PAGE
     organization, offered = scope.organization, managed_organization.offered_roles(context, req.organization)
     by_email, shared = _found(context, req)
     default = memberships.default_role_ids(context, organization)
-    provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
+    offered_choices = _Given(scope, {item.role.role_id: item for item in offered}, default)
     seats = organization.seats
     return sent_invitation_pages.OrganizationInvitations(
-        invitations=[provided.by_email(context, item) for item in by_email[:size]],
+        invitations=[offered_choices.by_email(context, item) for item in by_email[:size]],
         has_more=len(by_email) > size,
-        links=[provided.shared(item) for item in shared],
+        links=[offered_choices.shared(item) for item in shared],
         roles=[_role(item) for item in offered if scope.can_give(item.permissions)],
         link_roles=[
             _role(item) for item in offered if scope.can_give(item.permissions) and OWN not in item.permissions
@@ -133,10 +131,8 @@ def _found(
         size = sent_invitation_pages.INVITATIONS_PER_PAGE
         found = invitation_store.open_page(context, req.organization, size + 1, (req.page - 1) * size)
         return found, shared_invitation_store.open_of(context, [req.organization])
-    invitation, shared = (
-        invitation_store.by_id(context, req.invitation),
-        shared_invitation_store.by_id(context, req.invitation),
-    )
+    invitation = invitation_store.by_id(context, req.invitation)
+    shared = shared_invitation_store.by_id(context, req.invitation)
     return (
         [item for item in (invitation,) if item is not None and item.org_id == req.organization and item.is_open],
         [item for item in (shared,) if item is not None and item.org_id == req.organization and item.is_open],

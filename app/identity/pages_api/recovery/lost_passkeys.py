@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in import sign_in_identifiers
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.passkeys.options import DISCOVERABLE
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
@@ -22,7 +22,7 @@ from app.identity.platform.context import Context
 def forgot(context: Context, req: passkey_pages.LostPasskeyRequest) -> Posted:
     """Mail a link, with the same response for identifiers with and without passkeys."""
     require_enabled(context)
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     passkey_reset.send_from_page(context, lookup, req.interaction_id)
@@ -32,7 +32,7 @@ def forgot(context: Context, req: passkey_pages.LostPasskeyRequest) -> Posted:
 @passkey_pages.read_lost.implements
 def read_lost(context: Context, req: LinkLookup) -> LinkView:
     stored = one_time_tokens.find_link(context, passkey_reset.KIND, req.token)
-    account = accounts.by_uid(context, stored.uid) if stored is not None else None
+    account = account_store.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
         return LinkView(state="unknown")
     context.audit.record("passkey.link_looked_at", uid=stored.uid, by="machine" if req.is_machine else "browser")

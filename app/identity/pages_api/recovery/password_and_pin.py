@@ -32,10 +32,12 @@ from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens, resend_delay
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.pins import pins
 from app.identity.credentials.reset_messages import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -61,7 +63,7 @@ _NOT_SENT = (
 def forgot(context: Context, req: recovery_pages.ForgotRequest) -> StepResponse:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     return _begin(context, interactions.find_open(context, req.interaction_id), req.identifier, of=FORGOTTEN[req.of])
 
 
@@ -80,7 +82,7 @@ def resend(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_recovery(context, req)
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     if seconds := _seconds_left(context, state):
         raise _with_page(context, interaction, errors.TooManyRequests(retry_after_seconds=seconds), state)
     return _begin(context, interaction, state.name, of=state.forgotten)
@@ -109,7 +111,7 @@ def reset_code(context: Context, req: CodeRequest) -> StepResponse:
         return read_recovery(context, InteractionOnly(interaction_id=req.interaction_id))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
-        context.spend("reset_try", _TRIES, randomness.digest(interaction.interaction_id))
+        context.count_against("reset_try", _TRIES, randomness.digest(interaction.interaction_id))
         kind = state.forgotten.purpose
         name = sign_in_identifiers.guess(context.tenant.settings, state.name)
         one_time_token = one_time_tokens.spend_code(
@@ -117,7 +119,7 @@ def reset_code(context: Context, req: CodeRequest) -> StepResponse:
         )
     except ApiError as refusal:
         raise _with_page(context, interaction, refusal, state) from None
-    account = accounts.by_uid(context, one_time_token.uid)
+    account = account_store.by_uid(context, one_time_token.uid)
     if account is None or not reset_messages.is_still_recipient(account, one_time_token):
         raise _with_page(context, interaction, errors.closed(), state)
     email, phone = one_time_token.facts.get("email"), one_time_token.facts.get("phone")
@@ -139,7 +141,7 @@ def reset(context: Context, req: recovery_pages.ResetPasswordRequest) -> StepRes
 
     Where the number of a page in another browser was typed, that page signs in and this one does not: one link, one sign-in.
     """
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     interaction = interactions.find_open(context, req.interaction_id)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token) if req.number else None
     waiting = link_handoff.check(context, stored, req.number) if stored is not None else None
@@ -183,9 +185,9 @@ def _signed_in(
 
 @recovery_pages.renew_reset.implements
 def renew_reset(context: Context, req: LinkRequest) -> StepResponse:
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
-    account = accounts.by_uid(context, stored.uid) if stored is not None else None
+    account = account_store.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
         raise errors.UnknownLink
     name = str(stored.facts.get("email") or label_of(account))
@@ -226,7 +228,7 @@ def _begin(
         recovery=state,
         waiting_page=link_handoff.page_for(interaction, of.purpose, uid),
     )
-    current, binding = interactions.save_or_begin(context, ids, InteractionKind.RETURN, changed)
+    current, binding = interactions.save_or_start(context, ids, InteractionKind.RETURN, changed)
     return_url = current.state.return_url
     if (
         of is PASSWORD
@@ -301,7 +303,7 @@ def _seconds_left(context: Context, state: PendingRecovery) -> int:
 def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkView:
     """Return the state of a link, and audit the view."""
     stored = one_time_tokens.find_link(context, kind, req.token)
-    account = accounts.by_uid(context, stored.uid) if stored is not None else None
+    account = account_store.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
         return RecoveryLinkView(state="unknown")
     context.audit.record("password.link_looked_at", uid=stored.uid, by="machine" if req.is_machine else "browser")
@@ -315,10 +317,8 @@ def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkV
     view = RecoveryLinkView(state=state, label=label(stored, account), reason=str(stored.facts.get("reason") or ""))
     if state != "open" or kind is not Purpose.RESET_PASSWORD:
         return view
-    is_awaited, rules = (
-        link_handoff.waiting(context, stored) is not None,
-        active_policies.password_rules(context, account),
-    )
+    is_awaited = link_handoff.waiting(context, stored) is not None
+    rules = active_policies.password_rules(context, account)
     return view.model_copy(update={"is_awaited": is_awaited, "password_policy": rules})
 
 

@@ -16,9 +16,9 @@ from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.reset_messages import MAIL
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.pages_api.recovery import password_and_pin
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -28,7 +28,7 @@ from app.kit import randomness
 def read_security_alert(context: Context, req: LinkLookup) -> RecoveryLinkView:
     view = password_and_pin.link_view(context, Purpose.ALARM, req)
     link = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
-    account = accounts.by_uid(context, link.uid) if link is not None else None
+    account = account_store.by_uid(context, link.uid) if link is not None else None
     if link is None or account is None:
         return view
     if view.state == "open" and account_restoration.is_closed(context, account):
@@ -39,7 +39,7 @@ def read_security_alert(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 @recovery_pages.confirm_change.implements
 def confirm_change(context: Context, req: LinkToken) -> RecoveryLinkView:
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     ended = account_restoration.acknowledge(context, req.token)
     return RecoveryLinkView(state="own", label=str(ended.facts["email"]))
 
@@ -47,12 +47,12 @@ def confirm_change(context: Context, req: LinkToken) -> RecoveryLinkView:
 @recovery_pages.revert_change.implements
 def revert_change(context: Context, req: LinkToken) -> StepResponse:
     """Revert the change: lock out the password that the attacker set, and let the owner of the mailbox set a new one."""
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
     context.work.release_connection()
     account, link_token = account_restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     end_sessions_and_tokens(context, account)
-    interaction, binding = interactions.begin(context, InteractionKind.RETURN)
+    interaction, binding = interactions.start(context, InteractionKind.RETURN)
     state = PendingRecovery(
         password_and_pin.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
     )

@@ -9,9 +9,8 @@ from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import PendingVerification
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
-from app.identity.authentication.verification import email_verification
 from app.identity.directory.accounts import account_store, identifiers
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import pending_verification
@@ -33,7 +32,7 @@ def begin(
     """
     binding = None
     if interaction is None:
-        interaction, binding = interactions.begin(context, InteractionKind.RETURN)
+        interaction, binding = interactions.start(context, InteractionKind.RETURN)
     state = replace(state, email=pending_verification.display(state.email, state.by))
     previous = pending_verification.pending_for(context, interaction)
     if previous is not None and previous.subject == state.subject:
@@ -86,9 +85,9 @@ def repeat_sign_in(
     if identifiers.normalize(EMAIL, identifier.value) != state.subject:
         return None
     account = account_store.by_uid(context, state.uid)
-    if account is not None and email_verification.is_verified(account, state.email):
+    if account is not None and is_verified(account, state.email):
         return None
-    context.spend("verification_try", TRIES, randomness.digest(interaction.interaction_id))
+    context.count_against("verification_try", TRIES, randomness.digest(interaction.interaction_id))
     context.work.release_connection()
     return step(context, interaction, state) if context.hashing.is_match(state.password_hash, password) else None
 

@@ -53,10 +53,10 @@ def change_address(context: Context, req: verification_pages.ChangeAddressReques
 def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> StepResponse:
     """Change the destination in one transaction; a second submit or another tab gets the page with the new one."""
     destination = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
-    if destination.form == state.subject:
+    if destination.normalized == state.subject:
         return begin_verification.step(context, interaction, state)
-    account_registration.spend_limit(context)
-    context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
+    account_registration.count_attempt(context)
+    context.count_against("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
     account_store.lock(context, str(state.held["uid"]))
     # locks account, tokens, interaction in this order, as a concurrent verification does
     one_time_tokens.close(context, str(state.held["uid"]))

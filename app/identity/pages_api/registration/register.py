@@ -22,7 +22,7 @@ from app.identity.authentication.sign_in.interaction_state import PendingVerific
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds, InteractionKind
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.verification.email_verification import VerificationOptions
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DISCOVERABLE, UserEntity
@@ -105,10 +105,8 @@ def register(context: Context, req: registration_pages.RegisterRequest) -> StepR
     if handoff is not None and not handoff.registers:
         raise errors.RegistrationOff
     ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
-    new_passkey, pending_identity = (
-        _new_passkey(context, req),
-        pending_identities.active_for(context, interaction) if req.is_connected else None,
-    )
+    new_passkey = _new_passkey(context, req)
+    pending_identity = pending_identities.active_for(context, interaction) if req.is_connected else None
     if req.is_connected and pending_identity is None:
         return next_step.START_AGAIN
     has_password = new_passkey is None and pending_identity is None
@@ -144,7 +142,7 @@ def begin_with_passkey(context: Context, req: registration_pages.RegisterRequest
     passkey_sign_in.require_enabled(context)
     account_registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
-    ceremonies.spend_lookup(context)
+    ceremonies.count_lookup(context)
     invited = accept_invitation.invited_email(context, interactions.find_open(context, req.interaction_id))
     typed, options = _read(context, req, "", has_password=False, invited=invited)
     draft = account_registration.validate(context, typed, options)
@@ -165,7 +163,7 @@ def _captcha_first(context: Context, req: registration_pages.RegisterRequest) ->
     if not context.tenant.settings.registration_captcha:
         yield
         return
-    captcha_verification.require_solved(context, captcha_verification.from_form(req.captcha))
+    captcha_verification.require_solved(context, answers.from_form(req.captcha))
     try:
         yield
     except ApiError as refusal:
@@ -199,15 +197,15 @@ def _read(
     """Return the typed form and its options; an invitation fixes the address, and its link has verified it."""
     form = registration_form.fields_of(context.tenant.settings)
     field_names = {item.name for item in form if has_password or "password" not in (item.name, item.matches)}
-    provided = {name: text for name, text in req.fields.items() if name in field_names}
+    texts = {name: text for name, text in req.fields.items() if name in field_names}
     invited = invited if "email" in field_names else ""
     if invited:
-        provided["email"] = invited
-    typed = RegistrationForm(form, provided, context.tenant.settings.default_country)
+        texts["email"] = invited
+    typed = RegistrationForm(form, texts, context.tenant.settings.default_country)
     options = RegistrationOptions(
         VerificationOptions(interaction_id=interaction_id),
         source=f"{context.issuer}/register",
-        accepts_terms=bool(provided.get(TERMS)) if TERMS in field_names else None,
+        accepts_terms=bool(texts.get(TERMS)) if TERMS in field_names else None,
         has_password=has_password,
         has_later_steps=True,
         hides_taken=True,
@@ -227,7 +225,7 @@ def _continue(
     if result.account is None or not result.may_sign_in:
         if isinstance(started, Interaction) or not result.waits_for:
             return _await_verification(context, interaction, typed, result, replacement)
-        ids, binding = interactions.begin(context, InteractionKind.RETURN, ids=started)
+        ids, binding = interactions.start(context, InteractionKind.RETURN, ids=started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
     authentication = Authentication(replacement.methods if replacement else (password_sign_in.PASSWORD,))
     outcome = completion.after_registration(context, result.account, authentication)

@@ -19,10 +19,12 @@ from app.identity.authentication.sign_in.sessions.revocation import end_after_em
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.verification import email_verification, phone_verification
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -49,7 +51,7 @@ def read_link(context: Context, req: LinkLookup) -> verification_pages.Verificat
         return verification_pages.VerificationLinkView(state="unknown")
     context.audit.record("verification.link_looked_at", uid=token.uid, by="machine" if req.is_machine else "browser")
     account = account_store.by_uid(context, token.uid)
-    if account is not None and email_verification.is_verified(account, token.subject):
+    if account is not None and is_verified(account, token.subject):
         return verification_pages.VerificationLinkView(state="used", sent_to=token.subject)
     try:
         email_verification.peek(context, req.token)
@@ -71,7 +73,7 @@ def open_link(context: Context, req: verification_pages.VerifyLinkRequest) -> St
     if stored is None:
         raise errors.UnknownLink
     account = account_store.by_uid(context, stored.uid)
-    if account is not None and email_verification.is_verified(account, stored.subject):
+    if account is not None and is_verified(account, stored.subject):
         return _continue(context, interaction, account, stored, is_new=False)
     try:
         email_verification.peek(context, req.token)
@@ -95,7 +97,7 @@ def renew_link(context: Context, req: verification_pages.VerifyLinkRequest) -> S
     account = account_store.by_uid(context, stored.uid) or pending_accounts.extend(context, stored.uid)
     if account is None:
         raise errors.ClosedLink
-    if email_verification.is_verified(account, stored.subject):
+    if is_verified(account, stored.subject):
         return _continue(context, interaction, account, stored, is_new=False)
     found = account.email_list.find(stored.subject)
     if found is None:
@@ -112,7 +114,7 @@ def enter_code(context: Context, req: verification_pages.OptionalCodeRequest) ->
     if state is None:
         return next_step.advance(context, interaction, session)
     try:
-        context.spend("verification_try", TRIES, randomness.digest(interaction.interaction_id))
+        context.count_against("verification_try", TRIES, randomness.digest(interaction.interaction_id))
         if state.by == SMS:
             return _verify_by_sms(context, interaction, state, req.code)
         if not req.code:
@@ -233,7 +235,7 @@ def _is_password_given(
         return False
     if not password:
         raise errors.PasswordMissing
-    context.spend("verification_try", TRIES, randomness.digest(f"{token.uid} {token.subject}"))
+    context.count_against("verification_try", TRIES, randomness.digest(f"{token.uid} {token.subject}"))
     password_hash = _hash_of(context, account, token.uid)
     context.work.release_connection()
     if not context.hashing.is_match(password_hash, password):
@@ -249,7 +251,7 @@ def _after_verified_link(
     if session is not None:
         return next_step.advance(context, interaction, session)
     account = account_store.by_uid(context, state.uid)
-    if account is None or not email_verification.is_verified(account, state.email):
+    if account is None or not is_verified(account, state.email):
         raise errors.EmailUnverified
     verified, interaction = link_handoff.take(context, interaction, Purpose.EMAIL)
     if verified is None or verified.uid != account.uid or account.private.get(pending_accounts.WAS_PENDING):

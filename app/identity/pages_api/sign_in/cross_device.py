@@ -41,8 +41,8 @@ _READ = Rate(120, 60)  # looks at one interaction's code: the page that reloads 
 _COLLECTED = Rate(10, 600)  # attempts of one interaction
 
 
-@cross_device_pages.start.implements
-def start(context: Context, req: cross_device_pages.CodeStart) -> StepResponse:
+@cross_device_pages.begin.implements
+def begin(context: Context, req: cross_device_pages.CodeStart) -> StepResponse:
     cross_device.require_enabled(context)
     session, interaction = sessions.current(context), interactions.find_open(context, req.interaction_id)
     binding = None
@@ -52,7 +52,7 @@ def start(context: Context, req: cross_device_pages.CodeStart) -> StepResponse:
         return next_step.to_return_url(context, session, None)
     if interaction is None:
         _spend_code(context)
-        interaction, binding = interactions.begin(context, InteractionKind.RETURN)
+        interaction, binding = interactions.start(context, InteractionKind.RETURN)
     elif (signed_in := _step_after_sign_in(context, interaction, session)) is not None:
         return signed_in
     _spend_read(context, interaction)
@@ -86,7 +86,7 @@ def finish(context: Context, req: InteractionOnly) -> StepResponse:
     account = account_store.by_uid(context, str(device.facts.get("uid"))) if device is not None else None
     if device is None or account is None or device.state != APPROVED or device.is_expired(context.now):
         return _step_after_sign_in(context, interaction, session) or _step(context, interaction)
-    context.spend("cross_device_collect", _COLLECTED, randomness.digest(interaction.interaction_id))
+    context.count_against("cross_device_collect", _COLLECTED, randomness.digest(interaction.interaction_id))
     risks.refuse_new_origin(context, account)  # before anything is written
     account_store.lock_unread(
         context, account.uid
@@ -126,7 +126,7 @@ def open_code(context: Context, req: LinkLookup) -> StepResponse:
         return StepResponse(step=ApproveSignInStep(outcome=cross_device_approval.outcome(device)))
     if not req.is_machine:
         cross_device.mark_opened(context, device)
-    interaction, binding = interactions.begin(
+    interaction, binding = interactions.start(
         context, InteractionKind.RETURN, InteractionState(approves=device.token_hash)
     )
     step = next_step.advance(context, interaction, sessions.current(context))
@@ -142,7 +142,7 @@ def decide(context: Context, req: cross_device_pages.ApprovalDecision) -> StepRe
         return next_step.START_AGAIN
     if interaction.is_done or not cross_device_approval.is_of(interaction):
         return next_step.after_end(session)
-    context.count("cross_device_decide", context.tenant.settings.limits.qr_answers_per_minute_per_address)
+    context.count_request("cross_device_decide", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     interaction = interactions.lock(context, interaction)
     response = next_step.advance(context, interaction, session)
     step, device = response.step, cross_device_approval.device_of(context, interaction)
@@ -207,7 +207,7 @@ def _with_code(context: Context, interaction: Interaction, req: cross_device_pag
         continuation_tokens.spend(context, replaced)
     if req.interaction_id:
         _spend_code(context)
-    context.spend("cross_device_renew", _BEGUN_BY_BROWSER, randomness.digest(interaction.interaction_id))
+    context.count_against("cross_device_renew", _BEGUN_BY_BROWSER, randomness.digest(interaction.interaction_id))
     client_id = interaction.state.client_id
     device = cross_device.begin(context, cross_device.LIFETIME, has_number=True, client_id=client_id)
     context.audit.record("cross_device.begun", client_id=client_id)
@@ -245,12 +245,12 @@ def _associated_data(context: Context, token_hash: str) -> str:
 
 
 def _spend_code(context: Context) -> None:
-    context.count("cross_device_begin", context.tenant.settings.limits.qr_codes_per_minute_per_address)
-    context.spend("cross_device_begin_tenant", _BEGUN_BY_TENANT)
+    context.count_request("cross_device_begin", context.tenant.settings.limits.qr_codes_per_minute_per_address)
+    context.count_against("cross_device_begin_tenant", _BEGUN_BY_TENANT)
 
 
 def _spend_read(context: Context, interaction: Interaction) -> None:
-    context.spend("cross_device_read", _READ, randomness.digest(interaction.interaction_id))
+    context.count_against("cross_device_read", _READ, randomness.digest(interaction.interaction_id))
 
 
 def _needs_password(context: Context, account: Account, device: ContinuationToken) -> bool:

@@ -34,9 +34,9 @@ TAKEN: Final = "taken"
 """The value of `problem` of that page for an identity that is linked to another account."""
 
 
-@connection_pages.start.implements
-def start(context: Context, req: connection_pages.ConnectionStart) -> StepResponse:
-    context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+@connection_pages.begin.implements
+def begin(context: Context, req: connection_pages.ConnectionStart) -> StepResponse:
+    context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
@@ -56,10 +56,8 @@ def redirect_to_provider(
 
     The provider must reauthenticate a signed-in user, and a user whose application requests it.
     """
-    ids, reauthenticate = (
-        interactions.new_ids(),
-        _needs_reauthentication(interaction) or sessions.current(context) is not None,
-    )
+    ids = interactions.new_ids()
+    reauthenticate = _needs_reauthentication(interaction) or sessions.current(context) is not None
     interaction_id = interaction.interaction_id if interaction else ids.interaction_id
     try:
         address = federated_sign_in.begin(
@@ -71,13 +69,13 @@ def redirect_to_provider(
         return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
     if interaction is not None:
         return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
-    started, binding = interactions.begin(context, InteractionKind.RETURN, state, ids)
+    started, binding = interactions.start(context, InteractionKind.RETURN, state, ids)
     return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
 
 
 @connection_pages.handle.implements
 def handle(context: Context, req: connection_pages.ConnectionHandler) -> StepResponse:
-    context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    context.count_request("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     handoff = interaction_handoff.parse(context, req)
     if handoff is None:

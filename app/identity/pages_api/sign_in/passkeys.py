@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in import (
     completion,
     eligibility,
     interactions,
-    recent_authentication,
+    reauthentication_rules,
 )
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.completion import Refused
@@ -87,7 +87,7 @@ def answer_offer(context: Context, req: passkey_pages.PasskeyOfferAnswer) -> Ste
     """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
     session, account = signed_in_account.require_account(context)
     interaction = interactions.find_open(context, req.interaction_id)
-    if req.credential is not None and recent_authentication.is_recent(context, session):
+    if req.credential is not None and reauthentication_rules.is_recent(context, session):
         require_enabled(context)
         passkey_management.add(context, account, req.credential)
         passkey_offers.accept(context, account)

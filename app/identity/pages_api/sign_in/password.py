@@ -9,7 +9,7 @@ from app.contract.sign_in import sign_in_pages
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, built_in
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
@@ -18,7 +18,7 @@ from app.identity.platform.context import Context
 
 @sign_in_pages.captcha.implements
 def read_captcha(context: Context, req: NoParameters) -> CaptchaChallenge:
-    return captcha_verification.built_in_challenge(context)
+    return built_in.challenge(context)
 
 
 @sign_in_pages.sign_in.implements
@@ -32,7 +32,7 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
         return next_step.START_AGAIN
     unfinished = interaction if interaction is not None and not interaction.is_done else None
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
-    solution = LockSolution(req.security_answer, captcha_verification.from_form(req.captcha))
+    solution = LockSolution(req.security_answer, answers.from_form(req.captcha))
     remember = page_sign_in.can_remember(context, req.remember)
     if unfinished is not None and (
         pending := begin_verification.repeat_sign_in(context, unfinished, identifier, req.password)

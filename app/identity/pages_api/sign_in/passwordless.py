@@ -25,9 +25,10 @@ from app.identity.authentication.sign_in.interaction_state import NEW, PendingPa
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.credentials import account_locks
+from app.identity.credentials import account_locks, reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens, resend_delay
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import link_handoff, next_step, page_sign_in, pending_verification
@@ -45,10 +46,10 @@ _SHOWN: Final = {
 }  # fmt: skip
 
 
-@link_and_code_pages.start.implements
-def start(context: Context, req: link_and_code_pages.PasswordlessRequest) -> StepResponse:
-    passwordless_sending.spend_limit(context)
-    return begin(
+@link_and_code_pages.begin.implements
+def begin(context: Context, req: link_and_code_pages.PasswordlessRequest) -> StepResponse:
+    passwordless_sending.count_request(context)
+    return send_message(
         context, interactions.find_open(context, req.interaction_id), req.identifier, req.by, remember=req.remember
     )
 
@@ -68,10 +69,10 @@ def resend(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_state(context, req)
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     if seconds := resend_delay.seconds_left(context, state.sent_at):
         raise _with_page(context, interaction, errors.TooManyRequests(retry_after_seconds=seconds), state)
-    return begin(context, interaction, state.name, state.by, remember=state.remember)
+    return send_message(context, interaction, state.name, state.by, remember=state.remember)
 
 
 @link_and_code_pages.verify_code.implements
@@ -82,7 +83,7 @@ def verify_code(context: Context, req: CodeRequest) -> StepResponse:
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     name = TypedIdentifier(state.kind, state.value)
     try:
-        context.spend("sign_in_code", _TRIES, randomness.digest(interaction.interaction_id))
+        context.count_against("sign_in_code", _TRIES, randomness.digest(interaction.interaction_id))
         one_time_token = one_time_tokens.spend_code(
             context, Purpose.SIGN_IN, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
@@ -107,7 +108,7 @@ def continue_approved(context: Context, req: InteractionOnly) -> StepResponse:
     return complete_sign_in(context, interaction, smart_login.redeem(context, device), MAIL, remember=state.remember)
 
 
-def begin(
+def send_message(
     context: Context, interaction: Interaction | None, name: str, by: str, *, remember: bool = False
 ) -> StepResponse:
     """Send the message, unless it was just sent for this identifier; a reached limit is silent.
@@ -117,9 +118,7 @@ def begin(
     if by not in methods.enabled_methods(context):
         raise errors.PasswordlessOff
     identifier, account, registers = lookup.resolve(context, name, by)
-    uid, subject = (
-        (account.uid, by) if account else (NO_ACCOUNT, passwordless_sending.unknown_subject(identifier.value))
-    )
+    uid, subject = (account.uid, by) if account else (NO_ACCOUNT, reset_messages.unknown_subject(identifier.value))
     state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     previous = _of(interaction) if interaction is not None else None
     if previous is not None and previous.is_same(state):
@@ -135,7 +134,7 @@ def begin(
     changed = replace(interaction.state if interaction is not None else NEW, passwordless=state)
     if by == MAIL:
         changed = replace(changed, waiting_page=link_handoff.page_for(interaction, Purpose.SIGN_IN, uid))
-    current, binding = interactions.save_or_begin(context, ids, InteractionKind.RETURN, changed)
+    current, binding = interactions.save_or_start(context, ids, InteractionKind.RETURN, changed)
     return _step(context, current, state).model_copy(update={"binding": binding})
 
 

@@ -14,7 +14,8 @@ from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.pages_api.interactions import link_handoff, next_step
 from app.identity.pages_api.sign_in import passwordless
 from app.identity.platform.context import Context
@@ -42,7 +43,7 @@ def read_link(context: Context, req: LinkLookup) -> link_and_code_pages.SignInLi
 @link_and_code_pages.open_link.implements
 def open_link(context: Context, req: LinkRequest) -> StepResponse:
     """Sign in by a link; a used link continues too if its account is signed in, because pages are reloaded."""
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     interaction, session = interactions.find_open(context, req.interaction_id), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
@@ -64,7 +65,7 @@ def open_link(context: Context, req: LinkRequest) -> StepResponse:
 @link_and_code_pages.hand_over.implements
 def hand_over(context: Context, req: link_and_code_pages.HandoverRequest) -> link_and_code_pages.SignInLinkView:
     """Use the link up for the page that waits for it in another browser, and sign nothing in here."""
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
         raise errors.UnknownLink
@@ -79,12 +80,12 @@ def hand_over(context: Context, req: link_and_code_pages.HandoverRequest) -> lin
 
 @link_and_code_pages.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> StepResponse:
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
         raise errors.UnknownLink
     interaction = interactions.find_open(context, req.interaction_id)
-    return passwordless.begin(
+    return passwordless.send_message(
         context, interaction, str(link.facts["email"]), MAIL, remember=passwordless.is_remembered(interaction)
     )
 
@@ -100,7 +101,7 @@ def read_request(context: Context, req: LinkLookup) -> link_and_code_pages.Devic
 @link_and_code_pages.decide.implements
 def decide(context: Context, req: link_and_code_pages.DeviceSignInDecision) -> link_and_code_pages.DeviceRequestView:
     """Approve or deny a device; three wrong numbers deny it."""
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     kind, link, device = _request(context, req.token)
     view = _view(context, req.token, link, device)
     if view.state != "open" or link is None or device is None:

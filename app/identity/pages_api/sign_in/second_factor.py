@@ -92,7 +92,7 @@ def verify(context: Context, req: second_factor_pages.FactorAnswer) -> StepRespo
     interaction, waiting = interactions.find_with_sign_in(context, req.interaction_id)
     if interaction is None:
         return _next_or_start(context, None)
-    complete = _reauthenticate if _is_step_up(interaction) else _sign_in
+    complete = _reauthenticate if _is_reauthentication(interaction) else _sign_in
     try:
         return complete(context, interaction, _require_pending(context, interaction, waiting), req)
     except FACTOR_EXPIRED:
@@ -185,8 +185,8 @@ def view(
     usable = enrolled or second_factors.available_kinds(settings, factors)
     chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
     others = [item for item in usable if item != chosen]
-    is_step_up = _is_step_up(interaction)
-    is_lasting = not is_step_up and not pending.authentication.is_taken_over
+    is_reauthentication = _is_reauthentication(interaction)
+    is_lasting = not is_reauthentication and not pending.authentication.is_taken_over
     can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
     return second_factor_pages.FactorView(
         shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
@@ -196,7 +196,7 @@ def view(
         must_enrol=not enrolled,
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
-        landing=(interaction.state.landing or "") if is_step_up else "",
+        landing=(interaction.state.landing or "") if is_reauthentication else "",
         person=_person(pending),
     )
 
@@ -265,12 +265,14 @@ def _pending(context: Context, interaction: Interaction, waiting: WaitingSignIn 
         token_hash = interaction.state.second_factor or ""
         token = continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
         pending = pending_sign_in.resume(context, token)
-    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.factors):
+    if _is_reauthentication(interaction) and not second_factors.enrolled_kinds(
+        context.tenant.settings, pending.factors
+    ):
         raise errors.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
     return pending
 
 
-def _is_step_up(interaction: Interaction) -> bool:
+def _is_reauthentication(interaction: Interaction) -> bool:
     return interaction.state.step_up is not None
 
 

@@ -154,13 +154,13 @@ class DriverStatement:
         make, processors = self._row._make, self._from_driver
         if not processors:
             return [make(row) for row in fetched]
-        found = []
+        parsed_rows = []
         for row in fetched:
             values = list(row)
             for at, processor in processors:
                 values[at] = processor(values[at])
-            found.append(make(values))
-        return found
+            parsed_rows.append(make(values))
+        return parsed_rows
 
 
 _PLACE = re.compile(r"%(?:\((\w+)\)s|%)")

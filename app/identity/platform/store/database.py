@@ -183,7 +183,7 @@ class Database:
                 self._circuit.record_timeout()
             raise
         finally:
-            time_budget.spend(monotonic() - started)
+            time_budget.subtract(monotonic() - started)
 
     def _refuse_locked(self) -> None:
         if self._circuit.is_open:

@@ -84,7 +84,7 @@ class Pipelines:
             self._connection.close()
             raise
         finally:
-            time_budget.spend(monotonic() - started)
+            time_budget.subtract(monotonic() - started)
         return self._checked(sent, results)
 
     def rows(self, result: PGresult) -> list[tuple[Any, ...]]:
@@ -143,15 +143,15 @@ class Pipelines:
 
     def _checked(self, sent: list[_Prepared | None], results: list[PGresult]) -> list[PGresult]:
         """Return the results of the statements, and keep the names of prepared ones, which a rollback does not undo."""
-        found = []
+        checked = []
         for prepared, result in zip(sent, results, strict=True):
             self._succeeded(result)
             if prepared is None:
-                found.append(result)
+                checked.append(result)
             else:
                 key, name = prepared
                 self._names[key] = name
-        return found
+        return checked
 
     def _succeeded(self, result: PGresult) -> PGresult:
         if result.status in _DONE:

@@ -70,7 +70,7 @@ class BoundedConnection(psycopg.Connection[Any]):
             self.close()
             raise self._no_answer(started) from None
         finally:
-            time_budget.spend(monotonic() - started)
+            time_budget.subtract(monotonic() - started)
 
     def begin(self, tenant_id: str) -> None:
         """Begin a transaction of the tenant, with its timeouts."""

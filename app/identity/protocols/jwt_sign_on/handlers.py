@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in import password_sign_in, sign_in_identi
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.email_verification import VerificationOptions
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -55,7 +55,7 @@ def _by_password(
         context,
         identifier,
         req.password,
-        LockSolution(req.security_answer, captcha_verification.from_parameters(req)),
+        LockSolution(req.security_answer, answers.from_parameters(req)),
         hides_unknown=settings.hide_unknown_accounts,
         options=VerificationOptions(url=req.verification_url, email_template=req.email_template),
         suppress_webhook=req.suppress_webhook,
@@ -81,5 +81,5 @@ def _by_access_token(context: Context, name: str | None, nonce: str | None) -> j
 def _signed(
     context: Context, app: signing.JwtApp, account: Account, nonce: str | None
 ) -> jwt_sign_on_operations.SignedJwt:
-    context.spend("jwt_sign_on", _RATE, account.uid)
+    context.count_against("jwt_sign_on", _RATE, account.uid)
     return jwt_sign_on_operations.SignedJwt(signature=signing.sign(context, app, account, nonce))

@@ -15,8 +15,8 @@ from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 from app.contract import errors
 from app.contract.jwt import jwt_operations
 from app.contract.jwt.jwt_operations import JwtClient
-from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.resource_store import items_of
@@ -77,7 +77,7 @@ def _key(algorithm: str, secret: str) -> Key:
 
 
 def _claims(context: Context, client: JwtClient, account: Account, nonce: str | None) -> dict[str, Any]:
-    now, profile = int(context.now.timestamp()), accounts.profile_of(account)
+    now, profile = int(context.now.timestamp()), profile_document.profile_of(account)
     own: dict[str, Any] = {**client.metadata, "sub": account.uid}
     own.update(
         {

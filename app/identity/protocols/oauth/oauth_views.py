@@ -7,8 +7,7 @@ from typing import Final
 from app.contract.accounts.models import PersonView
 from app.contract.applications.application_logo_pages import COPIED_LOGOS
 from app.contract.oauth.models import RelyingPartyView
-from app.identity.directory.accounts import accounts
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -89,7 +88,7 @@ def person(account: Account, *, shown_as: str | None = None, sees_organizations:
     return PersonView(
         uid=account.uid,
         label=shown_as or label(account),
-        name=None if shown_as else accounts.full_name(account),
+        name=None if shown_as else full_name(account),
         language=language,
         has_organizations=sees_organizations or bool(account.has_organizations),  # null until the first one
     )

@@ -11,17 +11,17 @@ REFUSED_ADDRESS = Rate(200, 60)  # wrong secrets of all clients from one address
 ASSERTED_ACCOUNT = Rate(120, 60)  # accounts that assertions for one client create
 
 
-def spend(context: Context, name: str, rate: Rate, *key: str) -> None:
+def count_against(context: Context, name: str, rate: Rate, *key: str) -> None:
     """Count one request in a window of this tenant; raises SlowDown."""
     try:
-        context.services.limits.spend(name, rate, context.tenant.tenant_id, *key)
+        context.services.limits.count_against(name, rate, context.tenant.tenant_id, *key)
     except OverLimit as over:
         raise SlowDown(retry_after_seconds=over.retry_after_seconds) from None
 
 
 def count_authorization_request(context: Context) -> None:
     """Count one authorization request of the browser's address; raises the hub's TooManyRequests."""
-    context.count("oauth.authorize", context.tenant.settings.limits.authorize_per_minute_per_address)
+    context.count_request("oauth.authorize", context.tenant.settings.limits.authorize_per_minute_per_address)
 
 
 def count_client_request(context: Context, client: Application) -> None:
@@ -34,20 +34,20 @@ def count_client_request(context: Context, client: Application) -> None:
     name = "oauth.public_client" if is_public else "oauth.client"
     amount = limits.public_client_per_minute_per_address if is_public else limits.token_per_minute_per_client
     if amount:
-        spend(context, name, Rate(amount, 60), client.client_id, context.network)
+        count_against(context, name, Rate(amount, 60), client.client_id, context.network)
 
 
 def check_refusals(context: Context, client_id: str) -> None:
     """Raise SlowDown for an address that was refused too often, before its secret is compared."""
     limits, tenant_id = context.services.limits, context.tenant.tenant_id
     try:
-        limits.demand("oauth.refused_client", REFUSED_CLIENT, tenant_id, client_id, context.network)
-        limits.demand("oauth.refused_address", REFUSED_ADDRESS, tenant_id, context.network)
+        limits.refuse_over_limit("oauth.refused_client", REFUSED_CLIENT, tenant_id, client_id, context.network)
+        limits.refuse_over_limit("oauth.refused_address", REFUSED_ADDRESS, tenant_id, context.network)
     except OverLimit as over:
         raise SlowDown(retry_after_seconds=over.retry_after_seconds) from None
 
 
 def count_refusal(context: Context, client_id: str) -> None:
     """Count a refusal of the client and the address; raises SlowDown."""
-    spend(context, "oauth.refused_client", REFUSED_CLIENT, client_id, context.network)
-    spend(context, "oauth.refused_address", REFUSED_ADDRESS, context.network)
+    count_against(context, "oauth.refused_client", REFUSED_CLIENT, client_id, context.network)
+    count_against(context, "oauth.refused_address", REFUSED_ADDRESS, context.network)

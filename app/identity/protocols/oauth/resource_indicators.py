@@ -26,14 +26,15 @@ def known_as(context: Context, client: Application, requested: str) -> str | Non
     `interface_access`. Addresses below the API's address are audiences of machine tokens, never resources of a client.
     """
     api, settings = context.services.settings.base_url, context.tenant.settings
-    of_tenant = settings.client_registration.resources if client.is_self_registered else ()
+    tenant_resources = settings.client_registration.resources if client.is_self_registered else ()
     named, ours = _comparable(requested), _comparable(api)
     if named == ours:
         return api if client.settings.interface_scopes else None
     if named.startswith(ours):
         return None
     return next(
-        (resource for resource in (*client.settings.resources, *of_tenant) if _comparable(resource) == named), None
+        (resource for resource in (*client.settings.resources, *tenant_resources) if _comparable(resource) == named),
+        None,
     )
 
 

@@ -11,16 +11,16 @@ from app.contract.passwordless.smart_login_operations import GUID
 from app.contract.verification import generated_token_operations
 from app.identity.authentication.passwordless import passwordless_sending, redemption, smart_login
 from app.identity.authentication.passwordless.passwordless_sending import (
-    MAIL,
     ONE_TOUCH,
     SIGN_IN,
     SMART_LOGIN,
-    SMS,
     SendOptions,
     SignInMessage,
 )
+from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.reset_messages import MAIL, SMS
 from app.identity.directory.accounts import accounts, identifiers, linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -85,7 +85,7 @@ def _passwordless_email(
     if not context.tenant.settings.passwordless_email:
         raise errors.PasswordlessOff
     account = require_account(context, req)
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=False)
     return account, _link_or_code(context, SIGN_IN, account, req.email or account.email or "", SendOptions())
 
 
@@ -95,7 +95,7 @@ def _smart_login_email(
     if not context.tenant.settings.smart_login:
         raise errors.SmartLoginOff
     account = require_account(context, req)
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=False)
     device_hash = smart_login.begin(context, _guid(req.client_guid), account).token_hash
     return account, _link_or_code(
         context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), device_hash
@@ -115,8 +115,8 @@ def _one_touch_email(
     account = accounts.by_email(context, req.email)
     if account is None:
         redemption.refuse_registration(context, email=req.email)
-    one_time_tokens.spend_server_supplied(
-        context, account.uid if account else passwordless_sending.unknown_subject(req.email), is_code=False
+    one_time_tokens.count_server_supplied(
+        context, account.uid if account else reset_messages.unknown_subject(req.email), is_code=False
     )
     options = SendOptions(registers=True, name=req.name or "")
     device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).token_hash
@@ -169,8 +169,8 @@ def _one_touch_sms(context: Context, req: generated_token_operations.SmsCodeRequ
     account = accounts.by_phone(context, form)
     if account is None:
         redemption.refuse_registration(context)
-    one_time_tokens.spend_server_supplied(
-        context, account.uid if account else passwordless_sending.unknown_subject(form), is_code=True
+    one_time_tokens.count_server_supplied(
+        context, account.uid if account else reset_messages.unknown_subject(form), is_code=True
     )
     options = SendOptions(registers=True, name=req.name or "")
     return account, passwordless_sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
@@ -182,7 +182,7 @@ def _account_with_verified_phone(context: Context, req: generated_token_operatio
     account = require_by_phone(context, req.phone)
     if not account.phone_verified:
         raise errors.PhoneUnverified
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=True)
     return account
 
 
@@ -191,10 +191,10 @@ def _refuse_numbers_off(context: Context) -> None:
         raise errors.PhoneLoginOff
 
 
-def _guid(provided: str | None) -> str:
-    if not provided or not re.match(GUID, provided):
+def _guid(guid: str | None) -> str:
+    if not guid or not re.match(GUID, guid):
         raise errors.BadParameter.names("clientguid")
-    return provided
+    return guid
 
 
 EMAIL_TOKENS: dict[

@@ -9,10 +9,10 @@ from app.contract.verification import generated_token_operations
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.pins import pins
 from app.identity.directory.accounts import accounts, identifiers, linked_identities
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.platform.context import Context
 from app.identity.public_api.management import generated_sign_in_tokens
 from app.identity.use_cases.accounts import change_emails, deletion
@@ -59,7 +59,7 @@ def mail_token(
         if kind == "addemail"
         else generated_sign_in_tokens.require_account(context, req)
     )
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=False)
     token, minutes = _MAIL_TOKENS[kind](context, account, req)
     context.audit.record("token.made", uid=account.uid, kind=kind)
     providers = linked_identities.providers_of(account)
@@ -84,7 +84,7 @@ def sms_code(context: Context, req: generated_token_operations.SmsCodeRequest) -
         if kind == "addphone"
         else generated_sign_in_tokens.require_by_phone(context, req.phone)
     )
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=True)
     code = _SMS_CODES[kind](context, account, req)
     context.audit.record("code.made", uid=account.uid, kind=kind)
     minutes = context.tenant.settings.reset_code_minutes if kind in _RESETS else one_time_tokens.CODE_MINUTES
@@ -96,7 +96,7 @@ def sms_code(context: Context, req: generated_token_operations.SmsCodeRequest) -
 def _verify_token(context: Context, email: str | None, seconds: int) -> generated_token_operations.VerificationToken:
     account = accounts.require_by_email(context, email)
     _refuse_verified(context, account, email or "")
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=False)
     token = email_verification.create_token(context, account, email or "", max(1, seconds // 60))
     context.audit.record("token.made", uid=account.uid, kind="emailverification")
     return generated_token_operations.VerificationToken(
@@ -107,7 +107,7 @@ def _verify_token(context: Context, email: str | None, seconds: int) -> generate
 def _refuse_verified(context: Context, account: Account, email: str) -> None:
     if context.tenant.settings.email_verification == "disabled":
         raise errors.EmailVerificationOff
-    if email_verification.is_verified(account, email):
+    if is_verified(account, email):
         raise errors.EmailVerifiedBefore
 
 
@@ -167,13 +167,13 @@ def _deletion_token(
 def _added_phone_code(context: Context, account: Account, req: generated_token_operations.SmsCodeRequest) -> str:
     if not req.phone:
         raise errors.PhoneMissing
-    form = identifiers.normalize_phone(req.phone)
-    if form is None:
+    normalized = identifiers.normalize_phone(req.phone)
+    if normalized is None:
         raise errors.UnknownPhone
-    holder = accounts.by_phone(context, form)
+    holder = accounts.by_phone(context, normalized)
     if holder is not None and holder.uid != account.uid:
         raise errors.PhoneTaken
-    return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=form)
+    return one_time_tokens.new_code(context, Purpose.PHONE, account.uid, subject=normalized)
 
 
 def _phone_verification_code(context: Context, account: Account, _: generated_token_operations.SmsCodeRequest) -> str:

@@ -72,13 +72,13 @@ def _sign_in(
     identity = verified.identity
     if verified.tokens is not None:
         identity = provider_tokens.store_pending(context, identity, verified.tokens)
-    found = _find(context, identity) or _find_by_email(context, identity, trusts_email=verified.trusts_email)
-    outcome = completion.after_first_factor(context, found.account, authentication)
+    account = _find(context, identity) or _find_by_email(context, identity, trusts_email=verified.trusts_email)
+    outcome = completion.after_first_factor(context, account.account, authentication)
     login = sign_in_responses.present(context, outcome)
     # As on our pages, an account with a second factor gets an identity only after that.
-    if not found.is_linked and login.second_factor_authentication is None:
-        federated_sign_in.link(context, found.account, identity)
-    return login, found.account
+    if not account.is_linked and login.second_factor_authentication is None:
+        federated_sign_in.link(context, account.account, identity)
+    return login, account.account
 
 
 def _find(context: Context, identity: ProviderIdentity) -> _Found | None:

@@ -26,14 +26,14 @@ _REFRESH_TOKENS_OF_APPLE: Final = "applert"
 def sign_in(context: Context, req: native_sign_in_operations.NativeSignIn) -> NativeToken:
     _refuse_incomplete(context, req)
     if not context.has_api_secret:
-        context.count("native_sign_in", context.tenant.settings.limits.native_sign_in_per_minute_per_address)
+        context.count_request("native_sign_in", context.tenant.settings.limits.native_sign_in_per_minute_per_address)
     _refuse_unknown_references(context, req)
-    found = _invitation(context, req)
+    invitation = _invitation(context, req)
     verified = native_credentials.verify(context, req)
     authentication = Authentication((FEDERATED,), verified.identity.provider)
     login, signed_in = account.sign_in(context, verified, authentication)
-    if found is not None and login.second_factor_authentication is None:
-        join_by_invitation.accept(context, found[0], signed_in, randomness.digest(str(req.invitation_token)))
+    if invitation is not None and login.second_factor_authentication is None:
+        join_by_invitation.accept(context, invitation[0], signed_in, randomness.digest(str(req.invitation_token)))
     return _token(context, login)
 
 

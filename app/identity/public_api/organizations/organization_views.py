@@ -21,17 +21,21 @@ from app.kit.clock import iso
 _BATCH: Final = 10_000  # databases limit the number of parameters of a statement
 
 
-def organizations(context: Context, found: Sequence[OrganizationRecord]) -> list[organization_operations.Organization]:
+def organizations(
+    context: Context, records: Sequence[OrganizationRecord]
+) -> list[organization_operations.Organization]:
     """Return organizations with their parts, which takes the same number of statements for each 10,000 of them."""
     return [
         item
-        for start in range(0, len(found), _BATCH)
-        for item in _organizations(context, found[start : start + _BATCH])
+        for start in range(0, len(records), _BATCH)
+        for item in _organizations(context, records[start : start + _BATCH])
     ]
 
 
-def _organizations(context: Context, found: Sequence[OrganizationRecord]) -> list[organization_operations.Organization]:
-    ids = [item.org_id for item in found]
+def _organizations(
+    context: Context, records: Sequence[OrganizationRecord]
+) -> list[organization_operations.Organization]:
+    ids = [item.org_id for item in records]
     of_domains = domains.of_organizations(context, ids)
     of_connections = connection_views.by_organization(context, ids)
     return [
@@ -47,7 +51,7 @@ def _organizations(context: Context, found: Sequence[OrganizationRecord]) -> lis
             connections=of_connections[item.org_id],
             policies=item.policy,
         )
-        for item in found
+        for item in records
     ]
 
 
@@ -77,13 +81,15 @@ def permission(item: PermissionRecord) -> organization_role_operations.Permissio
     )
 
 
-def roles(context: Context, found: Sequence[RoleRecord]) -> list[organization_role_operations.Role]:
+def roles(context: Context, records: Sequence[RoleRecord]) -> list[organization_role_operations.Role]:
     """Return roles with their permissions, in one statement for each 10,000 of them."""
-    return [item for start in range(0, len(found), _BATCH) for item in _roles(context, found[start : start + _BATCH])]
+    return [
+        item for start in range(0, len(records), _BATCH) for item in _roles(context, records[start : start + _BATCH])
+    ]
 
 
-def _roles(context: Context, found: Sequence[RoleRecord]) -> list[organization_role_operations.Role]:
-    permissions = organization_role_store.permissions_of(context, [item.role_id for item in found])
+def _roles(context: Context, records: Sequence[RoleRecord]) -> list[organization_role_operations.Role]:
+    permissions = organization_role_store.permissions_of(context, [item.role_id for item in records])
     return [
         organization_role_operations.Role(
             id=item.role_id,
@@ -96,7 +102,7 @@ def _roles(context: Context, found: Sequence[RoleRecord]) -> list[organization_r
             modified_date=iso(item.modified_at) or "",
             original_name=item.original_name,
         )
-        for item in found
+        for item in records
     ]
 
 
@@ -110,7 +116,7 @@ def _of_role(item: PermissionRecord) -> organization_role_operations.RolePermiss
     )
 
 
-def member_roles(found: Sequence[AccountRoleRecord]) -> member_operations.UserRoles:
+def member_roles(records: Sequence[AccountRoleRecord]) -> member_operations.UserRoles:
     return member_operations.UserRoles(
         data=[
             member_operations.UserRole(
@@ -121,6 +127,6 @@ def member_roles(found: Sequence[AccountRoleRecord]) -> member_operations.UserRo
                 email=item.email or "",
                 created_date=iso(item.created_at) or "",
             )
-            for item in found
+            for item in records
         ]
     )

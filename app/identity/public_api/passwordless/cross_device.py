@@ -21,7 +21,7 @@ _WRONG_CODE = "code: a code that a device shows now."
 @cross_device_operations.generate.implements
 def generate(context: Context, req: cross_device_operations.GenerateCode) -> cross_device_operations.GeneratedCode:
     cross_device.require_enabled(context)
-    context.count("cross_device_generate", context.tenant.settings.limits.qr_codes_per_minute_per_address)
+    context.count_request("cross_device_generate", context.tenant.settings.limits.qr_codes_per_minute_per_address)
     lifetime = timedelta(seconds=req.expiry or cross_device_operations.DEFAULT_SECONDS)
     device = cross_device.begin(context, lifetime, has_number=not context.has_api_secret, by_program=True)
     return cross_device_operations.GeneratedCode(code=device.text, number=device.facts["number"])
@@ -34,7 +34,7 @@ def approve(context: Context, req: cross_device_operations.ApproveCode) -> cross
         raise errors.BadParameter.names("access_token")
     if not req.code:
         raise errors.BadParameter.names("code")
-    context.count("cross_device_approve", context.tenant.settings.limits.qr_answers_per_minute_per_address)
+    context.count_request("cross_device_approve", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     holder = _holder(context, req.access_token)
     device = cross_device.find(context, req.code)
     if device is None or not device.facts.get("by_program"):  # our own page's codes are approved on our page
@@ -63,7 +63,7 @@ def poll(context: Context, req: cross_device_operations.PollCode) -> cross_devic
     cross_device.require_enabled(context)
     if not req.code:
         raise errors.BadParameter.names("code")
-    context.count("cross_device_poll", context.tenant.settings.limits.qr_polls_per_minute_per_address)
+    context.count_request("cross_device_poll", context.tenant.settings.limits.qr_polls_per_minute_per_address)
     device = cross_device.find(context, req.code)
     if device is None or not device.facts.get("by_program"):
         raise errors.BadParameter(_WRONG_CODE)

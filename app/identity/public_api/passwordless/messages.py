@@ -8,14 +8,15 @@ from app.contract.passwordless.passwordless_operations import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.passwordless import passwordless_sending, redemption
-from app.identity.authentication.passwordless.passwordless_sending import MAIL, SIGN_IN, SMS, SendOptions
+from app.identity.authentication.passwordless.passwordless_sending import SIGN_IN, SendOptions
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import completion, locks, sign_in_identifiers
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.reset_messages import MAIL, SMS
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -33,7 +34,7 @@ _LoginByCode = (
 @passwordless_operations.send_mail.implements
 def send_mail(context: Context, req: passwordless_operations.SendLoginEmail) -> Posted:
     _require_email_enabled(context)
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
     email_verification.refuse_url(context, req.verification_url)
@@ -50,7 +51,7 @@ def send_mail(context: Context, req: passwordless_operations.SendLoginEmail) -> 
 def by_link(context: Context, req: passwordless_operations.LoginByLink) -> FactorLogin:
     """Leave the link unused on a HEAD request, which mail scanners send."""
     _require_email_enabled(context)
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     token = req.verification_token
     if not token:
         raise errors.BadParameter.names("verificationtoken")
@@ -97,7 +98,7 @@ def by_username_code(context: Context, req: passwordless_operations.LoginByUsern
 @passwordless_operations.send_sms.implements
 def send_sms(context: Context, req: passwordless_operations.SendLoginSms) -> PostedSms:
     _require_sms_enabled(context)
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     lookup = recipient.from_phone(context, req.phone)
     sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
     account = recipient.reachable_account(lookup, SMS)
@@ -122,10 +123,10 @@ def by_sms_code(context: Context, req: passwordless_operations.LoginBySmsCode) -
 def _by_code(
     context: Context, lookup: AccountLookup, channel: str, req: _LoginByCode, template: str | None
 ) -> FactorLogin:
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     if not req.otp:
         raise errors.BadParameter.names("otp")
-    solution = locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+    solution = locks.LockSolution(req.security_answer, answers.from_parameters(req))
     account = redemption.redeem_code(
         context, lookup, channel, req.otp, solution, suppress_webhook=req.suppress_webhook, template=template
     )

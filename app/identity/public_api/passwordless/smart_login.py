@@ -9,15 +9,19 @@ from app.contract.passwordless import smart_login_operations
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import PostedSms
 from app.identity.authentication.passwordless import passwordless_sending, redemption, smart_login
-from app.identity.authentication.passwordless.passwordless_sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
+from app.identity.authentication.passwordless.passwordless_sending import ONE_TOUCH, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import sign_in_identifiers
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
-from app.identity.credentials.captcha import captcha_verification
-from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials import reset_messages
+from app.identity.credentials.captcha import answers, captcha_verification
+from app.identity.credentials.one_time_tokens import codes, one_time_tokens
+from app.identity.credentials.one_time_tokens.codes import SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
+from app.identity.credentials.reset_messages import MAIL, SMS
 from app.identity.directory.accounts import accounts, identifiers
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -28,11 +32,11 @@ from app.identity.platform.continuation_tokens import ContinuationPurpose, Conti
 from app.identity.public_api.passwordless import messages
 
 
-@smart_login_operations.start.implements
-def start(context: Context, req: smart_login_operations.StartSmartLogin) -> smart_login_operations.LoginRequested:
+@smart_login_operations.begin.implements
+def begin(context: Context, req: smart_login_operations.StartSmartLogin) -> smart_login_operations.LoginRequested:
     if not context.tenant.settings.smart_login:
         raise errors.SmartLoginOff
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     lookup, channel = _read_recipient(context, req)
     email_verification.refuse_url(context, req.redirect_url)
     account = recipient.reachable_account(lookup, channel)
@@ -102,11 +106,11 @@ def one_touch_mail(
     context: Context, req: smart_login_operations.StartOneTouchByEmail
 ) -> smart_login_operations.LoginRequested:
     _require_one_touch(context)
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     if not req.email or not accounts.is_email(req.email):
         raise errors.MalformedEmail
     email_verification.refuse_url(context, req.redirect_url)
-    captcha_verification.require_solved(context, captcha_verification.from_parameters(req))
+    captcha_verification.require_solved(context, answers.from_parameters(req))
     lookup = account_lookup.find(
         context, TypedIdentifier("email", req.email), is_hidden=recipient.hides_accounts(context)
     )
@@ -128,9 +132,9 @@ def one_touch_mail(
 @smart_login_operations.touch_sms.implements
 def one_touch_sms(context: Context, req: smart_login_operations.StartOneTouchBySms) -> PostedSms:
     _require_one_touch(context)
-    passwordless_sending.spend_limit(context)
+    passwordless_sending.count_request(context)
     phone = _parse_phone(context, req.phone)
-    captcha_verification.require_solved(context, captcha_verification.from_parameters(req))
+    captcha_verification.require_solved(context, answers.from_parameters(req))
     lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=recipient.hides_accounts(context))
     sid, is_allowed = "", _can_sign_in_or_register(context, lookup)
     sending_context = context if is_allowed else context.without_sending()
@@ -146,11 +150,11 @@ def one_touch_sms(context: Context, req: smart_login_operations.StartOneTouchByS
 @smart_login_operations.touch_code.implements
 def one_touch_code(context: Context, req: smart_login_operations.OneTouchByCode) -> FactorLogin:
     _require_one_touch(context)
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     phone = _parse_phone(context, req.phone)
     if not req.otp:
         raise errors.BadParameter.names("otp")
-    name, subject = TypedIdentifier("phone", phone), passwordless_sending.unknown_subject(phone)
+    name, subject = TypedIdentifier("phone", phone), reset_messages.unknown_subject(phone)
     one_time_token = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NO_ACCOUNT, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
@@ -212,13 +216,13 @@ def _by_code(context: Context, req: smart_login_operations.ApproveByLink, code: 
         EmailMissing: neither email nor phone is given.
         UnknownLink: the text is not a code, so it was meant as a token.
     """
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     if req.phone:
         lookup, channel = recipient.from_phone(context, req.phone), SMS
     elif req.email and accounts.is_email(req.email):
         lookup, channel = recipient.find(context, "email", req.email), MAIL
     else:
-        raise errors.EmailMissing if one_time_tokens.is_code(code) else errors.UnknownLink
+        raise errors.EmailMissing if codes.is_code(code) else errors.UnknownLink
     one_time_token = smart_login.spend_code(context, lookup, channel, code)
     device = smart_login.find_device(context, one_time_token)
     if device is not None and smart_login.is_page_device(device):
@@ -229,7 +233,7 @@ def _by_code(context: Context, req: smart_login_operations.ApproveByLink, code: 
 
 
 def _read_token(context: Context, req: smart_login_operations.ApproveByLink) -> str:
-    passwordless_sending.spend_attempt(context)
+    passwordless_sending.count_attempt(context)
     if not req.shown:
         raise errors.BadParameter.names("verificationtoken")
     return req.shown
@@ -269,9 +273,9 @@ def _parse_phone(context: Context, phone: str | None) -> str:
         raise errors.PhoneLoginOff
     if not phone:
         raise errors.PhoneMissing
-    if (form := identifiers.normalize_phone(phone)) is None:
+    if (normalized := identifiers.normalize_phone(phone)) is None:
         raise errors.MalformedPhone
-    return form
+    return normalized
 
 
 def _require_one_touch(context: Context) -> None:

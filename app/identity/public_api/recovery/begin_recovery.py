@@ -11,10 +11,10 @@ from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.recovery import recipient, recovery_requests
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.reset_messages import ResetOptions
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.messaging import messaging
@@ -24,9 +24,9 @@ from app.kit.operations.wire import Document
 
 @recovery_operations.forgot.implements
 def forgot(context: Context, req: recovery_operations.ForgotPassword) -> Posted:
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
-    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
+    captcha_verification.require_solved_at(context, "forgot_password", answers.from_parameters(req))
     reset_messages.refuse_url(context, req.reset_password_url)
     recipient.refuse_foreign_token(context, lookup.holder)
     account = recipient.reachable_account(lookup, reset_messages.MAIL)
@@ -38,9 +38,9 @@ def forgot(context: Context, req: recovery_operations.ForgotPassword) -> Posted:
 
 @recovery_operations.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: recovery_operations.ForgotBySms) -> PostedSms:
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     lookup = recipient.from_phone(context, req.phone)
-    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
+    captcha_verification.require_solved_at(context, "forgot_password", answers.from_parameters(req))
     account = recipient.reachable_account(lookup, reset_messages.SMS)
     if account is not None and not account.phone_verified:
         raise errors.PhoneUnverified
@@ -56,7 +56,7 @@ def forgot_token(
     reset_messages.refuse_url(context, req.reset_password_url)
     if account is None:
         raise errors.UnknownAccount
-    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    one_time_tokens.count_server_supplied(context, account.uid, is_code=False)
     options = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
     create = reset_messages.send if req.send_email else reset_messages.create_token
     token = create(context, account, options, email=req.email)
@@ -93,7 +93,7 @@ def questions_by_phone(context: Context, req: recovery_operations.QuestionsByPho
 @recovery_operations.own_questions.implements
 def own_questions(context: Context, req: AccessTokenQuery) -> Document:
     _require_enabled(context)
-    account = accounts.by_uid(context, context.token_holder.uid)
+    account = account_store.by_uid(context, context.token_holder.uid)
     return _question_list(context, account.security_answers if account else ())
 
 
@@ -101,7 +101,7 @@ def _require_enabled(context: Context) -> None:
     settings = context.tenant.settings
     if not settings.security_questions:
         raise errors.SecurityQuestionsOff
-    context.count("security_questions", settings.limits.availability_per_minute_per_address)
+    context.count_request("security_questions", settings.limits.availability_per_minute_per_address)
 
 
 def _require_lookup_allowed(context: Context) -> None:

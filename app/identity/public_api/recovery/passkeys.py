@@ -8,7 +8,7 @@ from app.contract.passkeys.models import PublicKey, RegisterBegin
 from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import passkey_reset, recipient, recovery_requests
 from app.identity.authentication.sign_in.passkeys.passkey_sign_in import require_enabled
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.directory.accounts import accounts
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.platform.context import Context
@@ -17,10 +17,10 @@ from app.identity.platform.context import Context
 @passkey_sign_in_operations.forgot.implements
 def forgot(context: Context, req: passkey_sign_in_operations.ForgotPasskey) -> Posted:
     require_enabled(context)
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     if not req.email or not accounts.is_email(req.email):
         raise errors.MalformedEmail
-    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
+    captcha_verification.require_solved_at(context, "forgot_password", answers.from_parameters(req))
     if req.reset_passkey_url and not allowed_urls.is_allowed_in_mail(context, req.reset_passkey_url):
         raise errors.PasskeyUrlRefused
     lookup = recipient.find(context, "email", req.email)

@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.input_checks import require_parameter
@@ -23,7 +23,7 @@ from app.identity.public_api.sign_in import sign_in_responses
 
 @recovery_operations.reset.implements
 def reset(context: Context, req: recovery_operations.Reset) -> recovery_operations.PasswordReset:
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     if req.otp is None and req.email is None and req.username is None:
         return _by_link(context, req)
     identifier, otp, password = _read_code_request(req)
@@ -40,7 +40,7 @@ def reset(context: Context, req: recovery_operations.Reset) -> recovery_operatio
 
 @recovery_operations.reset_by_sms.implements
 def reset_by_sms(context: Context, req: recovery_operations.ResetBySms) -> recovery_operations.PasswordReset:
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     lookup = recipient.from_phone(context, req.phone)
     otp, password = require_parameter("otp", req.otp), require_parameter("password", req.password)
     return _response(
@@ -55,8 +55,8 @@ def reset_by_sms(context: Context, req: recovery_operations.ResetBySms) -> recov
 def reset_by_answer(context: Context, req: recovery_operations.ResetByAnswer) -> recovery_operations.PasswordReset:
     password_reset.require_answers(context, req.security_answer)
     password = require_parameter("password", req.password)
-    password_reset.spend_limit(context)
-    captcha_verification.require_solved_at(context, "forgot_password", captcha_verification.from_parameters(req))
+    password_reset.count_attempt(context)
+    captcha_verification.require_solved_at(context, "forgot_password", answers.from_parameters(req))
     account = password_reset.verify_answers(context, _read_identifier(context, req), req.security_answer or {})
     password_hash = new_password.check_and_hash(context, account, password)
     locked = new_password.lock_account(context, account)
@@ -72,15 +72,15 @@ def reset_by_answer(context: Context, req: recovery_operations.ResetByAnswer) ->
 
 @recovery_operations.change.implements
 def change_own(context: Context, req: recovery_operations.ChangePassword) -> Posted:
-    password_reset.spend_limit(context)
-    account = accounts.by_uid(context, context.token_holder.uid)
+    password_reset.count_attempt(context)
+    account = account_store.by_uid(context, context.token_holder.uid)
     if account is None:
         raise errors.UnknownUid
     if not req.new_password:
         raise errors.BadParameter.names("newpassword")
-    solution = locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+    solution = locks.LockSolution(req.security_answer, answers.from_parameters(req))
     if not account.is_locked_now:  # a captcha is valid once, and a locked account needs it for the lock
-        captcha_verification.require_solved_at(context, "change_password", captcha_verification.from_parameters(req))
+        captcha_verification.require_solved_at(context, "change_password", answers.from_parameters(req))
     changed = password_change.change(
         context, account, req.old_password, req.new_password, solution, suppress_webhook=req.suppress_webhook
     )

@@ -11,7 +11,7 @@ from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.recovery import password_reset, pin_reset, recipient, recovery_requests
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.credentials import reset_messages
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.credentials.pins import pins
 from app.identity.credentials.reset_messages import PIN, ResetOptions
 from app.identity.directory.accounts import accounts, identifiers
@@ -54,7 +54,7 @@ def forgot_by_sms(context: Context, req: pin_operations.ForgotPinBySms) -> Poste
     pins.refuse_disabled(context.tenant.settings)
     if identifiers.normalize_phone(req.phone) is None:
         raise errors.UnknownPhone
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     lookup = recipient.find(context, "phone", req.phone)
     account = recipient.reachable_account_with_pin(lookup, reset_messages.SMS, errors.NotAuthenticated)
     if account is not None and not account.phone_verified:
@@ -75,7 +75,7 @@ def change(context: Context, req: pin_operations.ChangePin) -> Posted:
 def reset_by_token(context: Context, req: pin_operations.ResetPinByToken) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     token, new = require_parameter("resettoken", req.reset_token), require_parameter("pin", req.pin)
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     try:
         pin_reset.reset_with_link(context, token, new, suppress_webhook=req.suppress_webhook)
     except errors.UsedLink:
@@ -87,8 +87,8 @@ def reset_by_token(context: Context, req: pin_operations.ResetPinByToken) -> Pos
 def reset_by_code(context: Context, req: pin_operations.ResetPinByCode) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
-    password_reset.spend_limit(context)
-    solution = LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+    password_reset.count_attempt(context)
+    solution = LockSolution(req.security_answer, answers.from_parameters(req))
     pin_reset.reset_with_code(
         context, _read_identifier(context, req), otp, new, solution, suppress_webhook=req.suppress_webhook
     )
@@ -113,7 +113,7 @@ def reset_by_answer_and_username(context: Context, req: pin_operations.ResetPinB
 
 
 def _send_mail(context: Context, lookup: AccountLookup, options: ResetOptions, unknown: type[ApiError]) -> Posted:
-    recovery_requests.spend_limits(context)
+    recovery_requests.count_request(context)
     reset_messages.refuse_url(context, options.url, errors.PinUrlRefused)
     account = recipient.reachable_account_with_pin(lookup, reset_messages.MAIL, unknown)
     recovery_requests.send_mail(context, lookup, account, options, PIN)
@@ -124,7 +124,7 @@ def _by_answer(context: Context, kind: str, value: str, req: pin_operations.Rese
     pins.refuse_disabled(context.tenant.settings)
     password_reset.require_answers(context, req.security_answer)
     new = require_parameter("pin", req.pin)
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     lookup = recipient.find(context, kind, value)
     account = pin_reset.verify_answers(context, lookup, req.security_answer or {})
     pin_reset.set_pin(context, account, pins.hash_new_pin(context, new), suppress_webhook=req.suppress_webhook)

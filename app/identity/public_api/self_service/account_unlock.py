@@ -6,7 +6,7 @@ from app.contract import errors
 from app.contract.accounts.self_service_operations import Unlock
 from app.contract.shared_parameters import CaptchaSolution, LockAnswers
 from app.identity.authentication.sign_in import locks
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -21,9 +21,9 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
         BadPutBody: no answer was sent.
         UnlockedAlready: there is no lock.
         LockedForAWhile, AccountBlocked: the lock ends with time, or the owner cannot end it.
-        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.open`.
+        WrongCaptcha, WrongQuestionOrAnswer and others of `locks.solve`.
     """
-    if captcha_verification.from_parameters(req).is_empty and not req.security_answer:
+    if answers.from_parameters(req).is_empty and not req.security_answer:
         raise errors.BadPutBody("One answer is needed.")
     if not account.is_locked_now:
         raise errors.UnlockedAlready
@@ -42,7 +42,7 @@ def open_lock(context: Context, account: Account, lock_answer: LockAnswers, capt
     if lock is None:
         return False
     lookup = AccountLookup(context, TypedIdentifier("email", account.email or ""), account, is_hidden=False)
-    solution = locks.LockSolution(lock_answer.security_answer, captcha_verification.from_parameters(captcha_answer))
+    solution = locks.LockSolution(lock_answer.security_answer, answers.from_parameters(captcha_answer))
     context.work.release_connection()
     if not locks.solve(context, lookup, lock, solution):
         context.audit.record("unlock.refused", uid=account.uid)

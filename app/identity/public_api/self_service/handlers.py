@@ -12,7 +12,7 @@ from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.messaging import messaging
@@ -39,7 +39,7 @@ def update(context: Context, req: self_service_operations.UpdateOwnAccount) -> s
     own = accounts.current(context)
     is_password = bool(req.password) and "change_password" in context.tenant.settings.captcha_at
     place = "change_password" if is_password else "update_profile"
-    captcha_verification.require_solved_at(context, place, captcha_verification.from_parameters(req))
+    captcha_verification.require_solved_at(context, place, answers.from_parameters(req))
     account = change_profile.update(context, own, req)
     return self_service_operations.OwnProfile(data=accounts.profile_for_owner(context, account, req.fields_))
 

@@ -13,8 +13,9 @@ from app.identity.authentication.federation import federated_sign_in, profile_re
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials.tokens import tokens
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -41,10 +42,10 @@ def link(context: Context, req: identity_linking_operations.Link) -> Posted:
         if req.client_guid:
             return _linked_by_guid(context, account, req.client_guid, suppress_webhook=req.suppress_webhook)
         raise errors.BadParameter.names("candidatetoken")
-    found = token_handoff.find_candidate(context, req.candidate_token)
-    if found is None:
+    handoff = token_handoff.find_candidate(context, req.candidate_token)
+    if handoff is None:
         raise _not_linkable(context, account, req.candidate_token)
-    claimed, ticket = found
+    claimed, ticket = handoff
     _link(context, account, claimed, suppress_webhook=req.suppress_webhook)
     if not continuation_tokens.spend(context, ticket):
         raise errors.WrongCandidate
@@ -80,12 +81,12 @@ def refresh_profile(context: Context, req: identity_linking_operations.RefreshPr
 
 
 def _linked_by_guid(context: Context, account: Account, guid: str, *, suppress_webhook: bool) -> Posted:
-    found = token_handoff.find_finished(context, guid)
-    claimed = token_handoff.identity_for(found)
+    handoff = token_handoff.find_finished(context, guid)
+    claimed = token_handoff.identity_for(handoff)
     if claimed is None:
         raise errors.NotLinkable
     _link(context, account, claimed, suppress_webhook=suppress_webhook)
-    token_handoff.spend(context, found)
+    token_handoff.spend(context, handoff)
     return Posted()
 
 
@@ -95,7 +96,7 @@ def _link(context: Context, account: Account, claimed: ProviderIdentity, *, supp
         federated_sign_in.link(context, account, claimed, suppress_webhook=suppress_webhook)
     except linked_identities.TooManyIdentities:
         raise errors.NotLinkable from None
-    except linked_identities.IdentifierTaken:
+    except IdentifierTaken:
         raise errors.IdentityTaken from None
     if tokens.find(context, context.token_holder.token) is None:
         raise errors.NotAuthenticated
@@ -111,7 +112,7 @@ def _not_linkable(context: Context, account: Account, token: str) -> Exception:
     holder = tokens.find(context, token)
     if holder is None or holder.expires_at <= context.now:
         return errors.WrongCandidate()
-    other = accounts.by_uid(context, holder.uid)
+    other = account_store.by_uid(context, holder.uid)
     is_linked = other is not None and other.uid != account.uid and holder.claims.provider in _providers(other)
     return errors.IdentityTaken() if is_linked else errors.NotLinkable()
 

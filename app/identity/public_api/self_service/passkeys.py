@@ -54,6 +54,3 @@ def require_passkeys(context: Context, uid: str) -> ListedPasskeys:
     if not found.credentials:
         raise errors.NoPasskey
     return found
-
-
-__all__ = ["list_passkeys", "require_passkeys"]

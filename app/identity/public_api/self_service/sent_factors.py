@@ -63,14 +63,14 @@ def mail_code(context: Context, req: email_factor_operations.SendOwnEmailCode) -
         return Posted()
     if identifiers.normalize_email(typed) is None:
         raise errors.MalformedEmail
-    phone_verification.spend_limit(context, "factor_code")
+    phone_verification.count_code_request(context, "factor_code")
     lookup = recipient.find(context, "email", typed)
-    found = lookup.holder
-    if not lookup.is_hidden and found is not None:
-        recipient.refuse_closed(found)
-    if found is not None and not recipient.is_closed(found) and is_verified(found, typed):
-        to = email.select_email(found, typed)
-        email.send(context, found, to, req.email_template_2fa, is_unauthenticated=True)
+    holder = lookup.holder
+    if not lookup.is_hidden and holder is not None:
+        recipient.refuse_closed(holder)
+    if holder is not None and not recipient.is_closed(holder) and is_verified(holder, typed):
+        to = email.select_email(holder, typed)
+        email.send(context, holder, to, req.email_template_2fa, is_unauthenticated=True)
     elif lookup.is_hidden:
         quiet = context.without_sending()
         email.send_to_unknown_email(quiet, typed, req.email_template_2fa)

@@ -10,7 +10,7 @@ from app.contract.second_factors.step_up_operations import StepUpMethod, Validat
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.credentials import account_locks, current_password
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.pins import pins
 from app.identity.credentials.second_factors import factor_views, second_factors, step_up
 from app.identity.credentials.second_factors.authenticators import email
@@ -34,10 +34,8 @@ def begin(context: Context, req: OwnFactorsRead) -> Challenge:
     kinds = second_factors.enrolled_kinds(context.tenant.settings, factors)
     if not kinds:
         raise errors.NoSecondFactor
-    required, options = (
-        RequiredFactor(factors, kinds),
-        ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
-    )
+    required = RequiredFactor(factors, kinds)
+    options = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
     members = factor_views.challenge_members(context, required, options) | sign_in_responses.send_code(
         context, required, options
     )
@@ -64,12 +62,14 @@ def with_backup_code(context: Context, req: step_up_operations.StepUpByBackupCod
 def mail_factor_code(context: Context, req: step_up_operations.SendFactorEmail) -> Posted:
     _refuse_off(context)
     factors = second_factors.of_account(context, accounts.current(context))
-    found = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
-    if not found.is_enrolled(factors):
-        raise found.not_enrolled_error
+    authenticator = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
+    if not authenticator.is_enrolled(factors):
+        raise authenticator.not_enrolled_error
     if not req.email_id:
         raise errors.EmailMissing
-    found.challenge(context, factors, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
+    authenticator.challenge(
+        context, factors, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa)
+    )
     return Posted()
 
 
@@ -120,11 +120,9 @@ def mail_code(context: Context, req: step_up_operations.SendStepUpEmail) -> Post
 
 @step_up_operations.with_mail.implements
 def with_mail(context: Context, req: step_up_operations.StepUpByEmail) -> ValidationToken:
-    account, otp, named = (
-        accounts.current(context),
-        require_parameter("otp", req.otp),
-        require_parameter("emailid", req.email_id),
-    )
+    account = accounts.current(context)
+    otp = require_parameter("otp", req.otp)
+    named = require_parameter("emailid", req.email_id)
     is_open = open_lock(context, account, req, req)
     try:
         email.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)

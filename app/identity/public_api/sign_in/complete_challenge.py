@@ -10,7 +10,7 @@ from app.contract.second_factors.factor_sign_in_operations import ChallengeAnswe
 from app.identity.authentication.sign_in import completion, pending_sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import FactorResponse
 from app.identity.platform import continuation_tokens
@@ -53,6 +53,6 @@ def complete(
     pending = pending or find_pending(context, req.second_factor_authentication_token)
     if req.suppress_webhook:
         pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
-    solution = LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+    solution = LockSolution(req.security_answer, answers.from_parameters(req))
     pending = pending_sign_in.verify(context, pending, kind, response, solution)
     return sign_in_responses.present(context, completion.after_second_factor(context, pending), fields=req.fields_)

@@ -26,7 +26,7 @@ def begin(context: Context, req: passkey_sign_in_operations.SignInBegin) -> Logi
     ceremonies.refuse_misconfigured(context)
     if not req.identifier.strip():
         raise errors.BadParameter.names("identifier")
-    ceremonies.spend_lookup(context)
+    ceremonies.count_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = account_lookup.find(
         context, sign_in_identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden

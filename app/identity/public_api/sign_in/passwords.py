@@ -3,8 +3,8 @@
 from app.contract import errors
 from app.contract.consents.consent_operations import SubmitConsentsByToken
 from app.contract.consents.consent_operations import submit as submit_consents
+from app.contract.second_factors import factor_sign_in_operations
 from app.contract.second_factors.challenge import FactorLogin
-from app.contract.second_factors.factor_sign_in_operations import with_password as with_factors_contract
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import sign_in_operations
 from app.identity.authentication.registration import account_registration
@@ -20,7 +20,7 @@ from app.identity.authentication.sign_in.completion import FactorRequired, Recor
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import account_locks
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha.answers import from_parameters
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.consents import consent_forms, consent_required
@@ -63,8 +63,8 @@ def with_password(context: Context, req: sign_in_operations.PasswordLogin) -> si
     return sign_in_responses.to_login(sign_in_responses.present(context, outcome, fields=req.fields_))
 
 
-@with_factors_contract.implements
-def with_factors(context: Context, req: sign_in_operations.PasswordLogin) -> FactorLogin:
+@factor_sign_in_operations.with_password.implements
+def with_password_and_factor(context: Context, req: sign_in_operations.PasswordLogin) -> FactorLogin:
     second_factors.refuse_disabled(context.tenant.settings)
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     outcome = _verify_password(context, req)
@@ -77,7 +77,7 @@ def _verify_password(context: Context, req: sign_in_operations.PasswordLogin) ->
     _record_origin(context, req.login_url)
     if req.password_delegation:
         raise errors.DelegationFailed
-    solution = LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+    solution = LockSolution(req.security_answer, from_parameters(req))
     return password_sign_in.sign_in_with_password(
         context,
         identifier,

@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
-from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -29,7 +29,7 @@ def with_pin(context: Context, req: pin_operations.PinLogin) -> FactorLogin:
     if not settings.pin.login:
         raise errors.PinLoginOff
     pin, session = require_parameter("pin", req.pin), pin_tokens.find_session(context, req.session_token)
-    account = accounts.by_uid(context, session.uid)
+    account = account_store.by_uid(context, session.uid)
     if account is None:
         raise errors.UnknownSessionToken
     pins.check(context, account, pin, errors.WrongPin)

@@ -27,6 +27,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts.profile import selected_fields
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -109,7 +110,7 @@ def session(context: Context, complete: Complete, fields: str | None = None) -> 
     issued = api_tokens.issue(context, account, authentication.methods, provider=provider)
     profile = accounts.signed_in_profile(context, account)
     return FactorLogin(
-        profile=Profile.of(accounts.project(profile, fields)),
+        profile=Profile.of(selected_fields.project(profile, fields)),
         access_token=issued.access_token,
         refresh_token=issued.refresh_token,
         expires_in=iso(issued.access_expires_at) or "",

@@ -39,13 +39,13 @@ class BigCommerce:
 
     def customer_id(self, email: str, first_name: str, last_name: str) -> int:
         """Return the id of the store's customer with this address; without one, create it. Raises ProviderUnavailable."""
-        found = self._find(email)
-        if not found:
+        customer = self._find(email)
+        if not customer:
             new = {"email": email, "first_name": first_name, "last_name": last_name}
-            found = _with_email(self._send("POST", "", [new]), email)
-        if len(found) != 1:  # several storefronts of the store may each have a customer with this address
-            raise ProviderUnavailable(f"the store has {len(found)} customers of one address")
-        return found[0]
+            customer = _with_email(self._send("POST", "", [new]), email)
+        if len(customer) != 1:  # several storefronts of the store may each have a customer with this address
+            raise ProviderUnavailable(f"the store has {len(customer)} customers of one address")
+        return customer[0]
 
     def login_url(self, customer_id: int, redirect_to: str | None, now: datetime) -> str:
         """Return the address that signs the customer in.

@@ -76,7 +76,7 @@ def perfectmind_contact(context: Context, req: storefront_operations.ReadContact
     site = stores.find(context, storefront_operations.PERFECTMIND, req.site_name)
     account = accounts.current(context)
     email = stores.store_email(account)
-    context.spend("storefront", _RATE, account.uid)
+    context.count_against("storefront", _RATE, account.uid)
     url = context.services.settings.perfectmind_url or f"https://{site.content['host']}"
     number, key = str(site.content["client_number"]), site.secrets["access_key"]
     context.work.release_connection()
@@ -97,7 +97,7 @@ def _begin(context: Context, resource: Resource, req: storefront_operations.Stor
     store = stores.find(context, resource, req.store)
     account = accounts.current(context)
     email = stores.store_email(account)
-    context.spend("storefront", _RATE, account.uid)
+    context.count_against("storefront", _RATE, account.uid)
     return store, account, email
 
 

@@ -9,10 +9,13 @@ from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.verification import email_verification
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import accounts, identifiers
+from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -40,7 +43,7 @@ def by_link(context: Context, req: verification_operations.VerifyByLink) -> veri
 
 @verification_operations.by_code.implements
 def by_code(context: Context, req: verification_operations.VerifyByCode) -> verification_operations.Verified:
-    solution = locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+    solution = locks.LockSolution(req.security_answer, answers.from_parameters(req))
     return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, solution), req)
 
 
@@ -89,7 +92,7 @@ def _refuse_contested(context: Context, token: OneTimeToken, refusal: type[ApiEr
 def _pending_uid(lookup: AccountLookup) -> str | None:
     """Return the uid of the account with this unverified address; NO_ACCOUNT where there is none and that is hidden."""
     account = lookup.holder
-    if lookup.is_hidden and (account is None or email_verification.is_verified(account, lookup.identifier.value)):
+    if lookup.is_hidden and (account is None or is_verified(account, lookup.identifier.value)):
         return NO_ACCOUNT
     return account.uid if account else None
 

@@ -9,8 +9,8 @@ from app.contract import errors
 from app.contract.verification import verification_operations
 from app.identity.authentication.verification import email_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
-from app.identity.directory.accounts import accounts, identifiers, input_checks
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts import account_store, accounts, identifiers, input_checks
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -20,7 +20,7 @@ from app.kit import randomness
 def resend(context: Context, req: verification_operations.ResendVerification) -> verification_operations.PostedWithId:
     """Send the mail again; where accounts are hidden, an unknown address is treated like an unverified address."""
     _require_enabled(context)
-    context.count("verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
+    context.count_request("verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):
         raise errors.MalformedEmail
     email_verification.refuse_url(context, req.verification_url)
@@ -41,7 +41,7 @@ def send_own(
     if context.holder is None:
         raise errors.WrongClientGuid if req.client_guid else errors.NotAuthenticated
     email_verification.refuse_url(context, req.verification_url)
-    account = accounts.by_uid(context, context.holder.uid)
+    account = account_store.by_uid(context, context.holder.uid)
     if account is None or not account.email:
         raise errors.NoEmailProfile
     return _send(
@@ -58,7 +58,7 @@ def email_availability(
 ) -> verification_operations.Exist:
     if req.email is None:
         raise errors.BadParameter.names("verificationtoken")
-    context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count_request("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not accounts.is_email(req.email):
         raise errors.MalformedEmail
     return _availability(context, accounts.by_email(context, req.email) is not None)
@@ -70,7 +70,7 @@ def phone_availability(
 ) -> verification_operations.Exist:
     if not context.tenant.settings.phone_login:
         raise errors.PhoneLoginOff
-    context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count_request("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if req.phone is None:
         raise errors.BadParameter.names("phone")
     if identifiers.normalize_phone(req.phone) is None:
@@ -83,7 +83,7 @@ def phone_availability(
 def username_availability(
     context: Context, req: verification_operations.UsernameAvailability
 ) -> verification_operations.Exist:
-    context.count("availability", context.tenant.settings.limits.availability_per_minute_per_address)
+    context.count_request("availability", context.tenant.settings.limits.availability_per_minute_per_address)
     if not req.username:
         raise errors.UsernameMissing
     holder = accounts.by_username(context, req.username)
@@ -104,7 +104,7 @@ def _availability(context: Context, is_taken: bool) -> verification_operations.E
 def _send(
     context: Context, account: Account, email: str, options: VerificationOptions
 ) -> verification_operations.PostedWithId:
-    if email_verification.is_verified(account, email):
+    if is_verified(account, email):
         raise errors.EmailAlreadyVerified
     return _response(context, email_verification.send(context, account, options, email=email))
 
@@ -114,7 +114,7 @@ def _send_hidden(
 ) -> verification_operations.PostedWithId:
     """Send the mail or simulate that; a reached limit is silent, because it would reveal an earlier message."""
     try:
-        if account is None or email_verification.is_verified(account, email):
+        if account is None or is_verified(account, email):
             return _response(context, email_verification.send_account_exists(context, email, options))
         return _send(context, account, email, options)
     except errors.MailLimitReached:

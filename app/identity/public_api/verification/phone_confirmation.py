@@ -11,9 +11,10 @@ from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.verification import phone_verification
-from app.identity.credentials.captcha import captcha_verification
+from app.identity.credentials.captcha import answers
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.codes import SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -25,7 +26,7 @@ from app.identity.public_api.sign_in import risk_challenges, sign_in_responses
 @phone_operations.verify.implements
 def verify(context: Context, req: phone_operations.VerifyPhone) -> phone_operations.PhoneVerified:
     phone_verification.require_enabled(context)
-    phone_verification.spend_limit(context, "phone_code_try")
+    phone_verification.count_code_request(context, "phone_code_try")
     if not req.otp:
         raise errors.BadParameter.names("otp")
     if context.holder is not None:
@@ -60,7 +61,7 @@ def _verify_without_session(
     if lookup.holder is None and not is_hidden:
         raise errors.UnknownPhone
     is_lock_solved = locks.require_solved(
-        context, lookup, locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, answers.from_parameters(req))
     )
     uid = lookup.holder.uid if lookup.holder is not None else NO_ACCOUNT
     token = phone_verification.spend_code(
@@ -76,7 +77,7 @@ def _complete_risk_challenge(
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = AccountLookup(context, TypedIdentifier("phone", phone), pending.account, is_hidden)
     is_lock_solved = locks.require_solved(
-        context, lookup, locks.LockSolution(req.security_answer, captcha_verification.from_parameters(req))
+        context, lookup, locks.LockSolution(req.security_answer, answers.from_parameters(req))
     )
     one_time_tokens.spend_code(
         context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_lock_solved,

@@ -17,7 +17,7 @@ from app.identity.platform.context import Context
 def send_code(context: Context, req: phone_operations.SendPhoneCode) -> PostedSms:
     """Send to the account with the number; with an access token, to the number that the account requested last."""
     phone_verification.require_enabled(context)
-    phone_verification.spend_limit(context, "phone_code")
+    phone_verification.count_code_request(context, "phone_code")
     phone = phone_verification.parse_phone(req.phone)
     if context.holder is not None:
         return messaging.posted_sms(context, _resend(context, phone, req))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from app.contract.accounts.account_operations import AccountIdentifiers, PersonFields
 from app.contract.profile import Write
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.passwords import new_password_hash, security_answers
 from app.identity.credentials.passwords.new_password_hash import PROFILE_FIELDS
 from app.identity.credentials.pins import pins

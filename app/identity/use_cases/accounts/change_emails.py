@@ -12,7 +12,8 @@ from app.identity.authentication.verification import email_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, OneTimeTokenFacts, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
 from app.identity.directory.accounts import account_store, accounts, confusables, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.email_list import MAX_EMAILS, PRIMARY, EmailAddress, EmailList
@@ -51,12 +52,12 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
         MailLimitReached.
     """
     account = _lock(context, account)
-    form, owner = _free(context, account, new)
+    normalized, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise errors.EmailRegistered
     shown = identifiers.display_email(new.email)
     _add_pending(context, account, new)
-    facts = _new_link_and_code(context, account, new, form)
+    facts = _new_link_and_code(context, account, new, normalized)
     language = notifications.page_language(context)
     if owner is not None:
         facts = MessageFacts(url=f"{context.pages_url}/login")
@@ -65,7 +66,7 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
             context, MailKind.ACCOUNT_EXISTS, shown, account=None, facts=facts, language=language, counted_as=as_if_free
         )
     else:
-        facts = replace(facts, added_by=email_verification.masked_owner(account, form))
+        facts = replace(facts, added_by=email_verification.masked_owner(account, normalized))
         messaging.mail(
             context, MailKind.ADD_EMAIL, shown, account=account, facts=facts, template=new.template, language=language
         )
@@ -75,11 +76,11 @@ def request_addition(context: Context, account: Account, new: NewEmail, *, hides
 def token_only(context: Context, account: Account, new: NewEmail) -> str:
     """Return the token of a link that the caller delivers; raises as `request_addition` does, except MailLimitReached."""
     account = _lock(context, account)
-    form, owner = _free(context, account, new)
+    normalized, owner = _free(context, account, new)
     if owner is not None:
         raise errors.EmailRegistered
     _add_pending(context, account, new)
-    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
+    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=normalized, facts=_facts(new))
 
 
 def confirm_code(context: Context, account: Account, email: str, code: str) -> Account:
@@ -103,17 +104,17 @@ def remove(
 
     Raises MalformedEmail, EmailNotOnProfile, LastEmail.
     """
-    form = identifiers.normalize_email(email or "")
-    if form is None:
+    normalized = identifiers.normalize_email(email or "")
+    if normalized is None:
         raise errors.MalformedEmail
     fresh = _lock(context, account)
-    gone = fresh.email_list.find(form)
+    gone = fresh.email_list.find(normalized)
     if gone is None:
         raise errors.EmailNotOnProfile
     if not fresh.email_list.is_removable(gone):
         raise errors.LastEmail
-    after = _store_in_order(context, fresh, fresh.email_list.others(form))
-    one_time_tokens.close(context, account.uid, subject=form)
+    after = _store_in_order(context, fresh, fresh.email_list.others(normalized))
+    one_time_tokens.close(context, account.uid, subject=normalized)
     _end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
     recipients = [None if gone.is_pending else gone.value, after.email]
@@ -130,18 +131,18 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
 
     Raises MalformedEmail, EmailNotOnProfile, EmailNotAddable.
     """
-    form = identifiers.normalize_email(email)
-    if form is None:
+    normalized = identifiers.normalize_email(email)
+    if normalized is None:
         raise errors.MalformedEmail
     fresh = _lock(context, account)
-    chosen = fresh.email_list.find(form)
+    chosen = fresh.email_list.find(normalized)
     if chosen is None:
         raise errors.EmailNotOnProfile
-    if not fresh.email_list.is_verified(form):
+    if not fresh.email_list.is_verified(normalized):
         raise errors.EmailNotAddable
     if chosen is fresh.email_list.addresses[0]:
         return fresh
-    after = _store_in_order(context, fresh, [chosen, *fresh.email_list.others(form)])
+    after = _store_in_order(context, fresh, [chosen, *fresh.email_list.others(normalized)])
     _end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     facts = MessageFacts(email=after.email or "", change="primary")
@@ -163,8 +164,8 @@ def set_by_server(context: Context, uid: str, provided: EmailList, *, suppress_w
         after = _store_in_order(context, before, merged, verified=provided.forms)
     except account_store.IdentifierTaken as conflict:
         raise taken(conflict) from None
-    for form in provided.forms:
-        pending_accounts.remove_pending(context, form)
+    for normalized in provided.forms:
+        pending_accounts.remove_pending(context, normalized)
     _end_tokens(context, before, after)
     _notify_of_server(context, before, after)
     events.emit(context, "UpdateProfile", after, suppress_webhook)
@@ -199,16 +200,16 @@ def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Accou
 
     The account is locked until the address is added, against a concurrent confirmation or another new address.
     """
-    form = identifiers.normalize_email(new.email)
-    if form is None or confusables.has_invisible_character(form):
+    normalized = identifiers.normalize_email(new.email)
+    if normalized is None or confusables.has_invisible_character(normalized):
         raise errors.MalformedEmail
-    _refuse_addition(context, account, new.type, form)
-    requirements.refuse_email(context.tenant.settings.email_access, form)
+    _refuse_addition(context, account, new.type, normalized)
+    requirements.refuse_email(context.tenant.settings.email_access, normalized)
     email_verification.refuse_url(context, new.url)
-    owner = accounts.by_email(context, form)
+    owner = accounts.by_email(context, normalized)
     if owner is not None and owner.uid == account.uid:
         raise errors.EmailTaken
-    return form, owner
+    return normalized, owner
 
 
 def _facts(new: NewEmail) -> OneTimeTokenFacts:
@@ -216,7 +217,7 @@ def _facts(new: NewEmail) -> OneTimeTokenFacts:
     return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
 
 
-def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: str) -> MessageFacts:
+def _new_link_and_code(context: Context, account: Account, new: NewEmail, normalized: str) -> MessageFacts:
     """Issue the link and the code that the email template contains; return the facts of the email."""
     carries = messaging.carries(
         context,
@@ -228,7 +229,7 @@ def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: 
     link_minutes = one_time_tokens.LINK_MINUTES if carries != "otp" else None
     code_minutes = one_time_tokens.CODE_MINUTES if carries != "link" else None
     token, code = one_time_tokens.issue(
-        context, Purpose.ADD_EMAIL, account.uid, subject=form, link_minutes=link_minutes, code_minutes=code_minutes,
+        context, Purpose.ADD_EMAIL, account.uid, subject=normalized, link_minutes=link_minutes, code_minutes=code_minutes,
         facts=_facts(new),
     )  # fmt: skip
     facts = MessageFacts()
@@ -246,7 +247,7 @@ def _end_links(context: Context, uid: str) -> None:
     one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
 
 
-def _refuse_addition(context: Context, account: Account, kind: str, form: str) -> None:
+def _refuse_addition(context: Context, account: Account, kind: str, normalized: str) -> None:
     """Refuse another address of this type; `request_addition` lists the errors."""
     if not kind.strip():
         raise errors.EmailTypeMissing
@@ -254,7 +255,7 @@ def _refuse_addition(context: Context, account: Account, kind: str, form: str) -
         raise errors.EmailActionRefused
     if account.email and not account.email_verified and context.tenant.settings.email_verification != "disabled":
         raise errors.EmailNotAddable
-    if len(account.email_list.others(form)) >= MAX_EMAILS:
+    if len(account.email_list.others(normalized)) >= MAX_EMAILS:
         raise errors.EmailUpdateRefused
 
 
@@ -278,9 +279,9 @@ def _store_in_order(
 
 def _end_tokens(context: Context, before: Account, after: Account) -> None:
     """Close links and codes of the addresses that the account had: they are gone, or verified without them."""
-    still_pending = {item.form for item in after.email_list.pending}
-    for form in {*before.email_list.forms, *after.email_list.forms} - still_pending:
-        one_time_tokens.close(context, after.uid, subject=form)
+    still_pending = {item.normalized for item in after.email_list.pending}
+    for normalized in {*before.email_list.forms, *after.email_list.forms} - still_pending:
+        one_time_tokens.close(context, after.uid, subject=normalized)
     _end_links(context, after.uid)
 
 
@@ -289,10 +290,10 @@ def _notify_of_server(context: Context, before: Account, after: Account) -> None
 
     The notices carry no alert link: the tenant's server may take an account away from a stolen mailbox.
     """
-    stored = {item.form: item.value for item in before.email_list.present}
-    now = {item.form: item.value for item in after.email_list.present}
-    changes = [(stored[form], "removed") for form in stored.keys() - now.keys()]
-    changes += [(now[form], "added") for form in now.keys() - stored.keys()]
+    stored = {item.normalized: item.value for item in before.email_list.present}
+    now = {item.normalized: item.value for item in after.email_list.present}
+    changes = [(stored[normalized], "removed") for normalized in stored.keys() - now.keys()]
+    changes += [(now[normalized], "added") for normalized in now.keys() - stored.keys()]
     for email, change in sorted(changes):
         context.audit.record(f"email.{change}", uid=after.uid)
         for to in {before.email, email} if change == "removed" else {before.email}:

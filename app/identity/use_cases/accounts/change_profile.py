@@ -102,7 +102,7 @@ def _require_password(context: Context, account: Account, req: UpdateOwnAccount)
     sets_pin = bool(req.pin_info and req.pin_info.pin and context.tenant.settings.pin.is_on)
     if not (req.password or req.security_question_answer or sets_pin):
         return account
-    password_reset.spend_limit(context)
+    password_reset.count_attempt(context)
     if account.password_hash is None:
         return account
     if not req.old_password:
@@ -111,8 +111,8 @@ def _require_password(context: Context, account: Account, req: UpdateOwnAccount)
 
 
 def _refuse_emails(context: Context, change: CheckedUpdate) -> None:
-    for form in change.addresses.forms if change.addresses else ():
-        requirements.refuse_email(context.tenant.settings.email_access, form)
+    for normalized in change.addresses.forms if change.addresses else ():
+        requirements.refuse_email(context.tenant.settings.email_access, normalized)
 
 
 def _request_number(context: Context, account: Account, phone: str | None, req: UpdateOwnAccount) -> None:

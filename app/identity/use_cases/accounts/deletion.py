@@ -8,7 +8,9 @@ from app.identity.authentication.sign_in import eligibility
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials import notifications, reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account

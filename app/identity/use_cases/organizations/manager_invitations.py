@@ -44,7 +44,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     TooManyRequests.
     """
     _require_role(context, managed_organization.load(context, actor, org_id, for_change=True), role_id)
-    _spend_limits(context, actor, org_id, len(emails))
+    _count_invitations(context, actor, org_id, len(emails))
     requested = [InvitationRequest(email, [role_id], actor.uid, is_managed=True) for email in emails]
     return send_invitation.invite_many(context, org_id, requested)
 
@@ -56,7 +56,7 @@ def resend(context: Context, actor: Account, org_id: str, invitation_id: str) ->
     """
     scope, invitation = _invitation(context, actor, org_id, invitation_id)
     if not send_invitation.seconds_until_resend(context, invitation):
-        _spend_limits(context, actor, org_id)
+        _count_invitations(context, actor, org_id)
     return send_invitation.resend(context, invitation, scope.organization, by=actor.uid)
 
 
@@ -129,6 +129,6 @@ def _require_role(context: Context, scope: ManagedOrganization, role_id: str, *,
         raise errors.OwnersOnly
 
 
-def _spend_limits(context: Context, actor: Account, org_id: str, count: int = 1) -> None:
-    context.spend("organization_invitations", _RATE, org_id, count=count)
-    context.spend("invitations_of_person", _OF_PERSON, actor.uid, count=count)
+def _count_invitations(context: Context, actor: Account, org_id: str, count: int = 1) -> None:
+    context.count_against("organization_invitations", _RATE, org_id, count=count)
+    context.count_against("invitations_of_person", _OF_PERSON, actor.uid, count=count)

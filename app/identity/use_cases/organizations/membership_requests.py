@@ -32,7 +32,7 @@ COOL_DOWN: Final = Rate(4, 3600)
 
 
 def request_to_join(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRecord, OrganizationRecord]:
-    """Ask to join, and tell managers about a new request. Raises as `join_requests.ask` does."""
+    """Ask to join, and tell managers about a new request. Raises as `join_requests.request_to_join` does."""
     request, organization, is_new = join_requests.request_to_join(context, account, org_id)
     if is_new and _may_mail(context, organization):
         address = _address(account, request.domain) or ""
@@ -68,7 +68,7 @@ def _managers(context: Context, organization: OrganizationRecord) -> Iterator[Ac
 
 def _may_mail(context: Context, organization: OrganizationRecord) -> bool:
     try:
-        context.spend("organization_ask_mail", COOL_DOWN, organization.org_id)
+        context.count_against("organization_ask_mail", COOL_DOWN, organization.org_id)
     except errors.TooManyRequests:
         context.audit.record("organization.join_request_not_mailed", org_id=organization.org_id)
         return False
@@ -97,4 +97,4 @@ def _address(account: Account, domain: str | None) -> str | None:
     if (primary := verified_email(account)) is not None:
         return primary
     verified = account.email_list.verified
-    return next((item.value for item in verified if item.form.rpartition("@")[2] == domain), None)
+    return next((item.value for item in verified if item.normalized.rpartition("@")[2] == domain), None)

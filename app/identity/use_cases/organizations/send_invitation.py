@@ -103,7 +103,7 @@ def _invite(
 ) -> EmailInvitation:
     """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
     checked = rules.check(request)
-    messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
+    messaging.count_mail(context, MailKind.INVITATION, checked.email, checked.holder)
     invitation, token = email_invitations.add(context, checked)
     rules.count(checked)
     _send(

@@ -6,7 +6,7 @@ from typing import Final
 
 from app.contract.messages.models import MailKind
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import verified_email
 from app.identity.directory.organizations import organizations
 from app.identity.directory.organizations.domains import domain_verification
@@ -31,7 +31,7 @@ def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
     if organization is None or not organization.is_active or domain.problem is None:
         return
     for uid in sorted(membership_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MAX_OWNERS]:
-        account = accounts.by_uid(context, uid)
+        account = account_store.by_uid(context, uid)
         email = verified_email(account) if account is not None else None
         if account is None or email is None:
             continue

@@ -85,15 +85,15 @@ class Head:
         if closes:
             lines.append("connection: close")
         lines += ("", "")
-        made = "\r\n".join(lines).encode("latin-1")
+        head = "\r\n".join(lines).encode("latin-1")
         breaks = len(lines) - 1
         if (
-            made.count(b"\n") != breaks
-            or made.count(b"\r") != breaks
-            or len(made.translate(None, _CONTROL)) != len(made)
+            head.count(b"\n") != breaks
+            or head.count(b"\r") != breaks
+            or len(head.translate(None, _CONTROL)) != len(head)
         ):
             raise ValueError("the value of a header field holds a control character")
-        return made
+        return head
 
     def _frame(self, name: str, value: str) -> None:
         """Take a field that says where the response ends: the server writes it."""

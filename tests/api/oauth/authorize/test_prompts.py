@@ -319,10 +319,8 @@ def test_sign_in_continues_to_consent(asking: RelyingParty, browser: Browser, ad
 def test_denied_consent_holds_despite_consent_in_another_tab(
     asking: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    first, second = (
-        browser.signed_in(ada).authorize(asking.authorization_parameters()),
-        browser.authorize(asking.authorization_parameters()),
-    )
+    first = browser.signed_in(ada).authorize(asking.authorization_parameters())
+    second = browser.authorize(asking.authorization_parameters())
     assert "code" in parameters_of(browser.consent(first.interaction_id or "", allow=True))
     assert parameters_of(browser.consent(second.interaction_id or "", allow=False))["error"] == "access_denied"
 

@@ -122,7 +122,7 @@ def stored(services: IdentityServices) -> tuple[bool, bool]:
 @pytest.mark.both_databases
 def test_file_changes_how_an_application_authenticates(own_services: IdentityServices) -> None:
     def made(text: str) -> set[str]:
-        return {item.key for item in applied(own_services, text).made} - {"api_key", "api_secret", "client_id"}
+        return {item.key for item in applied(own_services, text).generated} - {"api_key", "api_secret", "client_id"}
 
     keys = ", jwks_uri: 'https://a.example/keys'"
     assert (made(file("client_secret_jwt")), stored(own_services)) == ({"client_secret"}, (True, True))

@@ -35,10 +35,8 @@ def test_tokens_are_long_enough_not_to_be_guessed(shop: RelyingParty, browser: B
 
 def test_refreshed_id_token_keeps_claims_of_sign_in(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     first = tokens(shop, browser, ada, nonce="a nonce")
-    before, after = (
-        claims_in(first["id_token"]),
-        claims_in((shop.refresh(first["refresh_token"]).json or {})["id_token"]),
-    )
+    before = claims_in(first["id_token"])
+    after = claims_in((shop.refresh(first["refresh_token"]).json or {})["id_token"])
     for name in ("iss", "sub", "aud", "azp", "auth_time", "sid", "amr", "acr"):
         assert after[name] == before[name]
     assert "nonce" not in after

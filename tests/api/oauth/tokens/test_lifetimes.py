@@ -44,11 +44,9 @@ def test_sign_out_revokes_session_tokens_and_keeps_offline_ones(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     stays = world.application("stays", tokens_outlive_session=True)
-    bound, offline, by_setting = (
-        tokens(shop, browser, ada),
-        tokens(shop, browser, ada, OFFLINE),
-        tokens(stays, browser, ada),
-    )
+    bound = tokens(shop, browser, ada)
+    offline = tokens(shop, browser, ada, OFFLINE)
+    by_setting = tokens(stays, browser, ada)
     assert browser.sign_out(confirmed=True).kind is SignedOutStep
     assert is_valid(shop, bound) == (False, False)
     assert is_valid(shop, offline) == (True, True)

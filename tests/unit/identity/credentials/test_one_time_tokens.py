@@ -15,7 +15,9 @@ import pytest
 from app.contract import errors
 from app.identity.assembly.clean_up import expired_rows
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE, SMS_CODE, CodeErrors
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.services import IdentityServices
 from app.kit.operations.errors import ApiError
@@ -70,7 +72,7 @@ class Holder:
         self,
         code: str,
         uid: str | None = None,
-        errors: one_time_tokens.CodeErrors = MAIL_CODE,
+        errors: CodeErrors = MAIL_CODE,
         kind: Purpose = KIND,
     ) -> OneTimeToken:
         with call_of(self.services, self.tenant.name) as call:

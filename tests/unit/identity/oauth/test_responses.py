@@ -68,10 +68,8 @@ def test_application_address_is_always_a_registered_one(settings: dict[str, obje
 
 
 def test_issuer_has_no_trailing_slash_and_own_endpoints() -> None:
-    wide, own = (
-        Issuer(ISSUER, ClientProtocol.OPENID, None, "a key"),
-        Issuer(ISSUER, ClientProtocol.OAUTH, "Shop", "a key"),
-    )
+    wide = Issuer(ISSUER, ClientProtocol.OPENID, None, "a key")
+    own = Issuer(ISSUER, ClientProtocol.OAUTH, "Shop", "a key")
     assert (wide.url, wide.token_endpoint) == (ISSUER, f"{ISSUER}/api/oidc/token")
     assert own.url == f"{ISSUER}/service/oauth/Shop"
     assert own.token_endpoint == f"{ISSUER}/api/oauth/Shop/token?apikey=a%20key"

@@ -26,7 +26,7 @@ def admitted(limits: RateLimits, requested: int = 6) -> int:
     count = 0
     for _ in range(requested):
         try:
-            limits.spend("tries", THREE_A_MINUTE, "acme")
+            limits.count_against("tries", THREE_A_MINUTE, "acme")
         except OverLimit:
             continue
         count += 1
@@ -37,9 +37,9 @@ def test_limit_is_used_up_until_the_clock_moves(clock: FixedClock) -> None:
     limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     with pytest.raises(OverLimit):
-        limits.demand("tries", THREE_A_MINUTE, "acme")
+        limits.refuse_over_limit("tries", THREE_A_MINUTE, "acme")
     clock.advance(minutes=2)
-    limits.demand("tries", THREE_A_MINUTE, "acme")
+    limits.refuse_over_limit("tries", THREE_A_MINUTE, "acme")
     assert admitted(limits) == 3
 
 
@@ -57,16 +57,16 @@ def test_refusal_states_the_seconds_until_an_event_is_admitted(clock: FixedClock
     admitted(limits)
     clock.advance(seconds=passed)
     with pytest.raises(OverLimit) as refused:
-        limits.spend("tries", THREE_A_MINUTE, "acme")
+        limits.count_against("tries", THREE_A_MINUTE, "acme")
     assert refused.value.retry_after_seconds == 59 - passed
 
 
 def test_all_events_of_a_request_count_or_none(clock: FixedClock) -> None:
     limits = RateLimits(clock=clock)
-    limits.spend("tries", THREE_A_MINUTE, "acme", count=2)
+    limits.count_against("tries", THREE_A_MINUTE, "acme", count=2)
     with pytest.raises(OverLimit):
-        limits.spend("tries", THREE_A_MINUTE, "acme", count=2)
-    limits.spend("tries", THREE_A_MINUTE, "acme")
+        limits.count_against("tries", THREE_A_MINUTE, "acme", count=2)
+    limits.count_against("tries", THREE_A_MINUTE, "acme")
 
 
 def test_clock_put_back_admits_no_more(clock: FixedClock) -> None:
@@ -85,25 +85,25 @@ def counters(request: pytest.FixtureRequest) -> RateLimits:
 def test_event_that_is_given_back_is_not_counted(counters: RateLimits) -> None:
     what = randomness.token()
     for _ in range(10):
-        counters.spend(what, THREE_A_MINUTE, "acme")
+        counters.count_against(what, THREE_A_MINUTE, "acme")
         counters.give_back(what, THREE_A_MINUTE, "acme")
     for _ in range(3):
         counters.give_back(what, THREE_A_MINUTE, "acme")
-    counters.spend(what, THREE_A_MINUTE, "acme", count=3)
+    counters.count_against(what, THREE_A_MINUTE, "acme", count=3)
     with pytest.raises(OverLimit):
-        counters.spend(what, THREE_A_MINUTE, "acme")
+        counters.count_against(what, THREE_A_MINUTE, "acme")
     counters.give_back(what, THREE_A_MINUTE, "globex")
     with pytest.raises(OverLimit):
-        counters.spend(what, THREE_A_MINUTE, "acme")
+        counters.count_against(what, THREE_A_MINUTE, "acme")
 
 
 def test_events_given_back_at_once_are_all_taken_back(counters: RateLimits) -> None:
     what, rate = randomness.token(), Rate(20, 3_600)
-    counters.spend(what, rate, "acme", count=20)
+    counters.count_against(what, rate, "acme", count=20)
     at_once([lambda: counters.give_back(what, rate, "acme")] * 20)
-    counters.spend(what, rate, "acme", count=20)
+    counters.count_against(what, rate, "acme", count=20)
     with pytest.raises(OverLimit):
-        counters.spend(what, rate, "acme")
+        counters.count_against(what, rate, "acme")
 
 
 def test_event_of_earlier_window_is_taken_back_there(clock: FixedClock) -> None:
@@ -119,7 +119,7 @@ def test_counters_of_many_callers_stay_below_their_bound(clock: FixedClock, monk
     monkeypatch.setattr(sliding_window, "MAX_COUNTERS", 100)
     counts = sliding_window.WindowCounts(clock)
     for number in range(1_000):
-        assert counts.spend(("tries", f"192.0.2.{number}"), 3, 60, 1) is None
+        assert counts.add(("tries", f"192.0.2.{number}"), 3, 60, 1) is None
         assert len(counts._counts) <= 100
 
 
@@ -128,5 +128,5 @@ def test_used_up_limit_outlives_counters_of_many_callers(clock: FixedClock, monk
     limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     for number in range(1_000):
-        limits.spend("tries", THREE_A_MINUTE, f"192.0.2.{number}")
+        limits.count_against("tries", THREE_A_MINUTE, f"192.0.2.{number}")
     assert admitted(limits) == 0

@@ -183,7 +183,7 @@ def test_part_of_the_budget_is_taken_from_the_whole() -> None:
         time_budget.begin(1.0)
         with time_budget.at_most(0.3):
             within_part = time_budget.remaining_seconds(9.0)
-            time_budget.spend(0.2)
+            time_budget.subtract(0.2)
         return within_part, time_budget.remaining_seconds(9.0)
 
     part, complete = copy_context().run(request)

@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired, Length
 
 from app.contract import errors
 from app.contract.organizations.pages import domain_pages
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
@@ -79,7 +79,7 @@ class AddDomainPage(Page):
 def show_add_domain() -> Response:
     organization = requested_organization()
     view = read(organization)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     form = AddDomainForm(formdata=None, data={**reauthentication_data(view), "organization": organization})
     return AddDomainPage(form, organization, view.organization.name).render()
 

@@ -11,7 +11,7 @@ from wtforms import HiddenField
 
 from app.contract import errors
 from app.contract.organizations.pages import domain_pages
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
@@ -72,7 +72,7 @@ def show_remove_domain() -> Response:
     if domain is None:
         return to_list(organization)
     if not domain.is_in_use:
-        require_recent_authentication(view)
+        require_reauthentication(view)
     form = RemoveDomainForm(formdata=None, data={**reauthentication_data(view), "domain": key})
     notice = _IN_USE if domain.is_in_use else None
     return RemoveDomainPage(form, organization, view.organization.name, domain, page_notice=notice).render()

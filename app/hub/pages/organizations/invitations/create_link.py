@@ -18,7 +18,7 @@ from app.contract import errors
 from app.contract.organizations.invitation_link_operations import MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages import sent_invitation_pages
 from app.contract.organizations.pages.member_pages import RoleView
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -157,7 +157,7 @@ class LinkCreatedPage(Page):
 def show_create_link() -> Response:
     organization = requested_organization()
     view = read(organization)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     data = {**reauthentication_data(view), "organization": organization, "days": "7"}
     form = CreateLinkForm(formdata=None, data=data).with_roles(view.link_roles, view.default_role)
     return CreateLinkPage(form, organization, view.organization.name).render()
@@ -170,12 +170,12 @@ def submit_create_link() -> Response:
     if not form.validate():
         return _page(form, organization).render(form.error_status)
     try:
-        made = api(form.current_password)(sent_invitation_pages.create_shared_invitation, form.to_change())
+        link = api(form.current_password)(sent_invitation_pages.create_shared_invitation, form.to_change())
     except errors.UnknownOrganization:
         return redirect_to(LIST)
     except ApiError as refusal:
         return _page(form, organization).render_refusal(refusal)
-    return _carry_link(redirect_to(url_of(CREATED, organization)), organization, made)
+    return _carry_link(redirect_to(url_of(CREATED, organization)), organization, link)
 
 
 @account_page(CREATED, landing=PATH, parameter="id")
@@ -189,9 +189,9 @@ def show_created_link() -> Response:
     return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
 
 
-def _carry_link(response: Response, organization: str, made: sent_invitation_pages.SharedInvitationCreated) -> Response:
+def _carry_link(response: Response, organization: str, link: sent_invitation_pages.SharedInvitationCreated) -> Response:
     """Carry the new link to the page that shows it: only its hash is stored, and an address would stay in the browser's history."""
-    content = services().cookie_cipher.encrypt([organization, made.address, made.expires_at], _context())
+    content = services().cookie_cipher.encrypt([organization, link.address, link.expires_at], _context())
     set_cookie(response, services().invitation_link_cookie, content, _SHOWN_SECONDS)
     return response
 

@@ -15,7 +15,7 @@ from wtforms.validators import InputRequired, Length
 from app.contract import errors
 from app.contract.organizations.pages import sent_invitation_pages
 from app.contract.organizations.pages.member_pages import RoleView
-from app.hub.account_pages import require_recent_authentication
+from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -68,13 +68,13 @@ class InviteForm(InvitingForm):
 
 def addresses_in(text: str) -> list[str]:
     """Return the email addresses in a text, each once, in its order and as typed."""
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     for part in re.split(r"[,;،؛\n\r]+", text):
         named = re.search(r"<([^<>]*)>\s*$", part)
         for item in [named[1].strip()] if named else part.split():
             if item:
-                found.setdefault(item.casefold(), item[:320])
-    return list(found.values())
+                addresses.setdefault(item.casefold(), item[:320])
+    return list(addresses.values())
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], s
 def show_invite_people() -> Response:
     organization = requested_organization()
     view = read(organization)
-    require_recent_authentication(view)
+    require_reauthentication(view)
     form = InviteForm(formdata=None, data={**reauthentication_data(view), "organization": organization})
     return InvitePeoplePage(
         form.with_roles(view.roles, view.default_role), organization, view.organization.name

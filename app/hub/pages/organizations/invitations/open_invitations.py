@@ -264,10 +264,10 @@ def _list_page(organization: str, form: InvitationForm | None = None) -> Organiz
 
 def _confirm(form: InvitationForm, organization: str, invitation: str, status: int = 200) -> Response:
     view = read(organization, 1, invitation or "-")
-    found = [Pending.of(organization, item) for item in view.invitations]
-    found += [Pending.of_link(organization, link) for link in view.links]
-    if not found:
+    pending = [Pending.of(organization, item) for item in view.invitations]
+    pending += [Pending.of_link(organization, link) for link in view.links]
+    if not pending:
         return redirect_to(url_of(PATH, organization, done="gone"))
-    notice = None if found[0].can_change else OWNERS_ONLY
-    page = RevokeInvitationPage(form, organization, view.organization.name, found[0], page_notice=notice)
+    notice = None if pending[0].can_change else OWNERS_ONLY
+    page = RevokeInvitationPage(form, organization, view.organization.name, pending[0], page_notice=notice)
     return page.render(status)

@@ -67,9 +67,9 @@ def _usable(
     )
 
 
-def new_login_form(**provided: Any) -> LoginForm:
+def new_login_form(**form_arguments: Any) -> LoginForm:
     """Return an unsubmitted form with these initial values."""
-    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=provided)
+    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=form_arguments)
 
 
 def render_after_refusal(

@@ -89,9 +89,9 @@ class LoginForm(IdentifierForm):
         self.security_answer.label.text = text or ""
 
     @classmethod
-    def of(cls, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> LoginForm:
+    def of(cls, identifiers: tuple[IdentifierKind, ...], **form_arguments: Any) -> LoginForm:
         """Return the form for the tenant's kinds of identifiers."""
-        form = cls(**provided).accept_identifiers(identifiers)
+        form = cls(**form_arguments).accept_identifiers(identifiers)
         if form.security_question.data:
             form.show_question(form.security_question.data, current_visit().tenant.security_questions)
         return form

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.configuration.file.yaml_document import Path, YamlDocument
+from app.identity.administration.configuration.file.yaml_document import KeyPath, YamlDocument
 from app.identity.administration.resource_operations.resource_registry import rules_of
 from app.kit.resources.resource import Resource
 
 
 def problems(
     resources: Sequence[Resource], tenants: Sequence[BaseModel], document: YamlDocument
-) -> Iterator[tuple[Path, str]]:
+) -> Iterator[tuple[KeyPath, str]]:
     """Yield the problems of a file's items; rules that need settings which it omits are checked when it is applied."""
     for resource in resources:
         for at, tenant in enumerate(tenants):
-            seen: dict[tuple[str, ...], Path] = {}
-            values: dict[tuple[str, str], Path] = {}
+            seen: dict[tuple[str, ...], KeyPath] = {}
+            values: dict[tuple[str, str], KeyPath] = {}
             for path, item in listed(resource, tenant, ("tenants", at)):
                 yield from wrong(resource, item, path, getattr(tenant, "settings", None))
                 item_id = id_of(resource, item)
@@ -33,15 +33,15 @@ def problems(
                         yield (*path, value[0]), f"is already used; see line {document.line_of(first)}"
 
 
-def listed(resource: Resource, tenant: BaseModel, path: Path) -> Iterator[tuple[Path, BaseModel]]:
+def listed(resource: Resource, tenant: BaseModel, path: KeyPath) -> Iterator[tuple[KeyPath, BaseModel]]:
     """Yield the items that a tenant of the file states, and where they stand."""
     for number, item in enumerate(getattr(tenant, resource.file_key) or ()):
         yield (*path, resource.file_key, number), item
 
 
 def wrong(
-    resource: Resource, item: BaseModel, path: Path, settings: TenantSettings | None
-) -> Iterator[tuple[Path, str]]:
+    resource: Resource, item: BaseModel, path: KeyPath, settings: TenantSettings | None
+) -> Iterator[tuple[KeyPath, str]]:
     """Yield the problems of one item."""
     for key, sentence in rules_of(resource).problems_of(item, settings):
         yield (*path, *key.split(".")), f"expected {sentence}"

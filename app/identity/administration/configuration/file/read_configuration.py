@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -25,7 +25,7 @@ from app.identity.administration.configuration.file.validation_messages import U
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
     ConfigurationProblem,
-    Path,
+    KeyPath,
     YamlDocument,
 )
 from app.identity.directory.accounts import identifiers
@@ -48,7 +48,7 @@ class Configuration:
     resources: tuple[Resource, ...] = ()  # that a file may contain
 
 
-def read_file(path: FilePath) -> Configuration:
+def read_file(path: Path) -> Configuration:
     """Return the configuration of a file; raises ConfigurationError with every problem in it."""
     try:
         if path.stat().st_size > yaml_document.MAX_BYTES:
@@ -67,7 +67,7 @@ def read_file(path: FilePath) -> Configuration:
     return read(text, str(path), path.parent)
 
 
-def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ...] | None = None) -> Configuration:
+def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] | None = None) -> Configuration:
     """Return the configuration in a text; themes are below `folder`. It may contain `resources`, by default all of the contract's."""
     resources = file_resources() if resources is None else resources
     document = yaml_document.read(text, file)
@@ -103,13 +103,13 @@ def _without_later(document: YamlDocument) -> Any:
     return {} if document.value is None else document.value
 
 
-def _drop_later(document: YamlDocument, part: dict[str, Any], later: Set[str], path: Path) -> None:
+def _drop_later(document: YamlDocument, part: dict[str, Any], later: Set[str], path: KeyPath) -> None:
     for key in sorted(later & set(part)):
         document.problem((*path, key), "isn't supported by this version yet; remove it")
         del part[key]
 
 
-def _brands(document: YamlDocument, folder: FilePath) -> dict[str, Brand]:
+def _brands(document: YamlDocument, folder: Path) -> dict[str, Brand]:
     brands = {}
     for path, tenant in _parts(document.value, "tenants", ()):
         if isinstance(tenant.get("theme"), str):
@@ -120,7 +120,7 @@ def _brands(document: YamlDocument, folder: FilePath) -> dict[str, Brand]:
 
 
 def _refuse_duplicates(document: YamlDocument) -> None:
-    seen: dict[tuple[str, ...], Path] = {}
+    seen: dict[tuple[str, ...], KeyPath] = {}
     for path, *mark in _marks(document.value):
         first = seen.setdefault(tuple(mark), path)
         if first != path:
@@ -145,14 +145,14 @@ def _marks(value: Any) -> Iterator[tuple[Any, ...]]:
                 yield from _named(inner, item, owner, "name")
 
 
-def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator[tuple[Any, ...]]:
+def _named(path: KeyPath, part: dict[str, Any], owner: str, *keys: str) -> Iterator[tuple[Any, ...]]:
     for key in keys:
         text = part.get(key)
         if isinstance(text, str):
             yield (*path, key), str(path[-2]), key, owner, text if key == "client_id" else text.casefold()
 
 
-def _texts_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Brand]) -> Iterator[tuple[Path, str]]:
+def _texts_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Brand]) -> Iterator[tuple[KeyPath, str]]:
     """Yield tenants whose pages ask to accept a text that they could not link. A brand that is absent keeps its links."""
     for at, tenant in enumerate(declared.tenants):
         brand, key = brands.get(tenant.name), "theme" if tenant.theme is not None else "brand"
@@ -164,7 +164,7 @@ def _texts_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Bran
             yield ("tenants", at, key), "expected links.privacy, the address of the policy that privacy_policy asks for"
 
 
-def _malformed(declared: ConfigurationFile) -> Iterator[tuple[Path, str]]:
+def _malformed(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:
     """Yield identifiers that no account can have."""
     for at, tenant in enumerate(declared.tenants):
         for number, account in enumerate(tenant.accounts or ()):
@@ -174,7 +174,7 @@ def _malformed(declared: ConfigurationFile) -> Iterator[tuple[Path, str]]:
                     yield ("tenants", at, "accounts", number, kind), f"expected {expected}; found {value!r}"
 
 
-def _parts(value: Any, key: str, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _parts(value: Any, key: str, path: KeyPath) -> Iterator[tuple[KeyPath, dict[str, Any]]]:
     """Yield the maps in a list, with their paths; an invalid file may have anything there."""
     listed = value.get(key) if isinstance(value, dict) else None
     for number, part in enumerate(listed if isinstance(listed, list) else ()):

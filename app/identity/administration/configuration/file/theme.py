@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file import yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
-from app.identity.administration.configuration.file.yaml_document import ConfigurationError, Path, YamlDocument
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError, KeyPath, YamlDocument
 
 _KINDS = {
     ".svg": "image/svg+xml",
@@ -27,7 +27,7 @@ MAX_LOGO_BYTES = 8_900
 """Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
 
-def read(outer: YamlDocument, path: Path, folder: FilePath, name: str) -> Brand | None:
+def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand | None:
     """Return the brand of a theme folder; adds problems to the outer document and returns None."""
     root = (folder / name).resolve()
     if not root.is_dir():
@@ -38,7 +38,7 @@ def read(outer: YamlDocument, path: Path, folder: FilePath, name: str) -> Brand 
         outer.problem(path, f"expected the file theme.yaml in {name}")
         return None
     try:
-        inner = yaml_document.read(file.read_bytes(), f"{FilePath(outer.file).parent / name / 'theme.yaml'}")
+        inner = yaml_document.read(file.read_bytes(), f"{Path(outer.file).parent / name / 'theme.yaml'}")
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
@@ -55,7 +55,7 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
     for key in COLORS:
         if key in brand.model_fields_set and getattr(brand, key) is None:
             yield f"{tenant}: {key} is empty. If you wrote a color, {UNQUOTED_COLOR}."
-    folder = FilePath(theme_files, tenant)
+    folder = Path(theme_files, tenant)
     for key in ("logo", "logo_dark", "favicon", "picture", "font_file"):
         address = getattr(brand, key) or ""
         name = urlsplit(address).path.removeprefix("/theme/")
@@ -63,7 +63,7 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
             yield f"{tenant}: {key} is {address}, but there's no file {folder / name}."
 
 
-def _brand(inner: YamlDocument, root: FilePath, name: str) -> Brand | None:
+def _brand(inner: YamlDocument, root: Path, name: str) -> Brand | None:
     value: Any = inner.value if inner.value is not None else {}
     if isinstance(value, dict):
         _read_logos(inner, root, name, value)
@@ -76,7 +76,7 @@ def _brand(inner: YamlDocument, root: FilePath, name: str) -> Brand | None:
         return None
 
 
-def _read_logos(inner: YamlDocument, root: FilePath, folder: str, value: dict[str, Any]) -> None:
+def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, Any]) -> None:
     """Replace names of files by their contents; addresses stay."""
     used = 0
     for key in ("logo", "logo_dark"):
@@ -96,7 +96,7 @@ def _read_logos(inner: YamlDocument, root: FilePath, folder: str, value: dict[st
         value[key] = f"data:{_KINDS[file.suffix.lower()]};base64,{content}"
 
 
-def _refusal(root: FilePath, folder: str, name: str) -> str | None:
+def _refusal(root: Path, folder: str, name: str) -> str | None:
     file = (root / name).resolve()
     if not file.is_relative_to(root) or file.suffix.lower() not in _KINDS:
         formats = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
@@ -104,6 +104,6 @@ def _refusal(root: FilePath, folder: str, name: str) -> str | None:
     return None if file.is_file() else f"there's no file {name} in {folder}"
 
 
-def _too_large(size: int, file: FilePath) -> str:
+def _too_large(size: int, file: Path) -> str:
     way_out = f"put {file.name} into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/{file.name}"
     return f"expected at most {MAX_LOGO_BYTES} bytes for all logo files; found {size}: {way_out}"

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from app.contract.accounts.file import MAX_USERNAME_LENGTH
 from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
-from app.identity.administration.configuration.file.yaml_document import Path
+from app.identity.administration.configuration.file.yaml_document import KeyPath
 
 _SECRET = frozenset(
     {
@@ -61,9 +61,9 @@ _BOUNDS = {
 }
 
 
-def sentence_of(error: dict[str, Any]) -> tuple[Path, str]:
+def sentence_of(error: dict[str, Any]) -> tuple[KeyPath, str]:
     """Return the path and the sentence of a pydantic error."""
-    path: Path = tuple(error["loc"])
+    path: KeyPath = tuple(error["loc"])
     kind, context = str(error["type"]), error.get("ctx", {})
     key = str(next((part for part in reversed(path) if isinstance(part, str)), ""))
     if path and path[-1] == "[key]":  # of a map whose keys are the tenant's own
@@ -91,7 +91,7 @@ def _expected(kind: str, context: dict[str, Any], key: str, error: dict[str, Any
     return _KINDS.get(kind, str(error["msg"]))
 
 
-def _own(path: Path, sentence: str, error: dict[str, Any]) -> tuple[Path, str]:
+def _own(path: KeyPath, sentence: str, error: dict[str, Any]) -> tuple[KeyPath, str]:
     """Return the path and sentence of our own rule: about this value, or about a key in `key: expectation`."""
     if isinstance(error["input"], dict):
         keys, _, sentence = sentence.partition(": ")
@@ -131,11 +131,11 @@ def _secrets_of_resources() -> frozenset[str]:
 @cache
 def known_keys() -> tuple[str, ...]:
     """Return every key of the format."""
-    found: set[str] = set()
+    keys: set[str] = set()
 
     def walk(model: type[BaseModel]) -> None:
         for name, field in model.model_fields.items():
-            found.add(name)
+            keys.add(name)
             inner = [field.annotation, *get_args(field.annotation)]
             inner += [part for item in inner for part in get_args(item)]
             for arg in inner:
@@ -143,4 +143,4 @@ def known_keys() -> tuple[str, ...]:
                     walk(arg)
 
     walk(configuration_file(file_resources()))
-    return tuple(sorted(found))
+    return tuple(sorted(keys))

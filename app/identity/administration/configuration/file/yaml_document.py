@@ -22,7 +22,7 @@ _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "fals
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ConfigurationError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def key_of(path: Path) -> str:
+def key_of(path: KeyPath) -> str:
     """Return a path as text, such as `tenants[0].settings.two_factor`."""
     text = ""
     for part in path:
@@ -60,20 +60,20 @@ class YamlDocument:
 
     file: str
     value: Any = None
-    lines: dict[Path, int] = field(default_factory=dict)
+    lines: dict[KeyPath, int] = field(default_factory=dict)
     problems: list[ConfigurationProblem] = field(default_factory=list)
 
-    def line_of(self, path: Path) -> int:
+    def line_of(self, path: KeyPath) -> int:
         """Return the line of a key, or of the nearest part around it that is there."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    def problem_at(self, path: Path, sentence: str) -> ConfigurationProblem:
+    def problem_at(self, path: KeyPath, sentence: str) -> ConfigurationProblem:
         """Return a problem at a key."""
         return ConfigurationProblem(self.file, self.line_of(path), key_of(path), sentence)
 
-    def problem(self, path: Path, sentence: str) -> None:
+    def problem(self, path: KeyPath, sentence: str) -> None:
         """Note a problem at a key."""
         self.problems.append(self.problem_at(path, sentence))
 
@@ -118,7 +118,7 @@ def _expect_end(document: YamlDocument, stream: Iterator[Any]) -> None:
             raise _broken(document, _line(event), "expected one document; found a second one after ---")
 
 
-def _value(document: YamlDocument, stream: Iterator[Any], event: Any, path: Path) -> Any:
+def _value(document: YamlDocument, stream: Iterator[Any], event: Any, path: KeyPath) -> Any:
     line = _line(event)
     document.lines.setdefault(path, line)
     if len(path) > MAX_DEPTH:
@@ -136,25 +136,25 @@ def _value(document: YamlDocument, stream: Iterator[Any], event: Any, path: Path
     return _map(document, stream, path)
 
 
-def _list(document: YamlDocument, stream: Iterator[Any], path: Path) -> list[Any]:
-    found: list[Any] = []
+def _list(document: YamlDocument, stream: Iterator[Any], path: KeyPath) -> list[Any]:
+    items: list[Any] = []
     while not isinstance(event := next(stream), events.SequenceEndEvent):
-        found.append(_value(document, stream, event, (*path, len(found))))
-    return found
+        items.append(_value(document, stream, event, (*path, len(items))))
+    return items
 
 
-def _map(document: YamlDocument, stream: Iterator[Any], path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _map(document: YamlDocument, stream: Iterator[Any], path: KeyPath) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
     while not isinstance(event := next(stream), events.MappingEndEvent):
         line = _line(event)
         if not isinstance(event, events.ScalarEvent):
             raise _broken(document, line, "expected a plain key")
         key = str(event.value)
-        if key in found:
+        if key in mapping:
             document.problems.append(ConfigurationProblem(document.file, line, key_of((*path, key)), "is listed twice"))
         document.lines[(*path, key)] = line
-        found[key] = _value(document, stream, next(stream), (*path, key))
-    return found
+        mapping[key] = _value(document, stream, next(stream), (*path, key))
+    return mapping
 
 
 def _is_storable(text: str) -> bool:

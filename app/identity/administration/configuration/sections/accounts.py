@@ -9,8 +9,8 @@ from typing import Any
 
 from app.contract.accounts.file import AccountFile
 from app.contract.profile import Write
-from app.identity.administration.configuration.file.yaml_document import Path
-from app.identity.administration.configuration.plan import ChangeAction, NewPassword, differences
+from app.identity.administration.configuration.file.yaml_document import KeyPath
+from app.identity.administration.configuration.plan import ChangeAction, NewPassword, changed_values
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
@@ -66,16 +66,16 @@ class AccountSection(ItemSection):
             self._check_roles(account, path)
             edits = self._edits(account, path)
             with self.collecting_problems():
-                found = self._match(stored, account, path)
-                if found is None:
+                stored_account = self._match(stored, account, path)
+                if stored_account is None:
                     self._create(account, edits, path)
                 else:
-                    seen.add(found.uid)
-                    self._change(found, account, edits, path)
+                    seen.add(stored_account.uid)
+                    self._change(stored_account, account, edits, path)
         if self.run.prune:
             self._remove(seen, {item.label for item in self.declared.accounts})
 
-    def _edits(self, declared: AccountFile, path: Path) -> Edits:
+    def _edits(self, declared: AccountFile, path: KeyPath) -> Edits:
         """Read the free fields by the rules of the API; without edits if these refuse a field."""
         fields = self.context.tenant.settings.custom_fields
         try:
@@ -86,36 +86,36 @@ class AccountSection(ItemSection):
             self.add_problem(path, f"expected another value: {refusal.description}")
             return Edits()
 
-    def _check_roles(self, declared: AccountFile, path: Path) -> None:
+    def _check_roles(self, declared: AccountFile, path: KeyPath) -> None:
         for number, name in enumerate(declared.roles):
             if name not in self.known_roles:
                 self.add_problem(
                     (*path, "roles", number), f"expected the name of a role of this tenant; found {name!r}"
                 )
 
-    def _match(self, stored: Mapping[Identifier, Account], declared: AccountFile, path: Path) -> Account | None:
+    def _match(self, stored: Mapping[Identifier, Account], declared: AccountFile, path: KeyPath) -> Account | None:
         requested = _identifiers(declared)
         found = {account.uid: account for item in requested if (account := stored.get(item)) is not None}
         if len(found) > 1:
             self.refuse(path, "expected one account; this email, username and phone belong to different ones")
         account = next(iter(found.values()), None)
-        for kind, form in requested if account is not None else ():
+        for kind, normalized in requested if account is not None else ():
             value = getattr(account, kind)
-            if value is not None and identifiers.normalize(kind, value) != form:
+            if value is not None and identifiers.normalize(kind, value) != normalized:
                 self.add_problem((*path, kind), f"expected {value}; a file can't change an account's {kind}")
         return account
 
-    def _create(self, declared: AccountFile, edits: Edits, path: Path) -> None:
+    def _create(self, declared: AccountFile, edits: Edits, path: KeyPath) -> None:
         self._plan_password(declared, path)
         write = partial(self._add, declared, edits, path)
         self.note(ChangeAction.CREATE, _KIND, declared.label, write=write, path=path)
 
-    def _plan_password(self, declared: AccountFile, path: Path) -> None:
+    def _plan_password(self, declared: AccountFile, path: KeyPath) -> None:
         if declared.password:
             parameters = self.context.tenant.settings.argon2
             self.planned.passwords[path] = NewPassword(declared.password, parameters)
 
-    def _add(self, declared: AccountFile, edits: Edits, path: Path) -> None:
+    def _add(self, declared: AccountFile, edits: Edits, path: KeyPath) -> None:
         uid = randomness.uid()
         profile = edits.apply({"RegistrationSource": "API"})
         row = {**self._row(uid, declared), **self._password_columns(path), "profile": profile}
@@ -123,7 +123,7 @@ class AccountSection(ItemSection):
         assigned_roles.assign(self.work, uid, {EVERYWHERE: set(declared.roles)})
         self.context.audit.record("account.created", uid=uid, source="file")
 
-    def _password_columns(self, path: Path) -> dict[str, Any]:
+    def _password_columns(self, path: KeyPath) -> dict[str, Any]:
         new = self.planned.passwords.get(path)
         if new is None:
             return {"password_hash": None, "password_changed_at": None}
@@ -147,23 +147,23 @@ class AccountSection(ItemSection):
             "profile_modified_at": now,
         }
 
-    def _change(self, stored: Account, declared: AccountFile, edits: Edits, path: Path) -> None:
+    def _change(self, stored: Account, declared: AccountFile, edits: Edits, path: KeyPath) -> None:
         before = {name: getattr(stored, name) for name in _SWITCHES if name in declared.model_fields_set}
         after = {name: getattr(declared, name) for name in before}
         profile = edits.apply(stored.profile)
-        details = [*differences(before, after), *differences(stored.profile, profile)]
+        details = [*changed_values(before, after), *changed_values(stored.profile, profile)]
         if stored.password_hash is None and declared.password:
             self._plan_password(declared, path)
             details.append("password: set, because the account has none")
         fresh = {kind: value for kind, value in _named(declared) if getattr(stored, kind) is None}
         details += [f"{kind}: default -> {value}" for kind, value in fresh.items()]
         if "roles" in declared.model_fields_set:
-            details += differences({"roles": stored.roles}, {"roles": sorted(set(declared.roles))})
+            details += changed_values({"roles": stored.roles}, {"roles": sorted(set(declared.roles))})
         write = partial(self._write, stored, declared, {**after, "profile": profile}, fresh, path)
         self.note_change(_KIND, declared.label, details, write=write, path=path)
 
     def _write(
-        self, stored: Account, declared: AccountFile, values: dict[str, Any], fresh: Collection[str], path: Path
+        self, stored: Account, declared: AccountFile, values: dict[str, Any], fresh: Collection[str], path: KeyPath
     ) -> None:
         context, row = self.context, self._row(stored.uid, declared)
         values |= {kind: row[kind] for kind in fresh}
@@ -190,7 +190,7 @@ class AccountSection(ItemSection):
         before = after = stored.email_list
         if stored.email is None:
             added = _emails(declared)
-            after = EmailList((*added, *(item for item in before if item.form not in added.forms)), added.primary)
+            after = EmailList((*added, *(item for item in before if item.normalized not in added.forms)), added.primary)
         if "email_verified" in declared.model_fields_set:
             after = after.with_primary_verified(is_verified=declared.email_verified)
         if after == before:
@@ -213,15 +213,15 @@ class AccountSection(ItemSection):
 def stored_accounts(context: Context, requested: Iterable[Identifier]) -> dict[Identifier, Account]:
     """Return the stored accounts by identifier, in two statements for up to a thousand identifiers of a kind."""
     by_kind: dict[str, set[str]] = {}
-    for kind, form in requested:
-        by_kind.setdefault(kind, set()).add(form)
-    found: dict[Identifier, Account] = {}
+    for kind, normalized in requested:
+        by_kind.setdefault(kind, set()).add(normalized)
+    accounts_by_identifier: dict[Identifier, Account] = {}
     for kind, forms in by_kind.items():
         ordered = sorted(forms)
         for first in range(0, len(ordered), _AT_ONCE):
             accounts = account_store.by_identifiers(context, kind, ordered[first : first + _AT_ONCE])
-            found |= {(kind, form): account for form, account in accounts.items()}
-    return found
+            accounts_by_identifier |= {(kind, normalized): account for normalized, account in accounts.items()}
+    return accounts_by_identifier
 
 
 def _emails(declared: AccountFile) -> EmailList:
@@ -241,7 +241,10 @@ def _identifiers(declared: AccountFile) -> list[Identifier]:
 
 def _held(declared: AccountFile) -> list[tuple[str, str, bool]]:
     """Return (kind, value, is_verified) of each identifier; a username needs no verification."""
-    return [(kind, form, bool(getattr(declared, f"{kind}_verified", True))) for kind, form in _identifiers(declared)]
+    return [
+        (kind, normalized, bool(getattr(declared, f"{kind}_verified", True)))
+        for kind, normalized in _identifiers(declared)
+    ]
 
 
 def _free(declared: AccountFile) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from app.contract.applications.file import ApplicationFile
 from app.contract.applications.oauth_client_operations import CLIENTS
 from app.contract.applications.settings import ApplicationSettings
 from app.identity.administration.applications import oauth_clients
-from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, Path
+from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, KeyPath
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import application_secrets
 from app.identity.administration.configuration.sections.section import ItemSection, Run
-from app.identity.administration.configuration.value_origins import differences, marks, merged, unnamed
+from app.identity.administration.configuration.value_origins import changes_with_origins, marks, merged, unnamed
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
@@ -27,7 +27,7 @@ from app.kit import randomness
 _SECTORS_AT_ONCE: Final = 4
 
 
-def sector_problems(run: Run, sectors: Sequence[tuple[Path, ApplicationSettings]]) -> Iterator[ConfigurationProblem]:
+def sector_problems(run: Run, sectors: Sequence[tuple[KeyPath, ApplicationSettings]]) -> Iterator[ConfigurationProblem]:
     """Fetch the sector documents of these applications, and yield the problems that they have."""
     resolver, document = run.services.provider_metadata.resolver, run.configuration.document
     addresses = sorted({str(settings.sector_identifier_uri) for _, settings in sectors})
@@ -65,18 +65,18 @@ class ApplicationSection(ItemSection):
         for number, application in enumerate(self.declared.applications):
             path = (*self.path, "applications", number)
             with self.collecting_problems():
-                found = self._match(stored, application, path)
-                if found is None:
+                stored_application = self._match(stored, application, path)
+                if stored_application is None:
                     self._new(application, path)
                 else:
-                    seen.add(found.client_id)
-                    self._old(found, application, path)
+                    seen.add(stored_application.client_id)
+                    self._old(stored_application, application, path)
         for left in rows:
             if left.client_id not in seen:
                 name = str(left.settings.get("name", left.name))
                 self.note_left("application", name, write=partial(self.clients.remove, oauth_clients.item_of(left)))
 
-    def _match(self, stored: _Stored, declared: ApplicationFile, path: Path) -> ApplicationRow | None:
+    def _match(self, stored: _Stored, declared: ApplicationFile, path: KeyPath) -> ApplicationRow | None:
         by_id = stored.by_id.get(declared.client_id) if declared.client_id else None
         by_name = stored.by_name.get(declared.name.lower())
         if by_id is None and by_name is not None and declared.client_id:
@@ -89,12 +89,12 @@ class ApplicationSection(ItemSection):
             self.refuse((*path, "name"), f"expected another name; application {by_name.client_id} has this one")
         return by_id or by_name
 
-    def _new(self, declared: ApplicationFile, path: Path) -> None:
+    def _new(self, declared: ApplicationFile, path: KeyPath) -> None:
         client_id = declared.client_id or randomness.guid()
         settings = declared.settings()
         self._name(client_id, settings)
         if declared.client_id is None:
-            self.note_made(f"application {self.declared.name}/{declared.name}", "client_id", client_id)
+            self.note_generated(f"application {self.declared.name}/{declared.name}", "client_id", client_id)
         secrets = self._secrets(declared) if declared.has_secret else {}
         self._remember_sector(path, None, settings)
         item = self._item(declared.name, client_id, settings, secrets)
@@ -107,7 +107,7 @@ class ApplicationSection(ItemSection):
         """Return the secret in the file, or a generated secret, which the plan shows once."""
         secret = declared.client_secret or randomness.token()
         if declared.client_secret is None:
-            self.note_made(f"application {self.declared.name}/{declared.name}", "client_secret", secret)
+            self.note_generated(f"application {self.declared.name}/{declared.name}", "client_secret", secret)
         return {"client_secret": secret}
 
     def _name(self, client_id: str, settings: ApplicationSettings) -> None:
@@ -117,13 +117,13 @@ class ApplicationSection(ItemSection):
         }
         self.planned.named["applications"] = named
 
-    def _old(self, stored: ApplicationRow, declared: ApplicationFile, path: Path) -> None:
+    def _old(self, stored: ApplicationRow, declared: ApplicationFile, path: KeyPath) -> None:
         before = self.planned.named.get("applications", {}).get(stored.client_id) or marks(stored.settings)
         named = tenant_writes.stored_settings(declared.settings())
         settings = ApplicationSettings.model_validate(merged(stored.settings, named, before))
         self._name(stored.client_id, declared.settings())
         self._remember_sector(path, ApplicationSettings.model_validate(stored.settings), settings)
-        details = list(differences(stored.settings, tenant_writes.stored_settings(settings), before))
+        details = list(changes_with_origins(stored.settings, tenant_writes.stored_settings(settings), before))
         why = application_secrets.problem_with(stored, settings)
         details.extend([why] if why else [])
         secrets = self._secrets(declared) if why and settings.has_secret else {}
@@ -146,6 +146,6 @@ class ApplicationSection(ItemSection):
         content = {**tenant_writes.stored_settings(settings), "client_id": client_id}
         return Item((name,), content, secrets, {"by": FILE, "named": self.planned.named["applications"][client_id]})
 
-    def _remember_sector(self, path: Path, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
+    def _remember_sector(self, path: KeyPath, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
         if sector_identifiers.is_checked(before, after):
             self.planned.sectors.append((path, after))

@@ -12,8 +12,8 @@ from app.contract.configuration_model import instant
 from app.contract.oauth.initial_access_token_operations import TOKENS
 from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, InitialAccessTokenFile
 from app.identity.administration.applications.initial_access_token_administration import DIGEST, item_of
-from app.identity.administration.configuration.file.yaml_document import Path
-from app.identity.administration.configuration.plan import ChangeAction, differences
+from app.identity.administration.configuration.file.yaml_document import KeyPath
+from app.identity.administration.configuration.plan import ChangeAction, changed_values
 from app.identity.administration.configuration.sections.section import ItemSection
 from app.identity.administration.configuration.value_origins import marks
 from app.identity.administration.resource_operations.write_resources import Writer
@@ -65,13 +65,13 @@ class InitialAccessTokenSection(ItemSection):
         for name in sorted(left):
             self.note_left("initial_access_token", name, write=partial(self.tokens.remove, item_of(stored[name])))
 
-    def _check(self, declared: InitialAccessTokenFile, holders: Mapping[str, str], path: Path) -> None:
+    def _check(self, declared: InitialAccessTokenFile, holders: Mapping[str, str], path: KeyPath) -> None:
         if instant(declared.expires_at) > self.run.now + timedelta(days=MAX_DAYS):
             self.add_problem((*path, "expires_at"), f"expected a date at most {MAX_DAYS} days ahead")
         if declared.token_hash is not None and holders.get(declared.token_hash, declared.name) != declared.name:
             self.add_problem((*path, "token_sha256"), "is already used by another token of this tenant")
 
-    def _add(self, declared: InitialAccessTokenFile, path: Path) -> None:
+    def _add(self, declared: InitialAccessTokenFile, path: KeyPath) -> None:
         """Add a token unless it has expired: the clean-up would delete it again."""
         expires_at = instant(declared.expires_at)
         if expires_at <= self.run.now:
@@ -84,7 +84,7 @@ class InitialAccessTokenSection(ItemSection):
             token = randomness.token()
             digest = randomness.digest(token)
             owner = f"initial_access_token {self.declared.name}/{declared.name}"
-            self.note_made(owner, "token", token)
+            self.note_generated(owner, "token", token)
         item = Item((declared.name,), _content(declared), {DIGEST: digest})
         self.check(self.tokens, path, None, item)
         self.note(
@@ -95,10 +95,10 @@ class InitialAccessTokenSection(ItemSection):
             path=path,
         )
 
-    def _change(self, declared: InitialAccessTokenFile, row: Any, path: Path) -> None:
+    def _change(self, declared: InitialAccessTokenFile, row: Any, path: KeyPath) -> None:
         before = {"max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
         after = {"max_uses": declared.max_uses, "expires_at": iso(instant(declared.expires_at))}
-        details = [*differences(before, after)]
+        details = [*changed_values(before, after)]
         item, secrets = item_of(row), dict[str, str]()
         if declared.token_hash not in (None, row.token_hash):
             details.append("token: replaced; it may be used as often as a new one")

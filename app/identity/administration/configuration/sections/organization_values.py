@@ -83,8 +83,8 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
 
     Empty where the tenant has none. A member without email, username and phone is left out: a file could not name it.
     """
-    found = organization_store.page(context, None, None, 0)
-    roles = organization_role_store.roles(context, ["", *(element.org_id for element in found)])
+    organizations = organization_store.page(context, None, None, 0)
+    roles = organization_role_store.roles(context, ["", *(element.org_id for element in organizations)])
     permissions = organization_role_store.permissions_of(context, [element.role_id for element in roles])
     by_level: dict[str, list[dict[str, Any]]] = {}
     for role in roles:
@@ -97,9 +97,9 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
         )
         by_level.setdefault(role.org_id, []).append({**entry, **({"default": True} if role.is_default else {})})
     names = {role.role_id: role.name for role in roles}
-    of_domains = domains.of_organizations(context, [element.org_id for element in found])
+    of_domains = domains.of_organizations(context, [element.org_id for element in organizations])
     listed = []
-    for item in found:
+    for item in organizations:
         entry = {name: value for name, value in stored(item).items() if value not in (None, {}, True)}
         entry |= {"roles": by_level[item.org_id]} if item.org_id in by_level else {}
         existing = [
@@ -109,7 +109,7 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
         entry |= {"domains": existing} if existing else {}
         entry |= {"policies": policies} if (policies := _of_policies(item.policy, names)) else {}
         listed.append(entry)
-    _add_members(context, found, listed, names, has_all=has_all_members)
+    _add_members(context, organizations, listed, names, has_all=has_all_members)
     return {
         **({"organization_roles": by_level[""]} if "" in by_level else {}),
         **({"organizations": listed} if listed else {}),
@@ -118,14 +118,14 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
 
 def _add_members(
     context: Context,
-    found: list[OrganizationRecord],
+    organizations: list[OrganizationRecord],
     listed: list[dict[str, Any]],
     names: dict[str, str],
     *,
     has_all: bool,
 ) -> None:
     """Add the members: all, or those whose accounts a file created."""
-    by_id = {item.org_id: entry for item, entry in zip(found, listed, strict=True)}
+    by_id = {item.org_id: entry for item, entry in zip(organizations, listed, strict=True)}
     of_file = None if has_all else {row.uid for row in account_store.accounts_from_file(context.work)}
     roles: dict[tuple[str, str], list[str]] = {}
     labels: dict[str, str] = {}

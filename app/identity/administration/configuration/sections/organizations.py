@@ -19,8 +19,8 @@ from app.contract.organizations.file import (
     OrganizationRoleFile,
     TenantRoleFile,
 )
-from app.identity.administration.configuration.file.yaml_document import Path
-from app.identity.administration.configuration.plan import ChangeAction, differences
+from app.identity.administration.configuration.file.yaml_document import KeyPath
+from app.identity.administration.configuration.plan import ChangeAction, changed_values
 from app.identity.administration.configuration.sections import organization_values
 from app.identity.administration.configuration.sections.organization_members import MemberAccounts
 from app.identity.administration.configuration.sections.section import ItemSection
@@ -48,7 +48,7 @@ class OrganizationSection(ItemSection):
         for number, organization in enumerate(self.declared.organizations or ()):
             self._organization(organization, (*self.path, "organizations", number))
 
-    def _tenant_role(self, declared: TenantRoleFile, path: Path) -> None:
+    def _tenant_role(self, declared: TenantRoleFile, path: KeyPath) -> None:
         stored, details = self._role(declared, "", path)
         is_changed = stored is None or bool(details)
         is_default = declared.default and (stored is None or not stored.is_default)
@@ -69,14 +69,14 @@ class OrganizationSection(ItemSection):
         self._forget_domains()
 
     def _role(
-        self, declared: OrganizationRoleFile, org_id: str | None, path: Path
+        self, declared: OrganizationRoleFile, org_id: str | None, path: KeyPath
     ) -> tuple[RoleRecord | None, list[str]]:
         """Return the stored role, and the differences. `org_id`: empty for the tenant, None for a new organization."""
         self._name(declared.name, path)
         found = organization_role_store.by_name(self.context, declared.name, [org_id]) if org_id is not None else []
         before = organization_values.of_role(self.context, found[0]) if found else {}
         after = {"description": declared.description, "permissions": sorted(declared.permissions)}
-        return (found[0] if found else None), [*differences(before, after)]
+        return (found[0] if found else None), [*changed_values(before, after)]
 
     def _write_role(self, declared: OrganizationRoleFile, org_id: str) -> None:
         name, permissions = organization_names.checked(declared.name), self._permissions(declared.permissions)
@@ -103,13 +103,13 @@ class OrganizationSection(ItemSection):
             ids.append(known[key])
         return list(dict.fromkeys(ids))
 
-    def _organization(self, declared: OrganizationFile, path: Path) -> None:
+    def _organization(self, declared: OrganizationFile, path: KeyPath) -> None:
         name, stored = declared.name, None
         with self.collecting_problems():
             name = self._name(declared.name, (*path, "name"))
             stored = organization_store.by_name(self.context, name)
         details = (
-            [*differences(organization_values.stored(stored), organization_values.declared(declared, stored))]
+            [*changed_values(organization_values.stored(stored), organization_values.declared(declared, stored))]
             if stored is not None
             else []
         )
@@ -149,7 +149,7 @@ class OrganizationSection(ItemSection):
         if self.stored is not None:
             membership_domains.forget(self.context)
 
-    def _roles(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
+    def _roles(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: KeyPath) -> _Parts:
         for number, role in enumerate(declared.roles):
             with self.collecting_problems():
                 found, details = self._role(role, stored.org_id if stored else None, (*path, "roles", number))
@@ -157,7 +157,7 @@ class OrganizationSection(ItemSection):
                     detail = f"roles: {role.name} {'added' if found is None else 'changed'}"
                     yield [detail], lambda row, role=role: self._write_role(role, row.org_id)  # type: ignore[misc]  # bound now
 
-    def _domains(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
+    def _domains(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: KeyPath) -> _Parts:
         for number, domain in enumerate(declared.domains):
             inner = (*path, "domains", number)
             with self.collecting_problems(), self._refusing(inner):
@@ -169,18 +169,18 @@ class OrganizationSection(ItemSection):
 
     def _write_domain(
         self,
-        found: OrganizationDomain | None,
+        domain: OrganizationDomain | None,
         name: str,
         is_verified: bool,
-        path: Path,
+        path: KeyPath,
         organization: OrganizationRecord,
     ) -> None:
         with self._refusing(path):
-            if found is not None:
-                domains.remove(self.context, found, is_retained=True)
+            if domain is not None:
+                domains.remove(self.context, domain, is_retained=True)
             domains.add(self.context, organization, name, is_verified=is_verified)
 
-    def _policies(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
+    def _policies(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: KeyPath) -> _Parts:
         if declared.policies is None:
             return
         before, role = stored.policies if stored is not None else {}, declared.policies.default_role
@@ -189,19 +189,27 @@ class OrganizationSection(ItemSection):
             after = self._policies_of(declared.policies, stored, role_id, path)
             if role is not None and role_id is None:
                 after.setdefault("MemberPolicy", {})["DefaultMemberRole"] = role  # the file adds it
-            details = [*differences(before, after, "policies.")]
+            details = [*changed_values(before, after, "policies.")]
             if details or stored is None:
                 yield details, partial(self._write_policies, declared, declared.policies, path)
 
     def _write_policies(
-        self, declared: OrganizationFile, requested: OrganizationPolicies, path: Path, organization: OrganizationRecord
+        self,
+        declared: OrganizationFile,
+        requested: OrganizationPolicies,
+        path: KeyPath,
+        organization: OrganizationRecord,
     ) -> None:
         role_id = self._default_role(declared, organization, path)
         after = self._policies_of(requested, organization, role_id, path)
         organization_store.change(self.context, organization.org_id, {"policies": after})
 
     def _policies_of(
-        self, requested: OrganizationPolicies, organization: OrganizationRecord | None, role_id: str | None, path: Path
+        self,
+        requested: OrganizationPolicies,
+        organization: OrganizationRecord | None,
+        role_id: str | None,
+        path: KeyPath,
     ) -> dict[str, Any]:
         """Return the policies as the store has them. `role_id`: the role of new members, unless the file adds it."""
         after = organization_values.policies(requested, role_id)
@@ -210,7 +218,7 @@ class OrganizationSection(ItemSection):
         return organization_values.stored_policies(after)
 
     def _default_role(
-        self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path
+        self, declared: OrganizationFile, organization: OrganizationRecord | None, path: KeyPath
     ) -> str | None:
         """Return the id of the role of new members; None if there is none, or if the file adds it."""
         name = declared.policies.default_role if declared.policies is not None else None
@@ -221,8 +229,8 @@ class OrganizationSection(ItemSection):
             self.refuse((*path, "policies"), f"expected a role of the organization or the tenant; found {name}")
         return found[0].role_id if found else None
 
-    def _members(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
-        roles, held = self._roles_of(stored), self._held_roles(declared.members, stored)
+    def _members(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: KeyPath) -> _Parts:
+        roles, held_roles = self._roles_of(stored), self._held_roles(declared.members, stored)
         details, lacking = [], []
         for number, member in enumerate(declared.members):
             inner = (*path, "members", number)
@@ -230,7 +238,7 @@ class OrganizationSection(ItemSection):
             with self.collecting_problems():
                 account = self._accounts.find(member, inner)
                 requested = {_role_id(roles, name) for name in member.roles}
-                if account is None or not requested <= held.get(account.uid, set()):
+                if account is None or not requested <= held_roles.get(account.uid, set()):
                     details.append(f"members: {member.account} gets {', '.join(sorted(member.roles))}")
                     lacking.append((member, inner))
         if lacking:
@@ -241,7 +249,7 @@ class OrganizationSection(ItemSection):
         declared: OrganizationFile,
         member: OrganizationMemberFile,
         roles: Mapping[str, RoleRecord],
-        path: Path,
+        path: KeyPath,
     ) -> None:
         for name in member.roles:
             if organization_names.key_of(name) not in roles and not self._adds_role(declared, name):
@@ -258,7 +266,7 @@ class OrganizationSection(ItemSection):
         return {uid: {role.role_id for role in held} for uid, held in roles.items()}
 
     def _write_members(
-        self, members: Sequence[tuple[OrganizationMemberFile, Path]], organization: OrganizationRecord
+        self, members: Sequence[tuple[OrganizationMemberFile, KeyPath]], organization: OrganizationRecord
     ) -> None:
         """Add the roles that the accounts lack."""
         accounts = self._accounts.as_stored_now(member for member, _ in members)
@@ -291,12 +299,12 @@ class OrganizationSection(ItemSection):
     def _accounts(self) -> MemberAccounts:
         return MemberAccounts(self)
 
-    def _name(self, name: str, path: Path) -> str:
+    def _name(self, name: str, path: KeyPath) -> str:
         with self._refusing(path):
             return organization_names.checked(name)
 
     @contextmanager
-    def _refusing(self, path: Path) -> Generator[None, None, None]:
+    def _refusing(self, path: KeyPath) -> Generator[None, None, None]:
         """Report the refusal of an operation at a key of the file."""
         try:
             yield

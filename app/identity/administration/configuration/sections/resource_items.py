@@ -11,10 +11,10 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
-from app.identity.administration.configuration.file.yaml_document import Path
+from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections.section import ItemSection
-from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
+from app.identity.administration.configuration.value_origins import Marks, changes_with_origins, marks, merged, unnamed
 from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.platform.resource_storage.items import API, FILE, Item, StoreAccess, unique_key
@@ -83,7 +83,7 @@ class _Items:
     def kind(self) -> str:
         return self.resource.file_key.removesuffix("s")
 
-    def plan(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
+    def plan(self, requested: Sequence[tuple[KeyPath, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
         stored = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in stored.values()}
@@ -120,20 +120,20 @@ class _Items:
         name = self.section.declared.name
         self.section.planned.warnings += [f"{name}: {warning}" for warning in rules_of(self.resource).warnings_of(item)]
 
-    def _add(self, item: Item, path: Path) -> None:
+    def _add(self, item: Item, path: KeyPath) -> None:
         write = partial(self.writer.put, None, item)
         self.section.note(ChangeAction.CREATE, self.kind, item.name, write=write, path=path)
         self._warn(item)
         self._complete(None, item)
 
-    def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None, path: Path) -> None:
+    def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None, path: KeyPath) -> None:
         stored, beside = _split(self.resource, current.content)
         content, _ = _split(self.resource, content)
         item = replace(item, content=_joined(merged(stored, content, before or {}), beside))
         if (item.content, item.secrets) != (current.content, current.secrets):
             self._complete(current, item)
         after, _ = _split(self.resource, item.content)
-        details = list(differences(stored, after, before or {}))
+        details = list(changes_with_origins(stored, after, before or {}))
         if item.secrets != current.secrets:
             details.append("secrets: changed")
         write: Callable[[], None] | None = None
@@ -163,7 +163,7 @@ class _Items:
             return
         self.section.note(ChangeAction.REMOVE, self.kind, item.name, origin, write=partial(self.writer.remove, item))
 
-    def _refuse_values_of(self, left: Iterable[Item], requested: Sequence[tuple[Path, BaseModel]]) -> None:
+    def _refuse_values_of(self, left: Iterable[Item], requested: Sequence[tuple[KeyPath, BaseModel]]) -> None:
         """Refuse a distinct value of the file that an item has which stays beside those of the file."""
         distinct = [member for member in self.resource.members if member.distinct is not None]
         owners = {(member.path, value_at(item.content, member.path)): item for item in left for member in distinct}

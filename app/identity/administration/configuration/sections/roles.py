@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from app.contract.roles.role_operations import MAX_ROLES
-from app.identity.administration.configuration.file.yaml_document import Path
-from app.identity.administration.configuration.plan import ChangeAction, differences
+from app.identity.administration.configuration.file.yaml_document import KeyPath
+from app.identity.administration.configuration.plan import ChangeAction, changed_values
 from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.directory.roles import role_names, tenant_role_store, tenant_roles
 from app.identity.directory.roles.tenant_roles import NewRole
@@ -39,16 +39,16 @@ class RoleSection(FileSection):
             )
         return requested | set(names.values())
 
-    def _add(self, path: Path, new: NewRole, names: Mapping[str, str]) -> None:
+    def _add(self, path: KeyPath, new: NewRole, names: Mapping[str, str]) -> None:
         if problem := tenant_roles.problem_with(new, names):
             self.add_problem(path, f"expected another value: {problem.description}")
         self.note(
             ChangeAction.CREATE, "role", new.name, write=partial(tenant_roles.add, self.work, [new], self.run.now)
         )
 
-    def _change(self, path: Path, before: list[str], new: NewRole) -> None:
+    def _change(self, path: KeyPath, before: list[str], new: NewRole) -> None:
         if problem := tenant_roles.problem_with_permissions(new.permissions):
             self.add_problem((*path, "permissions"), f"expected another value: {problem.description}")
-        details = list(differences({"permissions": before}, {"permissions": list(new.permissions)}))
+        details = list(changed_values({"permissions": before}, {"permissions": list(new.permissions)}))
         write = partial(tenant_role_store.set_permissions, self.work, new.name, new.permissions, self.run.now)
         self.note_change("role", new.name, details, write=write)

@@ -11,8 +11,8 @@ from typing import NoReturn
 from app.contract import errors
 from app.contract.tenants.file import TenantFile
 from app.identity.administration.configuration.file.read_configuration import Configuration
-from app.identity.administration.configuration.file.yaml_document import ConfigurationError, Path
-from app.identity.administration.configuration.plan import Change, ChangeAction, Made, TenantPlan
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError, KeyPath
+from app.identity.administration.configuration.plan import Change, ChangeAction, GeneratedSecret, TenantPlan
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.platform.context import Context
@@ -31,7 +31,7 @@ class Run:
     work: UnitOfWork
     configuration: Configuration
     prune: bool
-    hashes: Mapping[Path, str] = field(default_factory=dict)
+    hashes: Mapping[KeyPath, str] = field(default_factory=dict)
 
     @property
     def now(self) -> datetime:
@@ -49,7 +49,7 @@ class FileSection:
 
     run: Run
     declared: TenantFile
-    path: Path
+    path: KeyPath
     stored: TenantRow | None
     planned: TenantPlan
 
@@ -57,11 +57,11 @@ class FileSection:
     def work(self) -> UnitOfWork:
         return self.run.work
 
-    def refuse(self, path: Path, sentence: str) -> NoReturn:
+    def refuse(self, path: KeyPath, sentence: str) -> NoReturn:
         """Raise ConfigurationError with a problem at a key of the file."""
         raise ConfigurationError([self.run.configuration.document.problem_at(path, sentence)])
 
-    def add_problem(self, path: Path, sentence: str) -> None:
+    def add_problem(self, path: KeyPath, sentence: str) -> None:
         """Add a problem to the plan, which goes on: an operator sees all problems at once."""
         self.planned.problems.append(self.run.configuration.document.problem_at(path, sentence))
 
@@ -80,13 +80,13 @@ class FileSection:
         name: str,
         *details: str,
         write: Callable[[], object] | None = None,
-        path: Path = (),
+        path: KeyPath = (),
     ) -> None:
         """Add a change to the plan."""
         self.planned.changes.append(Change(action, self.declared.name, kind, name, details, write, path or self.path))
 
     def note_change(
-        self, kind: str, name: str, details: Sequence[str], *notes: str, write: Callable[[], object], path: Path = ()
+        self, kind: str, name: str, details: Sequence[str], *notes: str, write: Callable[[], object], path: KeyPath = ()
     ) -> None:
         """Add the change of a stored item to the plan: unchanged if no details differ. `notes` are shown, but change nothing."""
         action = ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
@@ -99,9 +99,9 @@ class FileSection:
         else:
             self.note(ChangeAction.UNCHANGED, kind, name, "not in the file; remove it with --prune")
 
-    def note_made(self, owner: str, key: str, value: str) -> None:
+    def note_generated(self, owner: str, key: str, value: str) -> None:
         """Add a key or secret to the plan that was made because the file brings none."""
-        self.planned.made.append(Made(owner, key, value))
+        self.planned.generated.append(GeneratedSecret(owner, key, value))
 
 
 @dataclass
@@ -125,7 +125,7 @@ class ItemSection(FileSection):
             is_new_tenant=self.stored is None,
         )
 
-    def check(self, writer: Writer, path: Path, before: Item | None, after: Item) -> None:
+    def check(self, writer: Writer, path: KeyPath, before: Item | None, after: Item) -> None:
         """Check an item as an operation does. Raises ConfigurationError for what an operation refuses, too."""
         try:
             writer.check(after)

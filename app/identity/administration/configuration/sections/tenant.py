@@ -14,7 +14,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import declared_secrets, declared_settings
 from app.identity.administration.configuration.sections.section import FileSection
-from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
+from app.identity.administration.configuration.value_origins import Marks, changes_with_origins, marks, merged, unnamed
 from app.identity.administration.tenant_settings import second_factor_settings
 from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import tenant_store, tenant_writes
@@ -117,14 +117,14 @@ class TenantSection(FileSection):
         declared: str | None = getattr(self.declared, name)
         if declared:
             return declared
-        made = randomness.guid()
-        self.note_made(f"tenant {self.declared.name}", name, made)
-        return made
+        guid = randomness.guid()
+        self.note_generated(f"tenant {self.declared.name}", name, guid)
+        return guid
 
     def _change(self, row: TenantRow, stored: dict[str, Any], after: dict[str, Any], before: Marks) -> None:
         details = [
-            *differences(stored["settings"], after["settings"], before.get("settings", {}), "settings."),
-            *differences(stored["brand"], after["brand"], before.get("brand", {}), "brand."),
+            *changes_with_origins(stored["settings"], after["settings"], before.get("settings", {}), "settings."),
+            *changes_with_origins(stored["brand"], after["brand"], before.get("brand", {}), "brand."),
         ]
         for name, shown in (
             ("captcha_secret", "captcha_secret"),

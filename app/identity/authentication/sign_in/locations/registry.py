@@ -60,6 +60,3 @@ def _formats() -> Iterator[LocationFormat]:
     for entry_point in entry_points(group=GROUP):
         yield entry_point.load()()
     yield from _BUILT_IN
-
-
-__all__ = ["GROUP", "FailSafeLocations", "locations"]

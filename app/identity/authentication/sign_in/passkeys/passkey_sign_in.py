@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.passkeys import ceremonies, options, passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -36,7 +36,7 @@ def verify(
             be both factors; and, where accounts are hidden, if the account's address is unverified or another account's.
     """
     passkey = ceremonies.verify_authentication(context, use, credential)
-    account = accounts.by_uid(context, passkey.credential.uid)
+    account = account_store.by_uid(context, passkey.credential.uid)
     if account is None or (_hides(context) and first_verification.is_unverified(context, account, EMAIL)):
         raise errors.PasskeyRefused
     if not passkey_store.signs_in_alone(passkey.credential):
@@ -44,7 +44,7 @@ def verify(
         raise errors.PasskeyRefused
     if passkey.counts_as_two_factors:
         return account, passkey, (passkey.method, MFA)
-    required = None if passkey.is_user_verified else risks.required_factor(context, account)
+    required = None if passkey.is_user_verified else risks.factor_required_by_settings_or_risk(context, account)
     if required is not None and not required.factors.fallback_kinds:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")
         raise errors.PasskeyRefused
@@ -74,7 +74,7 @@ def no_passkey_refusal(context: Context, credential: PresentedCredential) -> err
     if (
         uid is None
         or _hides(context)
-        or accounts.by_uid(context, uid) is None
+        or account_store.by_uid(context, uid) is None
         or passkey_store.by_account(context, uid)
     ):
         return None

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials.credential_store import Credential
-from app.identity.credentials.one_time_tokens.one_time_tokens import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError

@@ -8,8 +8,9 @@ from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import credential_store
-from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import MAIL_CODE, Purpose
+from app.identity.credentials.one_time_tokens import codes, one_time_tokens
+from app.identity.credentials.one_time_tokens.codes import MAIL_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,
@@ -93,11 +94,13 @@ def verified_emails(account: Account) -> list[str]:
 
 def select_email(account: Account, typed: str) -> str:
     """Return the address that was typed in full or in its masked form. Raises MalformedEmail, EmailNotOnProfile."""
-    form = identifiers.normalize_email(typed)
+    normalized = identifiers.normalize_email(typed)
     for address in verified_emails(account):
-        if typed.strip() == mask_email(address) or (form is not None and form == identifiers.normalize_email(address)):
+        if typed.strip() == mask_email(address) or (
+            normalized is not None and normalized == identifiers.normalize_email(address)
+        ):
             return address
-    raise errors.EmailNotOnProfile if form is not None or "*" in typed else errors.MalformedEmail
+    raise errors.EmailNotOnProfile if normalized is not None or "*" in typed else errors.MalformedEmail
 
 
 def require_code(typed: str | None) -> str:
@@ -109,7 +112,7 @@ def require_code(typed: str | None) -> str:
     """
     if not typed:
         raise errors.BadParameter.names("otp")
-    if not one_time_tokens.is_code(typed):
+    if not codes.is_code(typed):
         raise errors.WrongSmsCode
     return typed
 

@@ -85,7 +85,7 @@ class PushAuthenticator(Authenticator):
         device = _device(factors)
         if device is None:
             raise errors.PushNotEnrolled
-        context.spend("push", FATIGUE, factors.account.uid)
+        context.count_against("push", FATIGUE, factors.account.uid)
         number = send_request(context, factors, device)
         return _request_challenge(device, number, PENDING, _app_name(context))
 

@@ -13,7 +13,8 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.one_time_tokens import one_time_tokens
-from app.identity.credentials.one_time_tokens.one_time_tokens import SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.codes import SMS_CODE
+from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import (
     AccountFactors,
     Authenticator,

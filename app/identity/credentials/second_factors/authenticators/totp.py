@@ -131,9 +131,9 @@ def _matching_step(context: Context, seed: Credential, code: str) -> int | None:
     """Return the time step of the code: the present one, the one before or after; never a used one."""
     # imported secrets may be shorter than RFC 4226 demands of new ones
     app = HOTP(credential_store.decrypt_secret(context, seed), _DIGITS, SHA1(), enforce_key_length=False)  # noqa: S303 - RFC 6238
-    now, digits, found = int(context.now.timestamp()) // _STEP_SECONDS, typed_code(code), None
+    now, digits, matching = int(context.now.timestamp()) // _STEP_SECONDS, typed_code(code), None
     for step in range(now - _DRIFT, now + _DRIFT + 1):
         is_match = hmac.compare_digest(app.generate(step), digits.encode("utf-8", "surrogatepass"))
         if is_match and step > seed.counter:
-            found = step
-    return found
+            matching = step
+    return matching

@@ -117,11 +117,11 @@ def _secrets(context: Context, change: CheckedUpdate, fresh: Account) -> Columns
 
 
 def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Columns:
-    """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused."""
+    """Add and remove identifiers; return their columns. Raises IdentifierTaken, EmailUpdateRefused."""
     values: Columns = {}
     added = []
     if change.addresses is not None:
-        present = {item.form for item in fresh.email_list.present}
+        present = {item.normalized for item in fresh.email_list.present}
         if present and present != set(change.addresses.forms):
             raise errors.EmailUpdateRefused
         if not present and change.is_own:
@@ -143,13 +143,13 @@ def _identifiers(context: Context, change: CheckedUpdate, fresh: Account) -> Col
 def _own_emails(context: Context, fresh: Account, addresses: EmailList) -> Columns:
     """Return the columns of claimed addresses, pending verification, beside those that are pending already.
 
-    Raises EmailUpdateRefused for too many, and store.IdentifierTaken unless the tenant hides accounts.
+    Raises EmailUpdateRefused for too many, and IdentifierTaken unless the tenant hides accounts.
     """
     after = fresh.email_list.with_pending(*addresses)
     if len(after) > MAX_EMAILS:
         raise errors.EmailUpdateRefused
     if not context.tenant.settings.hide_unknown_accounts:
-        for form in addresses.forms:
-            if account_store.by_identifier(context, EMAIL, form) is not None:
+        for normalized in addresses.forms:
+            if account_store.by_identifier(context, EMAIL, normalized) is not None:
                 raise account_store.IdentifierTaken(EMAIL)
     return after.changes_since(fresh.email_list)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.engine import Row
 
-from app.identity.directory.accounts import account_store, accounts, identifiers
+from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
@@ -59,7 +59,7 @@ class AccountLookup:
         if self.known_hashes is not None:
             return self.known_hashes
         kind = self.identifier.kind
-        return _name_hashes(self.context, kind, accounts.normalize(kind, self.identifier.value))
+        return _name_hashes(self.context, kind, identifiers.normalize(kind, self.identifier.value))
 
     @property
     def key(self) -> str:
@@ -69,17 +69,17 @@ class AccountLookup:
 
 def find(context: Context, identifier: TypedIdentifier, *, is_hidden: bool) -> AccountLookup:
     """Look an identifier up in any spelling of it; a text that cannot be an identifier costs no query."""
-    form = identifiers.normal_form(identifier.kind, identifier.value)
-    if form is None or not is_hidden:
-        holder = account_store.by_identifier(context, identifier.kind, form) if form else None
+    normalized = identifiers.normal_form(identifier.kind, identifier.value)
+    if normalized is None or not is_hidden:
+        holder = account_store.by_identifier(context, identifier.kind, normalized) if normalized else None
         return AccountLookup(context, identifier, holder, is_hidden)
-    name_hashes = _name_hashes(context, identifier.kind, form)
-    holder, counted = unknown_identifiers.find(context, identifier.kind, form, name_hashes)
+    name_hashes = _name_hashes(context, identifier.kind, normalized)
+    holder, counted = unknown_identifiers.find(context, identifier.kind, normalized, name_hashes)
     return AccountLookup(context, identifier, holder, is_hidden, name_hashes, counted)
 
 
-def _name_hashes(context: Context, kind: str, form: str) -> list[str]:
-    return [keyed_digest(context, f"{kind} {form}", secret) for secret in context.services.settings.secrets]
+def _name_hashes(context: Context, kind: str, normalized: str) -> list[str]:
+    return [keyed_digest(context, f"{kind} {normalized}", secret) for secret in context.services.settings.secrets]
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> AccountLock | None:

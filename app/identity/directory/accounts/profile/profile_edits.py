@@ -49,7 +49,7 @@ class Edits:
 
 
 def read(
-    provided: Mapping[str, Any],
+    members: Mapping[str, Any],
     writers: Collection[Write],
     *,
     clears: bool,
@@ -66,7 +66,7 @@ def read(
             have the same one.
     """
     edits = Edits()
-    for name, value in canonical_members(provided).items():
+    for name, value in canonical_members(members).items():
         definition = FIELDS[name]
         if value is None:
             if clears and definition.is_cleared:
@@ -76,13 +76,13 @@ def read(
     return edits
 
 
-def canonical_members(provided: Mapping[str, Any]) -> dict[str, Any]:
+def canonical_members(members_sent: Mapping[str, Any]) -> dict[str, Any]:
     """Return the known members under their canonical names; the exact spelling wins over other letter cases.
 
     Checks that run before the write must use this too, so that they check the value to be stored.
     """
-    members = {name: value for name, value in provided.items() if name in FIELDS}
-    for name, value in provided.items():
+    members = {name: value for name, value in members_sent.items() if name in FIELDS}
+    for name, value in members_sent.items():
         known = _NAMES.get(name.lower())
         if known is not None:
             members.setdefault(known, value)
@@ -115,13 +115,13 @@ def _refuse_date(text: str, today: date) -> None:
         raise errors.MalformedDate
 
 
-def _by_configured_name(provided: Mapping[str, str | None], configured: Collection[str]) -> dict[str, str | None]:
+def _by_configured_name(values_by_name: Mapping[str, str | None], configured: Collection[str]) -> dict[str, str | None]:
     """Return custom fields by their configured names; the registration schema shows these with `cf_`.
 
     Raises UnknownCustomField, BadParameter for a value that is too long or a field that is given by both names.
     """
     stored: dict[str, str | None] = {}
-    for given_name, value in provided.items():
+    for given_name, value in values_by_name.items():
         name = custom_field_name(given_name, configured)
         if name is None:
             raise errors.UnknownCustomField(f"The custom field {given_name[:100]} is not configured.")
@@ -136,7 +136,7 @@ def custom_field_name(name: str, configured: Collection[str]) -> str | None:
     return next((item for item in (name, name.removeprefix(CUSTOM)) if item in configured), None)
 
 
-def _merged(current: Mapping[str, str] | None, provided: Mapping[str, str | None]) -> dict[str, str] | None:
+def _merged(current: Mapping[str, str] | None, changes: Mapping[str, str | None]) -> dict[str, str] | None:
     """Merge custom fields one by one; null removes a field."""
-    merged = {**(current or {}), **provided}
+    merged = {**(current or {}), **changes}
     return {name: value for name, value in merged.items() if value is not None} or None

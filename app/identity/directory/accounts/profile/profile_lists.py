@@ -18,22 +18,22 @@ _TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
 }
 
 
-def refuse_untyped(name: str, provided: Sequence[Element]) -> None:
+def refuse_untyped(name: str, elements: Sequence[Element]) -> None:
     """Raise AddressTypeMissing, PhoneTypeMissing for an element without a type, AddressTypeTwice, PhoneTypeTwice for a duplicate type."""
     if name not in _TYPED:
         return
     member, missing, _ = _TYPED[name]
-    if any(not element[member] for element in provided):
+    if any(not element[member] for element in elements):
         raise missing
-    refuse_duplicates(name, [element for element in provided if not is_deletion(element)])
+    refuse_duplicates(name, [element for element in elements if not is_deletion(element)])
 
 
-def refuse_duplicates(name: str, provided: Iterable[Element]) -> None:
+def refuse_duplicates(name: str, elements: Iterable[Element]) -> None:
     """Raise AddressTypeTwice, PhoneTypeTwice for a duplicate type, in any letter case."""
     if name not in _TYPED:
         return
     member, _, twice = _TYPED[name]
-    types = [str(element[member]).strip().casefold() for element in provided]
+    types = [str(element[member]).strip().casefold() for element in elements]
     if len(types) != len(set(types)):
         raise twice
 
@@ -43,12 +43,12 @@ def is_deletion(element: Mapping[str, Any]) -> bool:
     return str(element.get("Operation") or "").strip().lower() == "delete"
 
 
-def patched(definition: Field, current: Sequence[Element], provided: Sequence[Element]) -> list[Element]:
+def patched(definition: Field, current: Sequence[Element], changes: Sequence[Element]) -> list[Element]:
     """Return the `current` list after the deletions, replacements and additions of `given`."""
     remaining = [
-        element for element in current if not any(_names(item, element) for item in provided if is_deletion(item))
+        element for element in current if not any(_names(item, element) for item in changes if is_deletion(item))
     ]
-    for element in provided:
+    for element in changes:
         if is_deletion(element):
             continue
         at = next((index for index, item in enumerate(remaining) if _same(definition, item, element)), None)

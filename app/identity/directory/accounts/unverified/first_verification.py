@@ -53,7 +53,7 @@ def claim(context: Context, fresh: Account, email: str) -> dict[str, Any]:
     return after.columns()
 
 
-def displace_unverified(context: Context, holder: Account, form: str, to: str) -> None:
+def displace_unverified(context: Context, holder: Account, normalized: str, to: str) -> None:
     """Remove an unverified address from the locked account `holder`, for account `to`, which verified it.
 
     An account in use keeps the address as pending; a replaceable account is deleted.
@@ -62,7 +62,7 @@ def displace_unverified(context: Context, holder: Account, form: str, to: str) -
         pending_accounts.remove_replaceable(context, holder, to)
         return
     before = holder.email_list
-    after = before.without_right_to(form)
+    after = before.without_right_to(normalized)
     account_store.change_email_identifiers(context, holder.uid, before, after)
     account_store.change(context, holder.uid, after.changes_since(before))
     context.audit.record("email.displaced", uid=holder.uid, to=to)

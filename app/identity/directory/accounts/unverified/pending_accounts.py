@@ -151,7 +151,7 @@ def with_identifier(columns: dict[str, Any], kind: str, entered: str) -> dict[st
     former = normalize_email(columns["email"] or "")
     replaced = (former, normalize_email(entered))
     stored = EmailList.read(columns["emails"], columns["email"], email_verified=False)
-    others = (item for item in stored if item.form not in replaced)
+    others = (item for item in stored if item.normalized not in replaced)
     return {**columns, **EmailList((*EmailList.single(entered), *others), entered).changes_since(stored)}
 
 
@@ -267,8 +267,8 @@ def _pending(context: Context, columns: Mapping[str, Any]) -> Account:
     return Account(**{**_DEFAULTS, **dict.fromkeys(_INSTANTS, context.now), **columns, "read_at": context.now})
 
 
-def _kind(form: str) -> str:
-    return PHONE if form.startswith("+") and "@" not in form else EMAIL
+def _kind(normalized: str) -> str:
+    return PHONE if normalized.startswith("+") and "@" not in normalized else EMAIL
 
 
 def _add(context: Context, columns: dict[str, Any], email: str) -> Account:

@@ -67,15 +67,15 @@ _GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
 
 def of_organizations(context: Context, org_ids: Collection[str]) -> dict[str, list[OrganizationConnectionRecord]]:
     """Return the connections of these organizations, the oldest first, in one statement."""
-    found: dict[str, list[OrganizationConnectionRecord]] = {org_id: [] for org_id in org_ids}
+    by_id: dict[str, list[OrganizationConnectionRecord]] = {org_id: [] for org_id in org_ids}
     ordered = (
         select(*_COLUMNS)
         .where(*_in_organization(context), C.org_id.in_(org_ids))
         .order_by(C.created_at, C.connection_id)
     )
     for row in context.work.all(ordered):
-        found[row.org_id].append(_connection(row))
-    return found
+        by_id[row.org_id].append(_connection(row))
+    return by_id
 
 
 def by_id(context: Context, org_id: str, connection_id: str) -> OrganizationConnectionRecord | None:
@@ -171,11 +171,11 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
 
 def group_roles(context: Context, connection_ids: Collection[str]) -> dict[str, list[GroupRoleRecord]]:
     """Return the group roles of these connections, by name, in one statement."""
-    found: dict[str, list[GroupRoleRecord]] = {connection_id: [] for connection_id in connection_ids}
+    by_id: dict[str, list[GroupRoleRecord]] = {connection_id: [] for connection_id in connection_ids}
     where = (G.tenant_id == context.tenant.tenant_id, G.connection_id.in_(connection_ids))
     for row in context.work.all(select(*_GROUP).where(*where).order_by(G.name_key)):
-        found[row.connection_id].append(GroupRoleRecord(**row._mapping))
-    return found
+        by_id[row.connection_id].append(GroupRoleRecord(**row._mapping))
+    return by_id
 
 
 def group_role(context: Context, connection_id: str, group_role_id: str) -> GroupRoleRecord | None:

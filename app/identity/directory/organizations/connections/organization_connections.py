@@ -187,22 +187,22 @@ def _domain(context: Context, organization: OrganizationRecord, text: str | None
     """Return the verified domain of the organization. Raises BadField, DomainNotInOrganization, DomainNotVerified."""
     if not text:
         return None
-    found = domains.by_name(context, organization, domains.checked(text))
-    if found is None:
+    domain = domains.by_name(context, organization, domains.checked(text))
+    if domain is None:
         raise errors.DomainNotInOrganization
-    if not found.is_verified:
+    if not domain.is_verified:
         raise errors.DomainNotVerified
-    return found.domain
+    return domain.domain
 
 
 def _attributes(req: Request, stored: dict[str, Any]) -> dict[str, Any]:
     """Return the stored mapping after a request."""
-    provided: Any = req.attributes
-    if isinstance(provided, PartialUpdate):
-        provided = merged(stored, provided)
-    elif provided is None and "attributes" not in req.model_fields_set:
-        provided = stored
-    return Attributes.model_validate(provided or {}, from_attributes=True).model_dump(by_alias=True)
+    attributes: Any = req.attributes
+    if isinstance(attributes, PartialUpdate):
+        attributes = merged(stored, attributes)
+    elif attributes is None and "attributes" not in req.model_fields_set:
+        attributes = stored
+    return Attributes.model_validate(attributes or {}, from_attributes=True).model_dump(by_alias=True)
 
 
 def _content(
@@ -213,16 +213,16 @@ def _content(
     own, others = (_SAML, (*_OIDC, CLIENT_SECRET)) if is_saml else (_OIDC, _SAML)
     if foreign := next((name for name in others if getattr(req, name) is not None), None):
         raise _wrong(foreign, f"it does not belong to a connection of the type {kind}")
-    provided = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
-    cleared = req.model_fields_set.difference(provided)
+    members = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
+    cleared = req.model_fields_set.difference(members)
     if "idp_metadata_url" in cleared:
         cleared.add(_READ_FROM_METADATA)
-    content = {name: value for name, value in {**stored, **provided}.items() if name not in cleared}
+    content = {name: value for name, value in {**stored, **members}.items() if name not in cleared}
     content["attributes"] = _attributes(req, stored.get("attributes") or {})
     if is_saml:
-        return _complete_saml(context, content, provided), dict(secrets)
-    if "issuer" in provided and provided["issuer"] != stored.get("issuer"):
-        content = {name: value for name, value in content.items() if name in provided or name not in _DISCOVERED}
+        return _complete_saml(context, content, members), dict(secrets)
+    if "issuer" in members and members["issuer"] != stored.get("issuer"):
+        content = {name: value for name, value in content.items() if name in members or name not in _DISCOVERED}
     completed = _complete_oidc(context, content)
     if req.client_secret and req.client_secret != MASKED:
         secrets = {CLIENT_SECRET: req.client_secret}
@@ -233,22 +233,22 @@ def _content(
     return completed, secrets
 
 
-def _complete_saml(context: Context, content: dict[str, Any], provided: dict[str, Any]) -> dict[str, Any]:
+def _complete_saml(context: Context, content: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
     """Read the metadata, if its address is new, and check the certificate. Raises BadField."""
-    if provided.get("idp_metadata_url"):
+    if members.get("idp_metadata_url"):
         context.work.release_connection()
         try:
             resolver = context.services.provider_metadata.resolver
             read = saml_metadata.read(
                 outbound_http.get_content(
-                    resolver, provided["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
+                    resolver, members["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
                 )
             )
         except (ProviderUnavailable, saml_metadata.WrongMetadata) as problem:
             raise _wrong("idp_metadata_url", str(problem)) from None
         content[_READ_FROM_METADATA] = read.sign_in_url
-        content["idp_entity_id"] = provided.get("idp_entity_id") or read.entity_id
-        content["idp_certificate"] = provided.get("idp_certificate") or read.certificate
+        content["idp_entity_id"] = members.get("idp_entity_id") or read.entity_id
+        content["idp_certificate"] = members.get("idp_certificate") or read.certificate
     for name in ("idp_entity_id", "idp_certificate"):
         if not content.get(name):
             raise _wrong(name, "it is required without IDPMetadataUrl")
@@ -265,14 +265,14 @@ def _complete_oidc(context: Context, content: dict[str, Any]) -> dict[str, Any]:
     if not (content.get("authorization_url") and content.get("token_url")):
         context.work.release_connection()
         try:
-            found = context.services.provider_metadata.metadata(content["issuer"])
+            metadata = context.services.provider_metadata.metadata(content["issuer"])
         except ProviderUnavailable as problem:
             raise _wrong("issuer", f"its configuration cannot be read: {problem}") from None
         discovered = {
-            "authorization_url": found.endpoints.authorization,
-            "token_url": found.endpoints.token,
-            "user_info_url": found.userinfo,
-            "token_auth_method": found.endpoints.auth_method,
+            "authorization_url": metadata.endpoints.authorization,
+            "token_url": metadata.endpoints.token,
+            "user_info_url": metadata.userinfo,
+            "token_auth_method": metadata.endpoints.auth_method,
         }
         content = {**discovered, **content}
     scopes = content.get("scopes") or list(_DEFAULT_SCOPES)

@@ -62,19 +62,19 @@ def read(content: bytes) -> SamlMetadata:
     """
     from xml.parsers import expat
 
-    found = SamlMetadata()
+    metadata = SamlMetadata()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartDoctypeDeclHandler = _refuse
-    parser.StartElementHandler = found.start
-    parser.EndElementHandler = found.end
-    parser.CharacterDataHandler = found.text
+    parser.StartElementHandler = metadata.start
+    parser.EndElementHandler = metadata.end
+    parser.CharacterDataHandler = metadata.text
     try:
         parser.Parse(content, True)
     except (expat.ExpatError, ValueError) as problem:
         raise WrongMetadata("no XML") from problem
-    if not (found.entity_id and found.certificate and found.sign_in_url):
+    if not (metadata.entity_id and metadata.certificate and metadata.sign_in_url):
         raise WrongMetadata("no identity provider with a certificate and an address for sign-in")
-    return found
+    return metadata
 
 
 def _refuse(*_: Any) -> None:

@@ -43,15 +43,17 @@ def require_mail_servers(context: Context, names: Iterable[str]) -> None:
         return
     ends = monotonic() + SECONDS
     for name in names:
-        context.spend("organizations.dns", _LOOKUPS)
+        context.count_against("organizations.dns", _LOOKUPS)
         context.work.release_connection()
         try:
-            found = DnsRecords(context.services.settings.dns_servers, max(ends - monotonic(), 0.01)).mail_servers(name)
+            mail_servers = DnsRecords(
+                context.services.settings.dns_servers, max(ends - monotonic(), 0.01)
+            ).mail_servers(name)
         except DnsUnavailable:
             raise errors.BadField(
                 f"The DomainName cannot be checked: DNS gave no answer for {name}; try again."
             ) from None
-        if not found:
+        if not mail_servers:
             raise errors.BadField(f"The DomainName is not accepted: {name} has no mail server (MX record).")
 
 
@@ -94,7 +96,7 @@ def _texts(context: Context, domain: OrganizationDomain) -> list[str]:
         raise errors.DomainNotProven(
             "The tenant does not ask DNS: `organizations.dns` is off. An administrator can verify the domain."
         )
-    context.spend("organizations.dns", _LOOKUPS)
+    context.count_against("organizations.dns", _LOOKUPS)
     context.work.release_connection()
     try:
         return DnsRecords(context.services.settings.dns_servers).texts(domain.domain)

@@ -83,12 +83,12 @@ def of_organizations(
     context: Context, org_ids: Collection[str], window: tuple[int | None, int] = (None, 0)
 ) -> dict[str, list[OrganizationDomain]]:
     """Return the domains of these organizations, the oldest first, in one statement."""
-    found: dict[str, list[OrganizationDomain]] = {org_id: [] for org_id in org_ids}
+    by_organization: dict[str, list[OrganizationDomain]] = {org_id: [] for org_id in org_ids}
     limit, offset = window
     ordered = select(*COLUMNS).where(*claims_of(context), D.org_id.in_(org_ids)).order_by(D.created_at, D.domain)
     for row in context.work.all(ordered.limit(limit).offset(offset)):
-        found[row.org_id].append(domain_of(row))
-    return found
+        by_organization[row.org_id].append(domain_of(row))
+    return by_organization
 
 
 def require(context: Context, organization: OrganizationRecord, domain_id: str) -> OrganizationDomain:

@@ -33,12 +33,14 @@ def _read(context: Context) -> MembershipDomains:
     joined = organization_domains.join(organizations, (O.tenant_id == D.tenant_id) & (O.org_id == D.org_id))
     where = (D.tenant_id == context.tenant.tenant_id, D.verified_domain.is_not(None), O.is_active)
     rows = context.work.all(select(D.verified_domain, D.org_id, O.policies).select_from(joined).where(*where))
-    found = MembershipDomains({}, {})
+    membership_domains = MembershipDomains({}, {})
     for row in rows:
         policy = Policies.model_validate(row.policies).jit_policy
         if uses_domains(policy):
-            (found.by_request if policy.require_approval else found.automatic)[row.verified_domain] = row.org_id
-    return found
+            (membership_domains.by_request if policy.require_approval else membership_domains.automatic)[
+                row.verified_domain
+            ] = row.org_id
+    return membership_domains
 
 
 def forget(context: Context) -> None:

@@ -59,7 +59,7 @@ def hint(found: list[ReceivedInvitation]) -> InvitationHint:
 def _open_to(context: Context, account: Account) -> list[EmailInvitation]:
     if not context.tenant.settings.organizations.enabled:
         return []
-    keys = {item.form for item in account.email_list.verified}
+    keys = {item.normalized for item in account.email_list.verified}
     return invitation_store.open_to(context, keys, MAX_INVITATIONS) if keys else []
 
 

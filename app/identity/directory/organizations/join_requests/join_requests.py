@@ -66,7 +66,7 @@ def request_to_join(
         organization_names.ORGANIZATION, org_id
     ):
         raise errors.UnknownOrganization
-    context.spend("organization_ask", _ASKED, account.uid)
+    context.count_against("organization_ask", _ASKED, account.uid)
     organization = organization_store.locked(context, org_id)
     current = account_store.by_uid(context, account.uid) if account_store.lock_unread(context, account.uid) else None
     if organization is None or current is None or not organization.is_active:

@@ -71,7 +71,7 @@ def _revoke_invitations(
     forms = (
         normalize_email(element) for element in (*(item.value for item in current.email_list), current.email or "")
     )
-    keys = {form for form in forms if form}
+    keys = {normalized for normalized in forms if normalized}
     senders = [] if is_member else [account.uid, *(current.private.get("previous_uids") or ())]
     for item in invitation_store.revoke_of_member(context, keys, senders, org_id):
         facts = {"org_id": item.org_id, "invitation_id": item.invitation_id}

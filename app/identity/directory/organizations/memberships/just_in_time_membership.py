@@ -27,7 +27,7 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
     if requested and account.has_organizations:
         requested -= {member.org_id for member in membership_store.of_account(context, account.uid)}
     # at each sign-in, so a full one takes no lock and is not audited
-    found = (
+    organization = (
         [
             element
             for element in organization_store.by_ids(context, requested)
@@ -36,9 +36,9 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
         if requested
         else []
     )
-    for item in found:
+    for item in organization:
         organization_store.locked(context, item.org_id, is_alone=True)
-    return found
+    return organization
 
 
 def join_by_verified_domain(context: Context, account: Account, organizations: Sequence[OrganizationRecord]) -> None:
@@ -74,4 +74,4 @@ def sees_organizations(context: Context, account: Account) -> bool:
 
 def verified_domains(account: Account) -> set[str]:
     """Return the domains of the account's verified addresses, normalized."""
-    return {item.form.rpartition("@")[2] for item in account.email_list.verified}
+    return {item.normalized.rpartition("@")[2] for item in account.email_list.verified}

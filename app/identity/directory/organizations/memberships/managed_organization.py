@@ -73,12 +73,12 @@ def page(context: Context, org_id: str, search: str, limit: int, offset: int) ->
 
 def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
     """Return the roles that members of the organization can have: its own and those of the tenant, by name."""
-    found = sorted(
+    offered = sorted(
         organization_role_store.roles(context, ["", org_id]),
         key=lambda role: (organization_names.key_of(role.name), role.role_id),
     )
-    permissions = permissions_of_roles(context, [role.role_id for role in found])
-    return [OfferedRole(role, permissions[role.role_id]) for role in found]
+    permissions = permissions_of_roles(context, [role.role_id for role in offered])
+    return [OfferedRole(role, permissions[role.role_id]) for role in offered]
 
 
 def can_give_roles(context: Context, scope: ManagedOrganization, role_ids: Collection[str]) -> bool:

@@ -64,14 +64,14 @@ def memberships(
     where = [*_of(context, M.uid == uid), *([M.org_id == org_id] if org_id is not None else [])]
     where += [O.name_key == name_key] if name_key is not None else []
     ordered = select(*columns).select_from(joined).where(*where).order_by(O.created_at, O.org_id, R.name_key, R.role_id)
-    found: dict[str, tuple[Any, dict[str, MemberRole], set[str]]] = {}
+    by_organization: dict[str, tuple[Any, dict[str, MemberRole], set[str]]] = {}
     for row in context.work.all(ordered):
-        _, stored, permissions = found.setdefault(row.org_id, (row, {}, set()))
+        _, stored, permissions = by_organization.setdefault(row.org_id, (row, {}, set()))
         stored[row.role_id] = MemberRole(row.role_id, row.role_name)
         permissions |= {row.permission_name} - {None}
     return [
         Membership(organization_store.organization(row), tuple(item.values()), frozenset(permissions))
-        for row, item, permissions in found.values()
+        for row, item, permissions in by_organization.values()
     ]
 
 

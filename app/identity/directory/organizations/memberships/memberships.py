@@ -117,14 +117,14 @@ def add_everywhere(context: Context, account: Account, role_ids: Collection[str]
     Raises UnknownMember, MalformedRoleId, RoleNotOfTenant, and UserRoleExists if it has all of them everywhere.
     """
     lock_account(context, account)
-    found = organization_roles.assignable(context, role_ids)
-    if not all(role.is_of_tenant for role in found):
+    roles = organization_roles.assignable(context, role_ids)
+    if not all(role.is_of_tenant for role in roles):
         raise errors.RoleNotOfTenant
     active = [item for item in membership_store.memberships(context, account.uid) if item.organization.is_active]
     added = False
     for membership in active:
         stored = {role.role_id for role in membership.roles}
-        missing = [role.role_id for role in found if role.role_id not in stored]
+        missing = [role.role_id for role in roles if role.role_id not in stored]
         if missing:
             membership_store.add(context, account.uid, membership.organization.org_id, missing)
             _record(context, account, membership.organization, missing)

@@ -153,8 +153,8 @@ def change_role(
 def set_default(context: Context, role_id: str) -> bool:
     """Make a role of the tenant its default role, in place of the former one. Return whether the role existed."""
     context.work.begin()
-    of_tenant = select(R.role_id).where(*_in_tenant(context), R.org_id == "").order_by(R.role_id)
-    context.work.all(of_tenant.with_for_update())  # two at once would each see the former default
+    tenant_roles = select(R.role_id).where(*_in_tenant(context), R.org_id == "").order_by(R.role_id)
+    context.work.all(tenant_roles.with_for_update())  # two at once would each see the former default
     former = (*_in_tenant(context), R.default_for == _OF_TENANT, R.role_id != role_id)
     context.work.run(update(organization_roles).where(*former).values(default_for=None))
     where = (*_in_tenant(context), R.role_id == role_id, R.org_id == "")
@@ -175,16 +175,16 @@ def remove_role(context: Context, role_id: str) -> bool:
 
 def permissions_of(context: Context, role_ids: Collection[str]) -> dict[str, list[PermissionRecord]]:
     """Return the permissions of these roles by role, each list by name."""
-    found: dict[str, list[PermissionRecord]] = {role_id: [] for role_id in role_ids}
+    by_role: dict[str, list[PermissionRecord]] = {role_id: [] for role_id in role_ids}
     joined = organization_role_permissions.join(
         organization_permissions, (P.tenant_id == H.tenant_id) & (P.permission_id == H.permission_id)
     )
     where = (H.tenant_id == context.tenant.tenant_id, H.role_id.in_(role_ids))
     for row in context.work.all(select(H.role_id, *_PERMISSION).select_from(joined).where(*where).order_by(P.name_key)):
-        found[row.role_id].append(
+        by_role[row.role_id].append(
             PermissionRecord(**{name: row._mapping[name] for name in PermissionRecord.__dataclass_fields__})
         )
-    return found
+    return by_role
 
 
 def add_permissions(context: Context, role_id: str, permission_ids: Sequence[str]) -> None:

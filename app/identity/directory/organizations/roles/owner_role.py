@@ -27,9 +27,9 @@ def find_or_create(context: Context) -> RoleRecord:
     the name but not the permission stays as it is, because its members would become owners. Raises OrganizationRoleTaken if
     the tenant has used up every name.
     """
-    found = _find(context)
-    if found is not None:
-        return found
+    role = _find(context)
+    if role is not None:
+        return role
     context.work.begin()
     permissions = [_ensure_permission(context, name) for name in (OWN, MANAGE)]
     organization_role_store.lock_permissions(context, permissions)
@@ -38,16 +38,18 @@ def find_or_create(context: Context) -> RoleRecord:
         if _add(context, organization_roles, name, role_id=role_id, org_id="", description=_DESCRIPTION):
             organization_role_store.add_permissions(context, role_id, permissions)
             context.audit.record("organization.role_created", role_id=role_id, org_id="")
-        found = _find(context)
-        if found is not None:
-            return found
+        role = _find(context)
+        if role is not None:
+            return role
     raise errors.OrganizationRoleTaken
 
 
 def _find(context: Context) -> RoleRecord | None:
-    of_tenant = organization_role_store.roles(context, [""])
-    stored = organization_role_store.permissions_of(context, [role.role_id for role in of_tenant]) if of_tenant else {}
-    owning = [role for role in of_tenant if any(permission.name == OWN for permission in stored[role.role_id])]
+    tenant_roles = organization_role_store.roles(context, [""])
+    stored = (
+        organization_role_store.permissions_of(context, [role.role_id for role in tenant_roles]) if tenant_roles else {}
+    )
+    owning = [role for role in tenant_roles if any(permission.name == OWN for permission in stored[role.role_id])]
     return min(owning, key=lambda role: (len(stored[role.role_id]), role.created_at, role.role_id), default=None)
 
 

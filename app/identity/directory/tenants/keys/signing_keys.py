@@ -121,10 +121,8 @@ class StoredSigningKeys:
             dropped, now = self._dropped, self._clock.now()
             rows = self._rows(work)
             if not requested <= {row.algorithm for row in rows}:
-                rows, now = (
-                    self._create_missing(work, requested),
-                    self._clock.now(),
-                )  # the new keys sign from before now
+                rows = self._create_missing(work, requested)
+                now = self._clock.now()  # the new keys sign from before now
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
                 cached.keys

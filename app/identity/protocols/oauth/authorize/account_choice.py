@@ -77,14 +77,14 @@ def requests_another(interaction: Interaction | None) -> bool:
 def options(context: Context) -> list[AccountOption]:
     """Return the browser's accounts that may sign in, as the page shows them, the current one first."""
     current = context.visit.session if context.visit else None
-    found = []
+    choices = []
     for item, account in eligible(context):
         person = oauth_views.person(account)
         option = AccountOption(
             id=item.session.session_id, label=person.label, name=person.name, is_current=item.text == current
         )
-        found.append(option)
-    return found
+        choices.append(option)
+    return choices
 
 
 def options_left(context: Context) -> list[AccountOption]:

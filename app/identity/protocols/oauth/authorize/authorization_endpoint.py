@@ -76,7 +76,7 @@ def open_request(
     if not isinstance(answer.step, AuthorizationPage):
         return answer
     pushed.hold(context, request.pushed)
-    interaction, binding = interactions.begin(context, InteractionKind.AUTHORIZE, InteractionState(request.to_store()))
+    interaction, binding = interactions.start(context, InteractionKind.AUTHORIZE, InteractionState(request.to_store()))
     look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     if isinstance(answer.step, LoginStep):

@@ -14,11 +14,11 @@ from app.contract.steps import (
     LoginStep,
     PinStep,
     ReauthenticationOptions,
+    ReauthenticationStep,
     RegisterStep,
     SelectAccountStep,
     StartAgainStep,
     StepResponse,
-    StepUpStep,
 )
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.authentication import MFA
@@ -27,7 +27,7 @@ from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.second_factors import second_factors
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
@@ -137,7 +137,9 @@ class Decision:
     @cached_attribute
     def _account(self) -> Account | None:
         """The session's account, read once."""
-        return self.account or (accounts.by_uid(self.context, self.session.uid) if self.session is not None else None)
+        return self.account or (
+            account_store.by_uid(self.context, self.session.uid) if self.session is not None else None
+        )
 
     @cached_attribute
     def _is_fresh(self) -> bool:
@@ -198,7 +200,7 @@ class Decision:
             return None
         if prompt.NONE in request.prompt:
             raise RefusedByRedirect("interaction_required", "The second factor must be asked for.")
-        return self._shown(StepUpStep())
+        return self._shown(ReauthenticationStep())
 
     def _has_second_factor(self, session: BrowserSession) -> bool:
         account, channel = self._account, channel_for(session.methods)

@@ -76,23 +76,23 @@ class DeviceAuthorizationDecision(Decision):
         }
 
 
-def start(context: Context, typed: str, session: BrowserSession | None) -> StepResponse:
+def begin(context: Context, typed: str, session: BrowserSession | None) -> StepResponse:
     """Begin an interaction for a typed code.
 
     Raises:
         TooManyRequests: too many codes of this network, or too many wrong ones at this tenant.
     """
-    context.demand("oauth.user_code.wrong", _WRONG_CODES)
+    context.refuse_over_limit("oauth.user_code.wrong", _WRONG_CODES)
     context.count_attempt("oauth.user_code", context.tenant.settings.limits.device_codes_per_minute_per_address)
     device = device_codes.find_typed(context, typed)
     client = _client(context, device) if device is not None else None
     if device is None or client is None:
-        context.spend("oauth.user_code.wrong", _WRONG_CODES)
+        context.count_against("oauth.user_code.wrong", _WRONG_CODES)
         context.audit.record("device.code_refused")
         return _WRONG
     context.give_back_attempts()
     state = InteractionState(device_codes.request_of(device).to_store(), device_code_hash=device.token_hash)
-    interaction, binding = interactions.begin(context, InteractionKind.DEVICE, state)
+    interaction, binding = interactions.start(context, InteractionKind.DEVICE, state)
     response = resume_request(context, interaction, session)
     return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 

@@ -75,18 +75,18 @@ def resolve(
     requests_choice = prompt.SELECT_ORGANIZATION in request.prompt or usage == "prompt"
     if usage == "deny" or (usage != "require" and not requests_choice):
         return None
-    found = tuple(memberships.of(context, account)) if account is not None else ()
+    own_memberships = tuple(memberships.of(context, account)) if account is not None else ()
     offers = Offers(context, account)
     shows_offers = prompt.SELECT_ORGANIZATION in request.prompt and (offers.can_create or bool(offers.joinable))
     if usage == "require":
-        if not found and not (offers.can_create or offers.joinable or offers.invitations):
+        if not own_memberships and not (offers.can_create or offers.joinable or offers.invitations):
             raise RefusedByRedirect("access_denied", "The user is not a member of an organization.")
-        if len(found) == 1 and not shows_offers:
-            return found[0]
-        return _chosen(request, account, OrganizationChoice(found, allows_personal=False, offers=offers))
-    if not found and not shows_offers:
+        if len(own_memberships) == 1 and not shows_offers:
+            return own_memberships[0]
+        return _chosen(request, account, OrganizationChoice(own_memberships, allows_personal=False, offers=offers))
+    if not own_memberships and not shows_offers:
         return None
-    return _chosen(request, account, OrganizationChoice(found, allows_personal=True, offers=offers))
+    return _chosen(request, account, OrganizationChoice(own_memberships, allows_personal=True, offers=offers))
 
 
 def step(

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth.oauth_errors import InsufficientScope, InvalidToken
 from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
@@ -160,7 +161,7 @@ def userinfo(context: Context, app: str | None) -> Document:
     requested = registered(client, holder.claims.userinfo_claims or ())
     mapping = client.settings.claims_mapping.userinfo
     payload = {
-        **of(accounts.claimable_of(account), [*names(scopes), *requested]),
+        **of(profile_document.claimable_of(account), [*names(scopes), *requested]),
         **(mapped_claims.read(account, mapping, withheld(scopes, requested)) if mapping else {}),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
     }

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from app.contract.applications.claims_mapping import CUSTOM, SOURCE_OF
-from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import profile_document
 
 MAX_TOKEN_BYTES: Final = 2_000
 """JSON bytes of these claims in one token, beside roles and organizations: servers accept 8 KiB of headers."""
@@ -22,20 +22,20 @@ def read(account: Account | None, mapping: Mapping[str, str], withheld: Collecti
     """
     if account is None or not mapping:
         return {}
-    profile = accounts.profile_of(account)
+    profile = profile_document.profile_of(account)
     found = {claim: _value(profile, field) for claim, field in mapping.items() if claim not in withheld}
     return {claim: value for claim, value in found.items() if value not in (None, "", [])}
 
 
 def of_token(account: Account | None, mapping: Mapping[str, str], withheld: Collection[str]) -> dict[str, Any]:
     """Return the mapped claims of a token: as many as fit, in their order, each complete or absent."""
-    found: dict[str, Any] = {}
+    claims: dict[str, Any] = {}
     size = 0
     for claim, value in read(account, mapping, withheld).items():
         size += len(json.dumps({claim: value}, separators=(",", ":")))
         if size <= MAX_TOKEN_BYTES:
-            found[claim] = value
-    return found
+            claims[claim] = value
+    return claims
 
 
 def _value(profile: Mapping[str, Any], field: str) -> Any:

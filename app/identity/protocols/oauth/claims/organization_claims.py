@@ -29,22 +29,22 @@ def read(membership: Membership | None, client: Application | None, scope: Itera
     """Return all claims of a membership; the permissions need the scope `permissions`, granted and still registered."""
     if membership is None:
         return {}
-    found: dict[str, Any] = {
+    claims: dict[str, Any] = {
         "org_id": membership.organization.org_id,
         "org_name": membership.organization.name,
         "org_roles": list(dict.fromkeys(role.name for role in membership.roles)),
     }
     if client is not None and _PERMISSIONS in scope and _PERMISSIONS in client.scopes:
-        found["org_permissions"] = sorted(membership.permissions)
-    return found
+        claims["org_permissions"] = sorted(membership.permissions)
+    return claims
 
 
 def of_token(membership: Membership | None, client: Application, scope: Iterable[str]) -> dict[str, Any]:
     """Return the claims as a signed token has them."""
-    found = read(membership, client, scope)
+    claims = read(membership, client, scope)
     size = 0
-    for name in [name for name in ("org_roles", "org_permissions") if name in found]:
-        size += len(json.dumps({name: found[name]}, separators=(",", ":")))
+    for name in [name for name in ("org_roles", "org_permissions") if name in claims]:
+        size += len(json.dumps({name: claims[name]}, separators=(",", ":")))
         if size > MAX_TOKEN_BYTES:
-            del found[name]
-    return found
+            del claims[name]
+    return claims

@@ -89,14 +89,14 @@ def _fitted(values: Mapping[str, Any], requested: Collection[str], source: str |
     A claim is complete or absent. The token names the absent ones, and the userinfo endpoint, which has them (OpenID Connect Core
     section 5.6.2); `source`: its address, None for a token that it refuses.
     """
-    found: dict[str, Any] = {}
+    fitted: dict[str, Any] = {}
     size = 0
     for name in (name for name in _ORDER if name in requested):
         size += len(json.dumps({name: values[name]}, separators=(",", ":")))
         if size <= MAX_TOKEN_BYTES:
-            found[name] = values[name]
-    left = [name for name in requested if name not in found]
+            fitted[name] = values[name]
+    left = [name for name in requested if name not in fitted]
     if left and source is not None:
-        found["_claim_names"] = dict.fromkeys(left, _SOURCE)
-        found["_claim_sources"] = {_SOURCE: {"endpoint": source}}
-    return found
+        fitted["_claim_names"] = dict.fromkeys(left, _SOURCE)
+        fitted["_claim_sources"] = {_SOURCE: {"endpoint": source}}
+    return fitted

@@ -43,7 +43,7 @@ class ClientAssertionRefused(InvalidClient):
 
 
 def subject(text: str) -> str:
-    """Return the client that an unverified assertion names (RFC 7521 section 4.2). Raises AssertionRefused."""
+    """Return the client that an unverified assertion names (RFC 7521 section 4.2). Raises ClientAssertionRefused."""
     try:
         named = jwts.unverified_claims(text, PROFILE).get("sub")
     except JwtNotAccepted:
@@ -57,7 +57,7 @@ def verify(context: Context, client: Application, text: str, keys: Keys, algorit
     """Check an assertion and use it up (RFC 7523 section 3).
 
     Raises:
-        AssertionRefused: its signature, its claims or its time are wrong, or it was used before.
+        ClientAssertionRefused: its signature, its claims or its time are wrong, or it was used before.
     """
     chosen = client.settings.token_endpoint_auth_signing_alg
     profile = replace(PROFILE, algorithms=algorithms if chosen is None else (chosen,))

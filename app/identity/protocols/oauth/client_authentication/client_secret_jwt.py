@@ -18,7 +18,7 @@ ALGORITHMS: Final = ("HS256",)
 
 
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:
-    """Check the assertion against the client's secrets: the present one, and the former one for a while. Raises AssertionRefused."""
+    """Check the assertion against the client's secrets: the present one, and the former one for a while. Raises ClientAssertionRefused."""
     secrets = client_secrets.of(context.services.encryption, context.tenant.tenant_id, client, context.now)
     if not secrets:
         raise ClientAssertionRefused("is of a client whose secret must be rotated before it can sign")

@@ -10,7 +10,7 @@ from app.identity.protocols.oauth.sender_constraints import client_keys
 
 
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:
-    """Check the assertion against the client's public keys. Raises AssertionRefused."""
+    """Check the assertion against the client's public keys. Raises ClientAssertionRefused."""
     if not client_keys.has_keys(client):
         raise ClientAssertionRefused("is of a client without registered keys")
     keys = client_keys.of(context, client)

@@ -70,7 +70,7 @@ def _pair(raw: RawRequest) -> tuple[str | None, str | None]:
 def _limit_guesses(services: IdentityServices, raw: RawRequest, *, is_wrong: bool = False) -> None:
     """Refuse a network that guessed too often; `is_wrong` counts this request. Raises TooManyRequests."""
     network = network_of(raw.address)
-    charge = services.limits.spend if is_wrong else services.limits.demand
+    charge = services.limits.count_against if is_wrong else services.limits.refuse_over_limit
     try:
         charge("query_clients.refused", _REFUSED, "", network)
     except OverLimit as over:

@@ -41,7 +41,7 @@ def push_authorization_request(
 
 
 @authorization_operations.device.implements
-def start_device(
+def begin_device(
     context: Context, req: authorization_operations.DeviceRequest
 ) -> authorization_operations.DeviceResponse:
     return device_codes.issue(context, _client(context), req)

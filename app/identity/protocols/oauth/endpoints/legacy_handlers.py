@@ -50,8 +50,8 @@ def revoke_at_site(context: Context, req: legacy_endpoints.SiteRevocationRequest
 
 
 @legacy_endpoints.device.implements
-def start_device(context: Context, req: DeviceRequest) -> DeviceResponse:
-    return handlers.start_device(context, req)
+def begin_device(context: Context, req: DeviceRequest) -> DeviceResponse:
+    return handlers.begin_device(context, req)
 
 
 @legacy_endpoints.oidc_userinfo.implements

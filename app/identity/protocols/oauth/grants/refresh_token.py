@@ -73,11 +73,11 @@ def exchange(
 
 
 def _take(context: Context, client: Application, refresh_token: str, *, is_retained: bool) -> SpentRefreshToken:
-    settings, of_tenant = client.settings, context.tenant.settings.refresh_token_reuse_seconds
+    settings, tenant_seconds = client.settings, context.tenant.settings.refresh_token_reuse_seconds
     try:
         if is_retained:
             return tokens.retain(context, refresh_token, client_id=client.client_id)
-        interval = settings.reuse_seconds(of_tenant, is_public=settings.is_public)
+        interval = settings.reuse_seconds(tenant_seconds, is_public=settings.is_public)
         return tokens.rotate(context, refresh_token, client_id=client.client_id, reuse_seconds=interval)
     except RefreshRefused:
         raise InvalidGrant("The refresh_token is not valid.") from None

@@ -16,13 +16,13 @@ MAX_FRAMES: Final = 20
 
 def frames(context: Context, session: EndedSession) -> list[str]:
     """Return the address of each application of the session that registered one, with `iss` and `sid` (section 2)."""
-    found: list[str] = []
+    addresses: list[str] = []
     for client_id, issuer in reversed(session.issuers.items()):
         client = context.application(client_id=client_id)
-        if client is None or not client.settings.is_active or len(found) >= MAX_FRAMES:
+        if client is None or not client.settings.is_active or len(addresses) >= MAX_FRAMES:
             continue
         if (address := client.settings.frontchannel_logout_uri) is not None:
             sid = subjects.sid_of(context, client, session.session_id)
             about = {"iss": issuer or issuers.tenant_wide(context).url, "sid": sid}
-            found.append(f"{address}{'&' if '?' in address else '?'}{urlencode(about, quote_via=quote)}")
-    return found
+            addresses.append(f"{address}{'&' if '?' in address else '?'}{urlencode(about, quote_via=quote)}")
+    return addresses

@@ -9,7 +9,7 @@ from app.contract.step_reasons import RefusedPart
 from app.contract.steps import ConfirmSignOutStep, RedirectStep, RefusedStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts import account_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import oauth_views
@@ -89,7 +89,7 @@ def _names_another(
     """Return whether the hint is an identifier, but not one of the session's account, as the client knows them."""
     if not logout_hint or logout_hint == subjects.sid_of(context, client, session.session_id):
         return False
-    account, subject = accounts.by_uid(context, session.uid), subjects.of(context, client, session.uid)
+    account, subject = account_store.by_uid(context, session.uid), subjects.of(context, client, session.uid)
     return account is None or login_hint.names_another(context.tenant.settings, account, subject, logout_hint)
 
 

@@ -42,7 +42,7 @@ def admit(context: Context) -> RegistrationAdmission:
         if not settings.is_open:
             raise InvalidToken("Send an initial access token.")
         if hourly := context.tenant.settings.limits.register_clients_per_hour_per_address:
-            rate_limits.spend(context, "oauth.register", Rate(hourly, 3_600), context.network)
+            rate_limits.count_against(context, "oauth.register", Rate(hourly, 3_600), context.network)
         return RegistrationAdmission(OPEN, network=context.network)
     rate_limits.check_refusals(context, _REFUSED)
     if not initial_access_tokens.is_usable(context.work, token, context.now):

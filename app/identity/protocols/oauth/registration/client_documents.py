@@ -69,8 +69,8 @@ def refresh(context: Context, client_id: str) -> None:
         "oauth.documents" if stored is None else "oauth.documents_again"
     )  # new ones keep no stored one from its refresh
     try:
-        rate_limits.spend(context, f"{window}_of_network", _READS_OF_NETWORK, context.network)
-        rate_limits.spend(context, window, _READS_OF_TENANT)
+        rate_limits.count_against(context, f"{window}_of_network", _READS_OF_NETWORK, context.network)
+        rate_limits.count_against(context, window, _READS_OF_TENANT)
     except SlowDown:
         if stored is not None and stored.refreshed_at is not None and context.now < stored.refreshed_at + _USABLE:
             return

@@ -136,7 +136,7 @@ def _with_logos(logo: str | None, localized: Mapping[str, Mapping[str, Any]]) ->
 
 def _localized(members: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the members with a language tag, by language (RFC 7591 section 2.2)."""
-    found: dict[str, dict[str, Any]] = {}
+    by_member: dict[str, dict[str, Any]] = {}
     for member, value in members.items():
         name, mark, text = member.partition("#")
         if not mark or name not in LOCALIZED or value is None:
@@ -145,50 +145,50 @@ def _localized(members: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             tag = language_tag(text)
         except ValueError as problem:
             raise InvalidClientMetadata(f"{name}: expected after # {problem}.") from None
-        if name in found.setdefault(tag, {}):
+        if name in by_member.setdefault(tag, {}):
             raise InvalidClientMetadata(f"{name}: expected each language once; found {tag} twice.")
-        found[tag][name] = value
-    if len(found) > MAX_LANGUAGES:
+        by_member[tag][name] = value
+    if len(by_member) > MAX_LANGUAGES:
         raise InvalidClientMetadata(f"Expected at most {MAX_LANGUAGES} languages.")
-    return found
+    return by_member
 
 
-def _complete(provided: dict[str, Any], protocol: str) -> None:
+def _complete(metadata: dict[str, Any], protocol: str) -> None:
     """Add the defaults and the implied values (RFC 7591 sections 2 and 2.1).
 
     Grants and response types are made to agree; scopes that an application cannot have are left out, as the section on
     substituted values allows (RFC 7591 section 3.2.1).
     """
     for name in ("grant_types", "response_types"):
-        if name in provided and not (
-            _is_list_of_text(provided[name]) and 0 < len(provided[name]) <= len(_GRANT_OF) * 4
+        if name in metadata and not (
+            _is_list_of_text(metadata[name]) and 0 < len(metadata[name]) <= len(_GRANT_OF) * 4
         ):
             raise InvalidClientMetadata(f"{name}: expected a list.")
-    types = provided.get("response_types")
-    if "grant_types" not in provided:
+    types = metadata.get("response_types")
+    if "grant_types" not in metadata:
         implied = [_GRANT_OF[part] for item in types or ("code",) for part in item.split() if part in _GRANT_OF]
-        provided["grant_types"] = list(dict.fromkeys(implied)) or ["authorization_code"]
+        metadata["grant_types"] = list(dict.fromkeys(implied)) or ["authorization_code"]
     if types is None:
-        provided["response_types"] = ["code"] if "authorization_code" in provided["grant_types"] else []
-    if unserved := [item for item in provided["grant_types"] if item not in GRANTS]:
+        metadata["response_types"] = ["code"] if "authorization_code" in metadata["grant_types"] else []
+    if unserved := [item for item in metadata["grant_types"] if item not in GRANTS]:
         raise InvalidClientMetadata(f"grant_types: expected {', '.join(GRANTS)}; found {unserved[0][:100]}.")
-    provided.setdefault("token_endpoint_auth_method", "client_secret_basic")
-    scope = provided.get("scope", " ".join(SCOPES))
+    metadata.setdefault("token_endpoint_auth_method", "client_secret_basic")
+    scope = metadata.get("scope", " ".join(SCOPES))
     if not isinstance(scope, str):
         raise InvalidClientMetadata("scope: expected a text with spaces between the scopes.")
     requested = {"openid", *scope.split()} if protocol is ClientProtocol.OPENID else set(scope.split()) - {"openid"}
-    provided["scope"] = " ".join(item for item in SCOPES if item in requested)
+    metadata["scope"] = " ".join(item for item in SCOPES if item in requested)
 
 
-def _check_texts(provided: Mapping[str, Any], *, allows_http: bool, mark: str = "") -> None:
-    title = provided.get("client_name", "-")
+def _check_texts(metadata: Mapping[str, Any], *, allows_http: bool, mark: str = "") -> None:
+    title = metadata.get("client_name", "-")
     is_shown = isinstance(title, str) and all(item.isprintable() or item in _JOINERS for item in title)
     if not is_shown or not 0 < len(title.strip()) <= 100:
         raise InvalidClientMetadata(f"client_name{mark}: expected a text of 1 to 100 visible characters.")
     for name in _LINKS:
-        address = provided.get(name, "https://")
+        address = metadata.get(name, "https://")
         is_https = isinstance(address, str) and address.startswith(("https://", *(("http://",) if allows_http else ())))
-        if not is_https or len(address) > _MAX_ADDRESS_LENGTH or (name in provided and not is_web_url(address)):
+        if not is_https or len(address) > _MAX_ADDRESS_LENGTH or (name in metadata and not is_web_url(address)):
             raise InvalidClientMetadata(
                 f"{name}{mark}: expected an https address of at most {_MAX_ADDRESS_LENGTH} characters."
             )

@@ -100,15 +100,13 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     settings = _read(context, stated, name=before.name, protocol=before.protocol)
     logo = _fetch(context, stated, settings)
     context.work.begin()
-    token, stored = (
-        randomness.token(),
-        _authenticate(context, client_id, locks=True),
-    )  # locked, so that the token was not replaced since
+    token = randomness.token()
+    stored = _authenticate(context, client_id, locks=True)  # locked, so that the token was not replaced since
     _refuse_powerful(context, stored)
     settings = client_metadata.keep(settings, stored.settings)
     if changed_identity.is_another(stored, settings, logo):
         # Ending the consents to one client reads all consents of the tenant.
-        rate_limits.spend(context, "oauth.registration_renamed", _RENAMES, client_id)
+        rate_limits.count_against(context, "oauth.registration_renamed", _RENAMES, client_id)
         application_consents.revoke_all(context.work, client_id)
     new_secret, columns = _secret_of(context, stored, settings)
     if not registered_applications.replace(
@@ -128,7 +126,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
 def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
     """Check the documents that the metadata reference, and return a copy of the logo. Raises SlowDown for a network that names many."""
     if referenced_documents.ADDRESSES & members.keys():
-        rate_limits.spend(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
+        rate_limits.count_against(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
     return referenced_documents.check(context, settings)
 
 

@@ -76,15 +76,15 @@ def thumbprint(der: bytes) -> str:
 
 def thumbprints(chains: Iterable[object]) -> set[str]:
     """Return the thumbprints of the first certificate of each `x5c` (RFC 7517 section 4.7)."""
-    found = set()
+    digests = set()
     for chain in chains:
         first = chain[0] if isinstance(chain, list) and chain else None
         if isinstance(first, str):
             try:
-                found.add(thumbprint(base64.b64decode(first, validate=True)))
+                digests.add(thumbprint(base64.b64decode(first, validate=True)))
             except ValueError:  # also for letters that are not ASCII
                 continue
-    return found
+    return digests
 
 
 @lru_cache(maxsize=512)

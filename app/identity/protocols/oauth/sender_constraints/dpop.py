@@ -200,9 +200,9 @@ def _check_time(context: Context, claims: dict[str, Any], expected: ExpectedDpop
     return int(issued_at)
 
 
-def _time_of(context: Context, provided: object) -> int:
+def _time_of(context: Context, claim: object) -> int:
     """Return when the period of a nonce of ours began."""
-    text = provided.encode("utf-8", "surrogatepass") if isinstance(provided, str) else b""
+    text = claim.encode("utf-8", "surrogatepass") if isinstance(claim, str) else b""
     for secret in context.services.settings.secrets:
         for period in (0, -1, 1):
             if hmac.compare_digest(text, nonce(context, period=period, secret=secret).encode()):

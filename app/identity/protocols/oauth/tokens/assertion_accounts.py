@@ -16,7 +16,7 @@ from app.identity.authentication.federation import federated_sign_in
 from app.identity.authentication.passwordless import federated_account, redemption
 from app.identity.authentication.passwordless.federated_account import EmailUse
 from app.identity.authentication.registration import account_registration, requirements
-from app.identity.directory.accounts import accounts, linked_identities
+from app.identity.directory.accounts import account_store, accounts, linked_identities
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.account_store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
@@ -54,17 +54,17 @@ def find(context: Context, client: Application, trusted: TrustedIssuer, claims: 
     """
     subject, email = str(claims["sub"]), claims.get("email")
     if trusted.subject == "identity":
-        found = linked_identities.find_account(context, trusted.connection or "", subject)
-        if found is None and trusted.creates_accounts:
+        account = linked_identities.find_account(context, trusted.connection or "", subject)
+        if account is None and trusted.creates_accounts:
             return _find_or_create(context, client, trusted, claims)
     elif trusted.subject == "email":
         holder = accounts.by_email(context, email) if isinstance(email, str) else None
-        found = holder if holder is not None and is_verified(holder, str(email)) else None
+        account = holder if holder is not None and is_verified(holder, str(email)) else None
     else:
-        found = accounts.by_uid(context, subject)
-    if found is None:
+        account = account_store.by_uid(context, subject)
+    if account is None:
         raise AccountRefused("unknown subject")
-    return Named(found)
+    return Named(account)
 
 
 def _find_or_create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
@@ -79,7 +79,7 @@ def _find_or_create(context: Context, client: Application, trusted: TrustedIssue
 
 
 def _create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
-    rate_limits.spend(context, "oauth.asserted_account", rate_limits.ASSERTED_ACCOUNT, client.client_id)
+    rate_limits.count_against(context, "oauth.asserted_account", rate_limits.ASSERTED_ACCOUNT, client.client_id)
     try:
         identity = identity_from_claims(trusted.connection or "", trusted.names, claims)
     except ProviderUnavailable:

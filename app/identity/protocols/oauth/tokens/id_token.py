@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.tenants.keys.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -78,7 +78,7 @@ def _payload(
     requested = account_claims.registered(client, (*(grant.claims.id_token_claims or ()), *more_claims))
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
-    payload: dict[str, Any] = account_claims.of(accounts.claimable_of(account), requested) if requested else {}
+    payload: dict[str, Any] = account_claims.of(profile_document.claimable_of(account), requested) if requested else {}
     mapping = client.settings.claims_mapping.id_token
     if mapping:
         payload.update(mapped_claims.of_token(account, mapping, account_claims.withheld(grant.scope, requested)))

@@ -43,12 +43,12 @@ def signed(context: Context, client: Application, response: IntrospectionRespons
 
 def _weights(accept: str) -> dict[str, float]:
     """Return the weight of each media type of an Accept header; a malformed weight is none."""
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for part in accept.split(","):
         kind, *parameters = (text.strip().lower() for text in part.split(";"))
         weight = next((text[2:] for text in parameters if text.startswith("q=")), "1")
         try:
-            found[kind] = float(weight)
+            weights[kind] = float(weight)
         except ValueError:
-            found[kind] = 0.0
-    return found
+            weights[kind] = 0.0
+    return weights

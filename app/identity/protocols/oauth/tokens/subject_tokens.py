@@ -79,16 +79,16 @@ def read(context: Context, client: Application, confirmation: Confirmation, text
     """
     if len(text) > _MAX_LENGTH:
         raise SubjectTokenRefused
-    found = _id_token(context, text) if kind == ID_TOKEN else _stored(context, client, text, kind)
-    if found.ends_at <= context.now or not _may_present(context, client, found):
+    subject = _id_token(context, text) if kind == ID_TOKEN else _stored(context, client, text, kind)
+    if subject.ends_at <= context.now or not _may_present(context, client, subject):
         raise SubjectTokenRefused
     try:
         proved = token_binding.check_presented(
-            context, confirmation, client, found.claims, is_refresh=kind == REFRESH_TOKEN
+            context, confirmation, client, subject.claims, is_refresh=kind == REFRESH_TOKEN
         )
     except InvalidGrant:
         raise SubjectTokenRefused from None
-    return replace(found, confirmation=proved)
+    return replace(subject, confirmation=proved)
 
 
 def _stored(context: Context, client: Application, text: str, kind: str) -> SubjectToken:

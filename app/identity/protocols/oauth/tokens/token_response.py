@@ -95,10 +95,8 @@ def _scope_and_claims(
     context: Context, client: Application, issuer: Issuer, grant: GrantResult
 ) -> tuple[tuple[str, ...], TokenClaims]:
     """Return the scope of the access token, and the claims to store with it."""
-    scope, granted = (
-        resource_indicators.narrow_scope(context, client, grant.scope, grant.resource),
-        grant.claims.granted,
-    )
+    scope = resource_indicators.narrow_scope(context, client, grant.scope, grant.resource)
+    granted = grant.claims.granted
     if scope != grant.scope and granted is None:
         granted = " ".join(grant.scope)
     return scope, replace(

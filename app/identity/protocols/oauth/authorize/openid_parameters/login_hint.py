@@ -31,12 +31,12 @@ def names_another(settings: TenantSettings, account: Account, subject: str, hint
         subject: the account's `sub` for the relying party, which is a hint too.
     """
     identifier = sign_in_identifiers.guess(settings, hint)
-    form = normal_form(identifier.kind, identifier.value)
-    if form is None or hint == subject:
+    normalized = normal_form(identifier.kind, identifier.value)
+    if normalized is None or hint == subject:
         return False
     stored: dict[str, list[str | None]] = {
         "email": [item.value for item in account.email_list.present],
         "username": [account.username],
         "phone": [account.phone],
     }
-    return form not in [normal_form(identifier.kind, name) for name in stored[identifier.kind] if name]
+    return normalized not in [normal_form(identifier.kind, name) for name in stored[identifier.kind] if name]

@@ -1,4 +1,4 @@
-"""Decides whether a caller authenticated recently, which every sensitive change requires (decisions 0141 and 0371)."""
+"""Rules of reauthentication: every sensitive change requires that its caller authenticated recently (decisions 0141 and 0371)."""
 
 from __future__ import annotations
 
