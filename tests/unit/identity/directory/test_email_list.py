@@ -32,7 +32,7 @@ def test_column_decides_whether_primary_address_is_verified() -> None:
     }
 
 
-def test_pending_address_identifies_nobody() -> None:
+def test_pending_address_identifies_no_account() -> None:
     assert emails().identifiers() == [("email", "ada@example.test", True), ("email", WORK, True)]
     assert not emails().is_verified(NEW)
 

@@ -149,16 +149,15 @@ class Decision:
     def _is_sufficient(self, session: BrowserSession) -> bool:
         """Return whether a session that is older than this request satisfies it."""
         request = self.request
-        if not _can_sign_in(self._account) or account_choice.requests_another(self.interaction):
+        if not self._can_sign_in or account_choice.requests_another(self.interaction):
             return False
         if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.CREATE}:
             return False
         if prompt.SELECT in request.prompt and not account_choice.is_chosen(self.interaction, session):
             return False
-        if request.max_age is not None:
-            age = self.context.now - session.authenticated_at
-            if age > timedelta(seconds=request.max_age):
-                return False
+        age = self.context.now - session.authenticated_at
+        if request.max_age is not None and age > timedelta(seconds=request.max_age):
+            return False
         return self._is_expected_account
 
     @property
@@ -178,11 +177,10 @@ class Decision:
         return account_choice.is_for_another(self.context, self.client, self.request, self.session)
 
     def _can_repeat(self, session: BrowserSession) -> bool:
-        if not _can_sign_in(self._account):
-            return False
         is_own_sign_in = self._is_fresh and self.request.accepts(session.uid)
+        is_signed_in = self._can_sign_in and (is_own_sign_in or self._is_sufficient(session))
         needs_consent = self._requires_consent or prompt.CONSENT in self.request.prompt
-        return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent)
+        return is_signed_in and (not needs_consent or self._has_consent)
 
     def _second_factor(self, session: BrowserSession) -> StepResponse | None:
         """Return the second-factor step if the request requires two factors and the session has one.
@@ -282,8 +280,7 @@ class Decision:
         if self._offers_accounts and (options := account_choice.options(self.context)):
             return self._shown(SelectAccountStep(accounts=options))
         is_another = account_choice.requests_another(self.interaction)
-        is_same = not is_another and _can_sign_in(self._account) and self._is_expected_account
-        person = self._person if is_same else None
+        person = self._person if not is_another and self._can_sign_in and self._is_expected_account else None
         reauthentication = ReauthenticationOptions(person=person) if person is not None else None
         form = RegisterStep if prompt.CREATE in self.request.prompt else LoginStep
         return self._shown(form(reauthentication=reauthentication), login_hint=self.request.login_hint)
@@ -398,6 +395,6 @@ class Decision:
     def _person(self) -> PersonView | None:
         return oauth_views.person(self._account) if self._account is not None else None
 
-
-def _can_sign_in(account: Account | None) -> bool:
-    return account is not None and account_choice.may_sign_in(account)
+    @property
+    def _can_sign_in(self) -> bool:
+        return self._account is not None and account_choice.may_sign_in(self._account)
