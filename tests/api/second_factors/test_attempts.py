@@ -14,6 +14,7 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.credentials.factors import SecondFactorHolder, second_factor_holder
+from tests.support.organizations.management import PATH, Business
 from tests.support.races import RACERS, at_once
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
@@ -113,4 +114,19 @@ def test_loser_after_its_code_takes_back_one_attempt(ada: SecondFactorHolder, mo
     with monkeypatch.context() as patch:
         patch.setattr(continuation_tokens, "spend", lambda *_: False)
         assert refused(ada.shows_code(code, token)) == (403, 1103)
+    assert failures(ada) == (1, False)
+
+
+@pytest.mark.both_databases
+def test_right_code_of_a_refused_sign_in_takes_back_one_attempt(ada: SecondFactorHolder) -> None:
+    """An organization stopped allowing the password after it was verified: the person guessed nothing."""
+    ada.tenant.change_settings(passwordless_email=True)
+    business = Business(ada.tenant)
+    org = business.create("")
+    answered(business.assign(ada.uid, org, business.role(org=org)))
+    assert refused(ada.shows_code(WRONG)) == (403, 1102)
+    token = ada.token()
+    policy = {"MethodPolicy": {"AllowedMethods": ["email"]}}
+    answered(business.send("PUT", f"{PATH}/{org}/policy", policy))
+    assert refused(ada.shows_code(ada.next_code(), token)) == (403, 1220)
     assert failures(ada) == (1, False)

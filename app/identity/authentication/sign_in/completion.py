@@ -100,7 +100,7 @@ def after_registration(context: Context, account: Account, authentication: Authe
 def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | Refused:
     """Use up the continuation token and record the sign-in. Only one of several concurrent calls succeeds.
 
-    Refused, too, where a policy changed since the first factor; nothing is written then.
+    Refused, too, where a policy changed since the first factor; nothing is written then, and the attempt does not count.
 
     Raises:
         UnknownFactorToken, LockedDuringStep.
@@ -110,6 +110,7 @@ def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | 
         context, account, authentication.methods, is_again=True
     )
     if refusal is not None:
+        _take_back_attempt(context, pending)
         return Refused(account, refusal)
     joined = just_in_time_membership.lock_joinable(context, account)
     if not login_records.record_login(
@@ -123,12 +124,17 @@ def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | 
     ):
         raise errors.LockedDuringStep
     if not continuation_tokens.spend(context, pending.token):
-        context.work.rollback()
-        if pending.attempt is not None:
-            with context.work.separate_transaction() as transaction:
-                pending.attempt.take_back(transaction)
+        _take_back_attempt(context, pending)
         raise errors.UnknownFactorToken
     return finish(context, account, authentication, joined)
+
+
+def _take_back_attempt(context: Context, pending: PendingSignIn) -> None:
+    """Undo what the request wrote, and take back the attempt of its right code, which signs nobody in."""
+    context.work.rollback()
+    if pending.attempt is not None:
+        with context.work.separate_transaction() as transaction:
+            pending.attempt.take_back(transaction)
 
 
 def after_earlier_request(

@@ -109,9 +109,7 @@ def _sign_in(
         pending = pending_sign_in.verify(context, pending, req.kind, response)
         outcome = completion.after_second_factor(context, pending)
         if isinstance(outcome, Refused):
-            other_method = page_sign_in.present(context, interaction, outcome)
-            pending_sign_in.take_back_attempt(context, pending)
-            return other_method
+            return page_sign_in.present(context, interaction, outcome)
     account, codes_step = outcome.account, _backup_codes_step(context, pending, req.kind, is_new=is_new)
     if codes_step is not None and is_new:
         interaction = interactions.save(context, interaction, replace(interaction.state, unsaved_codes=account.uid))
