@@ -67,3 +67,13 @@ def test_organizations_policy_withholds_the_session(who: PasskeyHolder, name: st
     policy = {"MethodPolicy": {"AllowedMethods": ["passkey" if method == "password" else "password"]}}
     answered(business.send("PUT", f"{PATH}/{org}/policy", policy))
     assert refused(finish()) == (403, 1220)
+
+
+@pytest.mark.parametrize("name", ["email link", "email code", "text message", "smart login"])
+def test_closed_account_gets_no_challenge(who: PasskeyHolder, name: str) -> None:
+    """The second factor that it has enrolled is not asked for, and no code is sent."""
+    who.tenant.change_settings(two_factor="optional")
+    who.enrols()
+    finish = SIGN_INS[name][1](who)
+    who.update_account(DisableLogin=True)
+    assert refused(finish()) == (403, 1130)

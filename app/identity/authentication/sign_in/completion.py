@@ -165,7 +165,11 @@ def finish(
 def _first_obstacle(
     context: Context, account: Account, authentication: Authentication
 ) -> FactorRequired | Refused | None:
-    """Return why one factor does not complete the sign-in; None where it does."""
+    """Return why one factor does not complete the sign-in; None where it does. No code is sent to who may not sign in."""
+    if account.is_locked_now:
+        return Refused(account, None)
+    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
+        return Refused(account, refusal)
     error = allowed_methods.refusal(context, account, authentication.methods)
     if error is not None:
         return Refused(account, error)
@@ -190,11 +194,7 @@ def _required_factor(context: Context, account: Account, authentication: Authent
 
 
 def _record(context: Context, account: Account, authentication: Authentication) -> Recorded | Refused:
-    """Record a sign-in that used no password, unless the account may not sign in."""
-    if account.is_locked_now:
-        return Refused(account, None)
-    if (error := eligibility.refusal(context, account, authentication.kind)) is not None:
-        return Refused(account, error)
+    """Record a sign-in that used no password."""
     joined = just_in_time_membership.lock_joinable(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
