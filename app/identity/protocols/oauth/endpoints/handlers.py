@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from app.contract.applications.file import DEVICE_GRANT
 from app.contract.oauth import authorization_operations, oauth_metadata, oauth_token_operations
 from app.contract.oauth.oauth_errors import InvalidClient
-from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import grants, issuers, rate_limits
@@ -16,19 +14,13 @@ from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import introspection, introspection_jwts, machine_tokens
 from app.kit.operations.wire import Document
 
-_BY_A_PERSON = ("refresh_token", DEVICE_GRANT)
-"""Grants that show that a person uses the application; the authorization endpoint sees the rest of them."""
-
 
 @oauth_token_operations.token.implements
 @oauth_token_operations.token_with_key.implements
 def token(context: Context, req: oauth_token_operations.TokenRequest) -> oauth_token_operations.TokenResponse:
     client = _client(context)
     _create_missing_keys(context, client)
-    response = grants.exchange(context, client, issuers.at(context, client), req)
-    if req.grant_type in _BY_A_PERSON:
-        registered_applications.touch(context, client)
-    return response
+    return grants.exchange(context, client, issuers.at(context, client), req)
 
 
 @authorization_operations.push.implements

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from app.contract.oauth.oauth_errors import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
+from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.grants import (
@@ -49,7 +50,10 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
     if client.settings.is_fapi and not grant.is_allowed_in_fapi:
         raise UnauthorizedClient("This client may not use this grant.")
-    return grant.exchange(context, client, issuer, req, token_binding.confirm_sender(context, client))
+    response = grant.exchange(context, client, issuer, req, token_binding.confirm_sender(context, client))
+    if grant.shows_use:
+        registered_applications.touch(context, client)
+    return response
 
 
 def _named(grant_type: str) -> Grant | None:

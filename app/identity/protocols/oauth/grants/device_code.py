@@ -67,4 +67,4 @@ def exchange(
     return token_response.token_response(context, client, issuer, grant, account)
 
 
-GRANT = Grant(NAME, exchange, takes_details=True)
+GRANT = Grant(NAME, exchange, takes_details=True, shows_use=True)

@@ -25,5 +25,7 @@ class Grant:
     takes_details: bool = False
     """Whether a token request may select of the granted `authorization_details` (RFC 9396 section 6.1)."""
     is_allowed_in_fapi: bool = True
+    shows_use: bool = False
+    """Whether an exchange shows that a person uses the application; the authorization endpoint sees the other uses."""
     other_spelling: re.Pattern[str] | None = None
     """Of `grant_type`, beside its name."""

@@ -104,4 +104,4 @@ def _narrow(granted: list[str], requested: str | None) -> tuple[str, ...]:
     return scope
 
 
-GRANT = Grant(NAME, exchange, takes_details=True)
+GRANT = Grant(NAME, exchange, takes_details=True, shows_use=True)
