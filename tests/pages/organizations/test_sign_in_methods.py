@@ -26,6 +26,7 @@ from tests.support.journeys.passwordless import (
     link_path,
     number_on,
 )
+from tests.support.journeys.second_factors import APP_ALONE, app_of, code_now
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
 from tests.support.organizations.management import PATH, Business
@@ -209,3 +210,13 @@ def test_account_without_the_method_sets_it_up(
     member.requires("passkey")
     page = member.by_password()
     assert page.address.partition("?")[0].endswith("/passkeys/offer")
+
+
+def test_no_factor_is_enrolled_by_a_sign_in_that_a_changed_policy_refuses(member: Member) -> None:
+    member.tenant.change_settings(two_factor="required", second_factors=APP_ALONE)
+    page = member.by_password()
+    member.requires("passkey")
+    refused = page.press("Verify", code=code_now(member.tenant, app_of(page)))
+    assert "Globex Gardens requires a passkey" in refused.text
+    member.requires()
+    assert member.by_password().heading == "Protect your account"
