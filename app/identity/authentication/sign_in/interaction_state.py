@@ -86,7 +86,7 @@ class PendingPasswordless:
     value: str = ""
     sent_at: int = 0  # seconds since 1970
     remember: bool = False
-    ticket: str = ""  # the hash of the pending device
+    device_token_hash: Annotated[str, Field(alias="ticket")] = ""  # of the pending device
     number: str = ""  # shown on the pending device
 
     def is_same(self, other: PendingPasswordless) -> bool:
@@ -138,7 +138,7 @@ class JwtRequest:
 class ShownQrCode:
     """The QR code that the page shows."""
 
-    ticket: str  # the digest of the code
+    token_hash: Annotated[str, Field(alias="ticket")]  # the digest of the code
     code: str  # encrypted
 
 
@@ -153,9 +153,9 @@ class InteractionState:
     """The page that a visit without an application began at."""
     ended: InteractionEnding | None = None
 
-    second_factor: str | None = None
-    """The hash of the continuation token of a sign-in that passed its first factor."""
-    step_up: str | None = None
+    second_factor_token_hash: Annotated[str | None, Field(alias="second_factor")] = None
+    """Of the continuation token of a sign-in that passed its first factor."""
+    reauthenticated_session_id: Annotated[str | None, Field(alias="step_up")] = None
     """The session that only needs a second factor; None for a sign-in."""
     landing: str | None = None
     """The page that asked for a reauthentication."""
@@ -180,8 +180,8 @@ class InteractionState:
     identity: Annotated[PendingIdentity | None, Field(alias="connected")] = None
     identity_at: Annotated[int | None, Field(alias="connected_at")] = None
     """When the provider returned the identity, in Unix time."""
-    links: str | None = None
-    """The session that links an identity."""
+    linking_session_id: Annotated[str | None, Field(alias="links")] = None
+    """The session whose account links an identity."""
     handoff: Annotated[HandoffRequest | None, Field(alias="handing")] = None
     jwt_app: JwtRequest | None = None
     invitation: str | None = None
@@ -189,7 +189,7 @@ class InteractionState:
     invitation_token_hash: str | None = None
     """The hash of the token by which this browser opened the invitation."""
     qr_code: ShownQrCode | None = None
-    approves: str | None = None
+    approved_code_hash: Annotated[str | None, Field(alias="approves")] = None
     """The digest of the QR code that this phone opened."""
     device_code_hash: Annotated[str | None, Field(alias="device")] = None
     """The digest of the code that a device shows (RFC 8628)."""

@@ -34,18 +34,18 @@ _ENDED_LIFETIME: Final = timedelta(minutes=10)
 _UNCHECKED_RATE: Final = Rate(100, 3600)
 """Interactions of a network, which at this rate never holds too many: the longest sign-in page and
 `EXPIRED_RETENTION` have fewer hours than that takes."""
-A = interactions.c
-_KEY = (A.tenant_id == bindparam("tenant"), A.interaction_hash == bindparam("hash"))
+T = interactions.c
+_KEY = (T.tenant_id == bindparam("tenant"), T.interaction_hash == bindparam("hash"))
 _BY_HASH = Compiled(select(interactions).where(*_KEY))
 
 
 def _with_sign_in() -> Compiled:
     """Build the statement that also reads a pending sign-in: its token, and that account with its credentials."""
-    token_hash = A.request["second_factor"].as_string()
+    token_hash = T.request["second_factor"].as_string()
     token = continuation_tokens.with_token(
-        select(interactions).where(*_KEY), A.tenant_id, ContinuationPurpose.SECOND_FACTOR, token_hash
+        select(interactions).where(*_KEY), T.tenant_id, ContinuationPurpose.SECOND_FACTOR, token_hash
     )
-    holder = (A.tenant_id, continuation_tokens.HOLDER)
+    holder = (T.tenant_id, continuation_tokens.HOLDER)
     return Compiled(credential_store.with_credentials(account_store.with_account(token, *holder), *holder))
 
 
@@ -53,31 +53,31 @@ _WITH_SIGN_IN = _with_sign_in()
 _ADD = insert_row(interactions)
 _FINISH = Compiled(
     update(interactions)
-    .where(*_KEY, A.is_done.is_(False))
+    .where(*_KEY, T.is_done.is_(False))
     .values(
         is_done=True,
-        request=bindparam("new_request", type_=A.request.type),
-        expires_at=bindparam("retained_until", type_=A.expires_at.type),
+        request=bindparam("new_request", type_=T.request.type),
+        expires_at=bindparam("retained_until", type_=T.expires_at.type),
     )
 )
 _EXTEND = Compiled(
     update(interactions)
-    .where(*_KEY, A.is_done.is_(False))
-    .values(expires_at=bindparam("retained_until", type_=A.expires_at.type))
+    .where(*_KEY, T.is_done.is_(False))
+    .values(expires_at=bindparam("retained_until", type_=T.expires_at.type))
 )
-_OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
-_NEWEST_SURPLUS = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MAX_OF_NETWORK).limit(1)
+_OF_NETWORK = (T.tenant_id == bindparam("tenant"), T.network == bindparam("network"), T.is_done.is_(False))
+_NEWEST_SURPLUS = select(T.created_at).where(*_OF_NETWORK).order_by(T.created_at.desc()).offset(MAX_OF_NETWORK).limit(1)
 _SURPLUS = (
-    select(A.interaction_hash)
-    .where(*_OF_NETWORK, A.created_at <= _NEWEST_SURPLUS.scalar_subquery())
-    .order_by(A.created_at)
+    select(T.interaction_hash)
+    .where(*_OF_NETWORK, T.created_at <= _NEWEST_SURPLUS.scalar_subquery())
+    .order_by(T.created_at)
     .limit(MAX_AT_ONCE)
     .with_for_update(skip_locked=True)
     .cte("surplus")
 )
 DELETE_SURPLUS: Final = Compiled(
     delete(interactions).where(
-        A.tenant_id == bindparam("tenant"), A.interaction_hash.in_(select(_SURPLUS.c.interaction_hash))
+        T.tenant_id == bindparam("tenant"), T.interaction_hash.in_(select(_SURPLUS.c.interaction_hash))
     )
 )
 """Deletes the interactions beyond the limit of a network; PostgreSQL executes each part once, for any table size."""
@@ -251,8 +251,8 @@ def find_of_any_browser(context: Context, interaction_id: str) -> Interaction | 
 
 def client_id_for(context: Context, interaction_id: str) -> str:
     """Return the client id of an interaction, whichever browser began it; empty where it has none or does not exist."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.interaction_hash == randomness.digest(interaction_id))
-    row = context.work.one(select(A.request).where(*where))
+    where = (T.tenant_id == context.tenant.tenant_id, T.interaction_hash == randomness.digest(interaction_id))
+    row = context.work.one(select(T.request).where(*where))
     return (InteractionState.from_stored(row.request).client_id or "") if row is not None else ""
 
 
@@ -275,8 +275,8 @@ def save_or_start(
 
 def lock(context: Context, interaction: Interaction) -> Interaction:
     """Read the interaction again, and lock it until the commit."""
-    same = update(interactions).where(*_where(context, interaction)).values(is_done=A.is_done)
-    row = context.work.one(same.returning(A.request, A.is_done, A.created_at, A.expires_at))
+    same = update(interactions).where(*_where(context, interaction)).values(is_done=T.is_done)
+    row = context.work.one(same.returning(T.request, T.is_done, T.created_at, T.expires_at))
     if row is None:
         return replace(interaction, is_done=True)
     ends_at = _ends_at(context, row.created_at, row.expires_at, is_done=row.is_done)
@@ -311,4 +311,4 @@ def _key(context: Context, interaction_id: str) -> dict[str, Any]:
 
 
 def _where(context: Context, interaction: Interaction) -> tuple[Any, ...]:
-    return A.tenant_id == context.tenant.tenant_id, A.interaction_hash == randomness.digest(interaction.interaction_id)
+    return T.tenant_id == context.tenant.tenant_id, T.interaction_hash == randomness.digest(interaction.interaction_id)

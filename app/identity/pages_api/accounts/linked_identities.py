@@ -41,7 +41,9 @@ def connect(context: Context, req: identity_pages.LinkIdentityRequest) -> StepRe
     if not context.tenant.settings.account_linking:
         raise errors.AccountLinkingOff
     connection = offered_connections.find(context, req.provider)
-    return federated_login.redirect_to_provider(context, connection, None, InteractionState(links=session.session_id))
+    return federated_login.redirect_to_provider(
+        context, connection, None, InteractionState(linking_session_id=session.session_id)
+    )
 
 
 @identity_pages.disconnect.implements

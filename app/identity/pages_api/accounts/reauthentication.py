@@ -73,7 +73,11 @@ def _require_second_factor(
         second_factors.of_account(context, account), second_factors.kinds_of_account(context, account, channel)
     )
     pending = pending_sign_in.begin(context, required, Authentication(session.methods, channel=channel))
-    state = replace(interaction.state, second_factor=pending.token.token_hash, step_up=session.session_id)
+    state = replace(
+        interaction.state,
+        second_factor_token_hash=pending.token.token_hash,
+        reauthenticated_session_id=session.session_id,
+    )
     interactions.save(context, interaction, state)
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 

@@ -15,12 +15,12 @@ from app.kit.web.user_agents import parse_user_agent
 
 def is_of(interaction: Interaction) -> bool:
     """Return whether the interaction is a phone's that opened a code."""
-    return interaction.state.approves is not None
+    return interaction.state.approved_code_hash is not None
 
 
 def device_of(context: Context, interaction: Interaction) -> ContinuationToken | None:
     """Return the waiting browser, in any state; None for an expired or spent code."""
-    token_hash = interaction.state.approves or ""
+    token_hash = interaction.state.approved_code_hash or ""
     device = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, token_hash)
     return device if device is not None and not device.is_expired(context.now) else None
 

@@ -99,7 +99,7 @@ def _prompt_for_second_factor(
         ChallengeOptions(interaction_id=interaction_id),
     )
     state = open_one.state if open_one is not None else NEW
-    state = replace(state, second_factor=pending.token.token_hash, step_up=None)
+    state = replace(state, second_factor_token_hash=pending.token.token_hash, reauthenticated_session_id=None)
     if open_one is not None:
         interactions.save(context, open_one, state)
         return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)

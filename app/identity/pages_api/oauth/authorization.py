@@ -53,8 +53,8 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
     update = {"ends_session": True, "frames": session_end.frames(context, ended)}
     if interaction is None or interaction.is_done:
         return next_step.START_AGAIN.model_copy(update=update)
-    if interaction.state.second_factor:  # the sign-in of the account that is left
-        state = replace(interaction.state, second_factor=None, step_up=None)
+    if interaction.state.second_factor_token_hash:  # the sign-in of the account that is left
+        state = replace(interaction.state, second_factor_token_hash=None, reauthenticated_session_id=None)
         interaction = interactions.save(context, interaction, state)
     return next_step.advance(context, interaction, None).model_copy(update=update)
 

@@ -127,7 +127,7 @@ def open_code(context: Context, req: LinkLookup) -> StepResponse:
     if not req.is_machine:
         cross_device.mark_opened(context, device)
     interaction, binding = interactions.start(
-        context, InteractionKind.RETURN, InteractionState(approves=device.token_hash)
+        context, InteractionKind.RETURN, InteractionState(approved_code_hash=device.token_hash)
     )
     step = next_step.advance(context, interaction, sessions.current(context))
     return step.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
@@ -237,7 +237,7 @@ def _state(context: Context, interaction: Interaction) -> QrCodeState:
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
     stored = interaction.state.qr_code
-    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, stored.ticket if stored else "")
+    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, stored.token_hash if stored else "")
 
 
 def _associated_data(context: Context, token_hash: str) -> str:

@@ -41,7 +41,7 @@ def begin(context: Context, req: connection_pages.ConnectionStart) -> StepRespon
     interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
     if isinstance(interaction, StepResponse):
         return interaction
-    if interaction is not None and interaction.state.links is not None:
+    if interaction is not None and interaction.state.linking_session_id is not None:
         return next_step.START_AGAIN  # linking another provider begins again at its form
     return redirect_to_provider(context, connection, interaction)
 
@@ -113,7 +113,7 @@ def finish(context: Context, req: connection_pages.ConnectionCallback) -> StepRe
         return _return_with_reason(interaction.state, LoginReason.DENIED, interaction.interaction_id)
     except federated_sign_in.ConnectionBroken:
         return _return_with_reason(interaction.state, LoginReason.BROKEN, interaction.interaction_id)
-    if interaction.state.links is not None:
+    if interaction.state.linking_session_id is not None:
         return _link(context, interaction, identity)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _return_with_reason(interaction.state, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
@@ -164,7 +164,7 @@ def _return_with_reason(
     state: InteractionState, reason: LoginReason, interaction_id: str | None = None
 ) -> StepResponse:
     """Return to the page that led to the provider, with the reason."""
-    if state.links is not None:
+    if state.linking_session_id is not None:
         return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={reason}"))
     return StepResponse(step=LoginStep(reason=reason), interaction_id=interaction_id)
 
@@ -175,7 +175,7 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     # locks the account
     account = account_store.lock(context, requesting_session.uid) if requesting_session is not None else None
     session = sessions.current(context)
-    is_same = session is not None and account is not None and session.session_id == interaction.state.links
+    is_same = session is not None and account is not None and session.session_id == interaction.state.linking_session_id
     if account is None or not is_same or not context.tenant.settings.account_linking:
         return StepResponse(step=RedirectStep(address=LANDING))
     interactions.finish(context, interaction)

@@ -102,7 +102,7 @@ def continue_approved(context: Context, req: InteractionOnly) -> StepResponse:
     account, interaction = link_handoff.take(context, interaction, Purpose.SIGN_IN)
     if account is not None:
         return complete_sign_in(context, interaction, account, MAIL, remember=state.remember)
-    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.device_token_hash)
     if device is None or device.is_expired(context.now) or device.state != State.APPROVED:
         return _step(context, interaction, state)
     return complete_sign_in(context, interaction, smart_login.redeem(context, device), MAIL, remember=state.remember)
@@ -122,7 +122,9 @@ def send_message(
     state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     previous = _of(interaction) if interaction is not None else None
     if previous is not None and previous.is_same(state):
-        state = replace(state, sent_at=previous.sent_at, ticket=previous.ticket, number=previous.number)
+        state = replace(
+            state, sent_at=previous.sent_at, device_token_hash=previous.device_token_hash, number=previous.number
+        )
     ids = interaction or interactions.new_ids()
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
@@ -182,7 +184,7 @@ def _send(
         passwordless_sending.send_mail(
             context, SMART_LOGIN, account, state.value, options, device_hash=device.token_hash
         )
-        state = replace(state, ticket=device.token_hash, number=number)
+        state = replace(state, device_token_hash=device.token_hash, number=number)
     elif state.by == MAIL:
         passwordless_sending.send_mail(context, SIGN_IN, account, state.value, options)
     elif registers:
@@ -195,10 +197,12 @@ def _send(
 def _simulate_send(context: Context, state: PendingPasswordless) -> PendingPasswordless:
     """Return the state as if the message had been sent."""
     state = replace(state, sent_at=int(context.now.timestamp()))
-    if state.by != DEVICE or state.ticket:
+    if state.by != DEVICE or state.device_token_hash:
         return state
     number = smart_login.new_number()
-    return replace(state, ticket=smart_login.begin(context, None, None, number=number).token_hash, number=number)
+    return replace(
+        state, device_token_hash=smart_login.begin(context, None, None, number=number).token_hash, number=number
+    )
 
 
 def _step(context: Context, interaction: Interaction, state: PendingPasswordless) -> StepResponse:
@@ -221,7 +225,7 @@ def _shown(context: Context, interaction: Interaction) -> tuple[str, Carries]:
 
 def _device_state(context: Context, state: PendingPasswordless) -> WaitingState:
     """Return the state that the pending device shows."""
-    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.device_token_hash)
     device_state = device.state if device is not None and not device.is_expired(context.now) else State.USED
     return _SHOWN[State(device_state)]
 

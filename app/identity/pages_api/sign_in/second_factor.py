@@ -44,7 +44,7 @@ FACTOR_EXPIRED: Final = (errors.UnknownFactorToken, errors.ExpiredFactorToken)
 
 def step(context: Context, interaction: Interaction) -> StepResponse | None:
     """Return the step of an interaction whose first factor is passed; None if it is not, or expired."""
-    if not interaction.state.second_factor:
+    if not interaction.state.second_factor_token_hash:
         return None
     try:
         _pending(context, interaction)
@@ -145,7 +145,7 @@ def _is_only_factor(interaction: Interaction, pending: PendingSignIn) -> bool:
 def _renew_session(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
     """Continue the session after its reauthentication; only one of several concurrent calls succeeds."""
     session, methods = sessions.current(context), pending.authentication.methods
-    is_same = session is not None and session.session_id == interaction.state.step_up
+    is_same = session is not None and session.session_id == interaction.state.reauthenticated_session_id
     if session is None or not is_same or session.uid != pending.account.uid:
         raise errors.UnknownFactorToken
     if not continuation_tokens.spend(context, pending.token):
@@ -260,7 +260,7 @@ def _pending(context: Context, interaction: Interaction, waiting: WaitingSignIn 
     if waiting is not None:
         pending = pending_sign_in.resume_waiting(context, waiting)
     else:
-        token_hash = interaction.state.second_factor or ""
+        token_hash = interaction.state.second_factor_token_hash or ""
         token = continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
         pending = pending_sign_in.resume(context, token)
     if _is_reauthentication(interaction) and not second_factors.enrolled_kinds(
@@ -271,7 +271,7 @@ def _pending(context: Context, interaction: Interaction, waiting: WaitingSignIn 
 
 
 def _is_reauthentication(interaction: Interaction) -> bool:
-    return interaction.state.step_up is not None
+    return interaction.state.reauthenticated_session_id is not None
 
 
 def _next_or_start(context: Context, interaction: Interaction | None) -> StepResponse:

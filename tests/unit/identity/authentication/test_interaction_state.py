@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.authentication.sign_in.interaction_state import InteractionState
+from app.identity.authentication.sign_in.interaction_state import InteractionState, ShownQrCode
 
 STORED: dict[str, Any] = {
     "client_id": "shop",
@@ -26,6 +26,10 @@ STORED: dict[str, Any] = {
     "handing": {"callback": "https://program.example.test"},
     "qr_code": {"ticket": "digest", "code": "sealed"},
     "device": "digest",
+    "step_up": "session",
+    "links": "session",
+    "approves": "digest",
+    "passwordless": {"name": "ada", "by": "device", "ticket": "digest"},
     "ended": {"problem": ["access_denied", "No."]},
 }
 
@@ -38,7 +42,7 @@ def test_null_and_unknown_members_are_read() -> None:
     state = InteractionState.from_stored(
         {"step_up": None, "second_factor": None, "checking": {"email": "a", "uid": "u", "later": 1}}
     )
-    assert state.second_factor is None
+    assert state.second_factor_token_hash is None
     assert state.verification is not None
     assert InteractionState.from_stored({"later": 1}).to_stored() == {"later": 1}
 
@@ -47,3 +51,17 @@ def test_authorization_request_is_separated() -> None:
     state = InteractionState.from_stored(STORED)
     assert state.authorization.keys() == {"client_id", "redirect_uri", "scope", "org_id"}
     assert state.client_id == "shop"
+
+
+def test_stored_names_are_read_as_todays_fields() -> None:
+    state = InteractionState.from_stored(STORED)
+    assert state.second_factor_token_hash == "hash"
+    assert state.reauthenticated_session_id == state.linking_session_id == state.chosen_session_id == "session"
+    assert state.waiting_page is not None
+    assert state.verification is not None
+    assert state.identity is not None
+    assert state.handoff is not None
+    assert state.qr_code == ShownQrCode(token_hash="digest", code="sealed")
+    assert state.approved_code_hash == state.device_code_hash == "digest"
+    assert state.passwordless is not None
+    assert state.passwordless.device_token_hash == "digest"
