@@ -31,7 +31,7 @@ def has_all(context: Context) -> bool:
     return ALL in context.program_scopes
 
 
-def require(context: Context, powers: Iterable[Power]) -> None:
+def require_powers(context: Context, powers: Iterable[Power]) -> None:
     """Refuse a write of an item with these powers. Raises MachineRefused, which names the first that the program lacks."""
     if has_all(context):
         return

@@ -15,7 +15,7 @@ from app.identity.directory.accounts.profile import profile_document
 from app.identity.directory.roles import role_powers, tenant_role_store, tenant_roles
 from app.identity.directory.roles.tenant_roles import NewRole
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.kit.clock import iso
 
 

@@ -152,7 +152,7 @@ def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
     stored = _OWN_PROVIDERS.item(StoreAccess.of(context), oauth_providers.PROVIDERS, (name,))
     address = stored.content.get("token_endpoint") if stored is not None and stored.secrets else None
     if address is not None and not item_input.secrets and item_input.values.get(("token_endpoint",)) != address:
-        powers.require(
+        powers.require_powers(
             context, [Power(ALL, "a stored secret at another AccessTokenEndpoint; or send ApplicationSecret")]
         )
 

@@ -63,7 +63,7 @@ class Rules:
         """Refuse a write to a program that lacks a power of an item before or after it. Raises MachineRefused."""
         if self.powers is not None and not powers.has_all(context):
             required = [self.powers(context, item) for item in items]
-            powers.require(context, (power for found in required for power in found))
+            powers.require_powers(context, (power for found in required for power in found))
 
 
 def may_lack_secrets(context: Context) -> bool:

@@ -14,7 +14,7 @@ from app.identity.directory.consents import consent_forms
 from app.identity.directory.organizations import organization_powers
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.platform.store import removal
 from app.identity.public_api.management.server_update import change
 

@@ -9,7 +9,7 @@ from app.identity.directory.organizations import organization_powers, organizati
 from app.identity.directory.organizations.connections import organization_connection_store, organization_connections
 from app.identity.directory.organizations.connections.organization_connection_store import OrganizationConnectionRecord
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import connection_views
 from app.identity.public_api.organizations.feature import requires_organizations
 

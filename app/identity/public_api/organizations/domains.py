@@ -8,7 +8,7 @@ from app.contract.shared_responses import Deleted
 from app.identity.directory.organizations import organization_powers, organizations
 from app.identity.directory.organizations.domains import domain_verification, domains
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 from app.identity.use_cases.organizations import verify_domain

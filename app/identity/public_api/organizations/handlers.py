@@ -7,7 +7,7 @@ from app.contract.organizations.models import IsActive, OrgPath, Policies
 from app.contract.shared_responses import Deleted
 from app.identity.directory.organizations import organization_powers, organization_store, organizations, policies
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 

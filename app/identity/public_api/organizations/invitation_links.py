@@ -11,7 +11,7 @@ from app.identity.directory.organizations.invitations import shared_invitation_s
 from app.identity.directory.organizations.invitations.invitation import SharedInvitation
 from app.identity.directory.organizations.invitations.shared_invitations import SharedInvitationRequest
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations.feature import requires_organizations
 from app.identity.use_cases.organizations import send_invitation
 from app.kit.clock import iso

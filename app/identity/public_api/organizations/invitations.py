@@ -22,7 +22,7 @@ from app.identity.directory.organizations.invitations.invitation import (
 )
 from app.identity.directory.organizations.memberships import membership_store
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 from app.identity.use_cases.organizations import send_invitation

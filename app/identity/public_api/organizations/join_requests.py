@@ -7,7 +7,7 @@ from app.identity.directory.organizations import organization_powers, organizati
 from app.identity.directory.organizations.join_requests import join_request_store
 from app.identity.directory.organizations.join_requests.join_request import JoinRequestRecord
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations.feature import requires_organizations
 from app.identity.use_cases.organizations import membership_requests
 from app.kit.clock import iso

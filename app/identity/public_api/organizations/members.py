@@ -13,7 +13,7 @@ from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import membership_store, memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 

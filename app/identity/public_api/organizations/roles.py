@@ -9,7 +9,7 @@ from app.contract.shared_responses import Deleted
 from app.identity.directory.organizations import organization_powers, organizations
 from app.identity.directory.organizations.roles import organization_role_store, organization_roles
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
+from app.identity.platform.powers import require_powers
 from app.identity.public_api.organizations import organization_views
 from app.identity.public_api.organizations.feature import requires_organizations
 
