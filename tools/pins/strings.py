@@ -20,7 +20,7 @@ _DERIVING = {"derive", "derive_key"}
 _SEALING = {"seal", "open", "encrypt", "decrypt"}
 _CONTEXT_FUNCTION = re.compile(r"context$|associated_data$")
 STORED_CLASSES = {
-    "Authorization", "PendingVerification", "ProviderIdentity", "HandoffRequest", "Identity", "Manifest", "PendingRecovery",
+    "CheckedRequest", "PendingVerification", "ProviderIdentity", "HandoffRequest", "Identity", "Manifest", "PendingRecovery",
     "PendingIdentity", "PendingPasswordless", "Authentication", "TokenClaims", "InteractionState", "InteractionEnding",
     "WaitingPage", "ShownQrCode", "JwtRequest",
 }  # fmt: skip

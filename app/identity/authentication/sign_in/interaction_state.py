@@ -147,7 +147,7 @@ class InteractionState:
     """What an interaction stores."""
 
     authorization: dict[str, Any] = field(default_factory=dict)
-    """The parameters of an authorization request, for `Authorization`; stored beside the other members."""
+    """The parameters of an authorization request, for `CheckedRequest`; stored beside the other members."""
     return_url: str | None = None
     action: str | None = None
     """The page that a visit without an application began at."""

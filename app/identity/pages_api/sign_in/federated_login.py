@@ -27,7 +27,7 @@ from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import interaction_handoff, next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth.authorize.request import Authorization
+from app.identity.protocols.oauth.authorize.request import CheckedRequest
 
 LANDING: Final = "/identities"
 TAKEN: Final = "taken"
@@ -140,21 +140,21 @@ def read_profile(context: Context, req: connection_pages.ConnectedProfileRequest
     )
 
 
-def _authorization(interaction: Interaction | None) -> Authorization | None:
+def _checked_request(interaction: Interaction | None) -> CheckedRequest | None:
     """Return the authorization request of the interaction; None if no application made one."""
     is_request = interaction is not None and interaction.kind == InteractionKind.AUTHORIZE
-    return Authorization.model_validate(interaction.state.authorization) if interaction and is_request else None
+    return CheckedRequest.model_validate(interaction.state.authorization) if interaction and is_request else None
 
 
 def _hint(interaction: Interaction | None) -> str:
     """Return the application's login_hint, which the provider's form shows."""
-    request = _authorization(interaction)
+    request = _checked_request(interaction)
     return (request.login_hint or "") if request is not None else ""
 
 
 def _needs_reauthentication(interaction: Interaction | None) -> bool:
     """Return whether an application requests reauthentication, even without a session here, which may just have ended."""
-    request = _authorization(interaction)
+    request = _checked_request(interaction)
     if request is None:
         return False
     return request.max_age is not None or request.acr is not None or "login" in request.prompt

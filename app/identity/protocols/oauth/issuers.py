@@ -87,7 +87,7 @@ def require_application(context: Context, app: str) -> Application:
     return client
 
 
-def at(context: Context, client: Application) -> Issuer:
+def requested_issuer(context: Context, client: Application) -> Issuer:
     """Return the issuer whose endpoint this client calls; client authentication checked that the address is the client's."""
     return of_application(context, client) if "app" in context.raw.parameters else tenant_wide(context)
 
@@ -99,7 +99,7 @@ def is_issuer_of(context: Context, url: object, client: Application) -> bool:
     return url in {Issuer(address, protocol, name, key).url for address in context.own_urls for name in names}
 
 
-def named(context: Context, client: Application, url: str) -> Issuer:
+def issuer_of_url(context: Context, client: Application, url: str) -> Issuer:
     """Return the issuer of this `iss` value, at which the client began its request."""
     own = of_application(context, client)
     return own if own.url == url else replace(tenant_wide(context), hub_url=url.split("/service/", 1)[0])

@@ -16,10 +16,10 @@ _OFFLINE: Final = "offline_access"
 
 def is_known(context: Context, client: Application, resource: str) -> bool:
     """Return whether a client may request a resource."""
-    return known_as(context, client, resource) is not None
+    return registered_resource(context, client, resource) is not None
 
 
-def known_as(context: Context, client: Application, requested: str) -> str | None:
+def registered_resource(context: Context, client: Application, requested: str) -> str | None:
     """Return the resource that a client requests, as it is registered; None if the client may not request it.
 
     It is one of its `resources`, of the tenant's for applications that registered themselves if it is one of them, or this API if it has
@@ -59,7 +59,7 @@ def resolve(context: Context, client: Application, granted: object, requested: s
     authorized = str(granted) if granted else None
     if not (requested or authorized):
         return None
-    resource = known_as(context, client, requested or str(authorized))
+    resource = registered_resource(context, client, requested or str(authorized))
     if resource is None or (authorized is not None and _comparable(authorized) != _comparable(resource)):
         raise InvalidTarget
     return resource

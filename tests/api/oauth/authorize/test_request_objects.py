@@ -102,6 +102,8 @@ def test_object_with_wrong_claims_is_refused(
             text = Signer(client).request_object(**changed)
             step = browser.authorize(requesting(client, text))
             assert refused(step) == ("invalid_request_object", "a state")
+            claim = next(iter(changed)).removesuffix("_uri")
+            assert parameters_of(step)["error_description"] == f"The request object has a wrong {claim}."
 
 
 def test_claims_absent_from_object_are_not_checked(

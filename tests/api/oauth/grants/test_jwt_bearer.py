@@ -101,7 +101,9 @@ WRONG: dict[str, dict[str, Any]] = {
 def test_wrong_claim_is_refused(payroll: RelyingParty, hr: Hr, ada: Person, subtests: pytest.Subtests) -> None:
     for case, changed in WRONG.items():
         with subtests.test(case):
-            assert error(bears(payroll, hr.assertion(**{"sub": ada.uid, **changed}))) == (400, "invalid_grant")
+            answer = bears(payroll, hr.assertion(**{"sub": ada.uid, **changed}))
+            assert error(answer) == (400, "invalid_grant")
+            assert str(answer.get_json()["error_description"]) == f"The assertion is not valid: {next(iter(changed))}."
 
 
 def test_signature_must_be_by_a_registered_key(payroll: RelyingParty, hr: Hr, ada: Person) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.identity.protocols.oauth.authorize.request import Authorization
+from app.identity.protocols.oauth.authorize.request import CheckedRequest
 from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 
-REQUEST = Authorization(
+REQUEST = CheckedRequest(
     client_id="shop",
     issuer="https://acme.example",
     redirect_uri="https://shop.example/cb",
@@ -65,14 +65,14 @@ def test_code_of_an_older_version_is_read() -> None:
 
 
 def test_code_of_a_short_request_stores_no_defaults() -> None:
-    request = Authorization(client_id="shop", issuer="i", redirect_uri="r")
+    request = CheckedRequest(client_id="shop", issuer="i", redirect_uri="r")
     granted = request.granted(auth_time=1, amr=[], acr=None, org_id=None)
     assert granted.to_stored() == {"issuer": "i", "redirect_uri": "r", "auth_time": 1, "amr": []}
     assert GrantedRequest.from_stored(granted.to_stored()) == granted
 
 
 def test_plain_challenge_method_is_stored() -> None:
-    request = Authorization(client_id="shop", issuer="i", redirect_uri="r", code_challenge_method="plain")
+    request = CheckedRequest(client_id="shop", issuer="i", redirect_uri="r", code_challenge_method="plain")
     granted = request.granted(auth_time=1, amr=[], acr=None, org_id=None)
     assert granted.to_stored()["code_challenge_method"] == "plain"
     assert GrantedRequest.from_stored(granted.to_stored()) == granted

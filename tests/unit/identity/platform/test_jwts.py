@@ -21,7 +21,7 @@ from app.identity.protocols.oauth.authorize import request_object
 from app.identity.protocols.oauth.client_authentication import client_assertions
 from app.identity.protocols.oauth.registration import software_statements
 from app.identity.protocols.oauth.sender_constraints import dpop
-from app.identity.protocols.oauth.tokens import assertions
+from app.identity.protocols.oauth.tokens import issuer_assertions
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 AT = int(NOW.timestamp())
@@ -31,7 +31,7 @@ PROFILES = {
     "request object": request_object.PROFILE,
     "client assertion": client_assertions.PROFILE,
     "software statement": software_statements.PROFILE,
-    "assertion": assertions.PROFILE,
+    "assertion": issuer_assertions.PROFILE,
     "DPoP proof": dpop.PROFILE,
     "id_token": id_tokens.PROFILE,
 }

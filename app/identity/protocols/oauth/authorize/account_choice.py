@@ -18,7 +18,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import oauth_views
 from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
-from app.identity.protocols.oauth.authorize.request import Authorization
+from app.identity.protocols.oauth.authorize.request import CheckedRequest
 from app.identity.protocols.oauth.claims import subjects
 
 _KINDS = (InteractionKind.AUTHORIZE, InteractionKind.DEVICE)
@@ -92,7 +92,7 @@ def options_left(context: Context) -> list[AccountOption]:
     return options(context) if context.visit and context.visit.others else []
 
 
-def hinted(context: Context, client: Application, request: Authorization) -> SessionAccount | None:
+def hinted(context: Context, client: Application, request: CheckedRequest) -> SessionAccount | None:
     """Return the browser's session whose account the request names by `id_token_hint`, `login_hint` or `sub` of `claims`."""
     if not (context.visit and context.visit.others) or (request.subject is None and request.login_hint is None):
         return None
@@ -102,7 +102,7 @@ def hinted(context: Context, client: Application, request: Authorization) -> Ses
 
 
 def is_for_another(
-    context: Context, client: Application, request: Authorization, session: BrowserSession | None
+    context: Context, client: Application, request: CheckedRequest, session: BrowserSession | None
 ) -> bool:
     """Return whether the request names another of the browser's sessions than this one."""
     named = hinted(context, client, request)
@@ -117,7 +117,7 @@ def eligible(context: Context) -> list[tuple[SessionAccount, Account]]:
     return [(item, account) for item, account in found if account is not None and may_sign_in(account)]
 
 
-def _is_named(context: Context, client: Application, request: Authorization, account: Account) -> bool:
+def _is_named(context: Context, client: Application, request: CheckedRequest, account: Account) -> bool:
     if not request.accepts(account.uid):
         return False
     settings, hint = context.tenant.settings, request.login_hint

@@ -36,7 +36,7 @@ from app.identity.protocols.oauth.authorize import (
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.openid_parameters import max_age, prompt
 from app.identity.protocols.oauth.authorize.request import (
-    Authorization,
+    CheckedRequest,
     RefusedByRedirect,
     RefusedOnPage,
     UncheckedRequest,
@@ -71,7 +71,7 @@ def open_request(
         if untrusted_redirects.needs_page(context, unchecked.client, sessions.current(context)):
             return untrusted_redirects.page(context, unchecked.client, refusal)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
-    request = unchecked.to_authorization()
+    request = unchecked.to_checked_request()
     answer = _first_step(context, unchecked.client, request)
     if not isinstance(answer.step, AuthorizationPage):
         return answer
@@ -84,7 +84,7 @@ def open_request(
     return answer.model_copy(update=update)
 
 
-def _first_step(context: Context, client: Application, request: Authorization) -> StepResponse:
+def _first_step(context: Context, client: Application, request: CheckedRequest) -> StepResponse:
     """Return the first step for the browser's current session, or for another of its sessions that a hint names.
 
     Any site can send a browser here with a hint. The hinted session serves this response only: the current session
@@ -188,7 +188,7 @@ def to_restart(interaction: Interaction) -> InteractionState:
     """Return the request of an expired interaction, without the choices of an earlier visitor."""
     if interaction.kind != InteractionKind.AUTHORIZE:
         return interaction.state
-    request = Authorization.model_validate(interaction.state.authorization)
+    request = CheckedRequest.model_validate(interaction.state.authorization)
     return InteractionState(request.model_copy(update=_NOTHING_CHOSEN).to_store())
 
 
@@ -217,7 +217,7 @@ def start_again(context: Context, interaction: Interaction) -> StepResponse:
     )
 
 
-def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
+def _load(context: Context, interaction: Interaction) -> tuple[CheckedRequest, Application | None]:
     """Return the interaction's request and its client; None for a client that may no longer send the request."""
     request, client = _known(context, interaction)
     if client is None or not all(recheck(context, client, request) for recheck in authorization_checks.RECHECKS):
@@ -226,9 +226,9 @@ def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Ap
     return request.model_copy(update=now), client
 
 
-def _known(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
+def _known(context: Context, interaction: Interaction) -> tuple[CheckedRequest, Application | None]:
     """Return the interaction's request and its client; None for an inactive client."""
-    request = Authorization.model_validate(interaction.state.authorization)
+    request = CheckedRequest.model_validate(interaction.state.authorization)
     client = context.application(client_id=request.client_id)
     return request, client if client is not None and client.settings.is_active else None
 

@@ -38,7 +38,7 @@ from app.identity.protocols.oauth.authorize import account_choice, organization_
 from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.responses import (
     front_channel_tokens,
     response,
@@ -61,7 +61,7 @@ class Decision:
     """
 
     context: Context
-    request: Authorization
+    request: CheckedRequest
     client: Application
     session: BrowserSession | None
     interaction: Interaction | None
@@ -348,7 +348,7 @@ class Decision:
         return sessions.browser_state(self.context, session) if is_on else None
 
     def _sent(
-        self, request: Authorization, session: BrowserSession, granted: GrantedRequest, membership: Membership | None
+        self, request: CheckedRequest, session: BrowserSession, granted: GrantedRequest, membership: Membership | None
     ) -> dict[str, str | None]:
         """Issue the code and the tokens. Raises RefusedByRedirect if the session has ended since."""
         family_id = randomness.token(18)
@@ -371,7 +371,7 @@ class Decision:
         return sent
 
     @property
-    def _narrowed(self) -> Authorization:
+    def _narrowed(self) -> CheckedRequest:
         """The request without the optional scopes that the person declined, and without their claims."""
         refused = self.optional.intersection(self.consent.refused) if self.optional and self.consent else frozenset()
         return self.request.without(refused) if refused else self.request

@@ -18,7 +18,7 @@ from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose,
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.oauth_parameters import authorization_details, resource, scope
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit import randomness
 from app.kit.operations.errors import OAuthError
@@ -43,7 +43,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     """
     if DEVICE_GRANT not in client.settings.grant_types:
         raise oauth_errors.UnauthorizedClient("This client may not use this grant.")
-    issuer = issuers.at(context, client)
+    issuer = issuers.requested_issuer(context, client)
     accepted = _accepted(context, client, issuer, req)
     lifetime = timedelta(seconds=client.settings.device_code_seconds)
     text, user_code = randomness.token(), _new_user_code(context)
@@ -99,10 +99,10 @@ def written(user_code: str) -> str:
     return f"{user_code[:4]}-{user_code[4:]}"
 
 
-def request_of(device: ContinuationToken) -> Authorization:
+def request_of(device: ContinuationToken) -> CheckedRequest:
     """Return the request of the device."""
     facts = device.facts
-    return Authorization(
+    return CheckedRequest(
         client_id=facts["client_id"],
         issuer=facts["issuer"],
         redirect_uri="",

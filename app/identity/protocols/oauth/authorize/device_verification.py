@@ -16,7 +16,7 @@ from app.identity.protocols.oauth import authorization_details, refusal_log
 from app.identity.protocols.oauth.authorize import device_codes, organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.consents import application_consents
 from app.kit.limits.rate_limits import Rate
 from app.kit.web.user_agents import parse_user_agent
@@ -137,7 +137,7 @@ def _decision(
     context: Context, interaction: Interaction, client: Application, session: BrowserSession | None
 ) -> DeviceAuthorizationDecision:
     return DeviceAuthorizationDecision(
-        context, Authorization.model_validate(interaction.state.authorization), client, session, interaction
+        context, CheckedRequest.model_validate(interaction.state.authorization), client, session, interaction
     )
 
 

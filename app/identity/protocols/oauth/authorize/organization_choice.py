@@ -20,7 +20,7 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize.openid_parameters import prompt
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.kit.clock import iso
 
 PERSONAL: Final = ""
@@ -58,7 +58,7 @@ class OrganizationChoice:
 
 
 def resolve(
-    context: Context, request: Authorization, client: Application, account: Account | None
+    context: Context, request: CheckedRequest, client: Application, account: Account | None
 ) -> Membership | OrganizationChoice | None:
     """Return the membership that the tokens are for, None for the personal account, or the choice that must be made.
 
@@ -138,7 +138,7 @@ def joinable(offer: JoinOffer) -> JoinableOrganization:
     )
 
 
-def record(context: Context, request: Authorization, membership: Membership | None, uid: str) -> str | None:
+def record(context: Context, request: CheckedRequest, membership: Membership | None, uid: str) -> str | None:
     """Remember the organization for the next choice, and return its id."""
     if membership is None:
         return None
@@ -160,7 +160,7 @@ def _named(context: Context, text: str, account: Account | None) -> Membership:
 
 
 def _chosen(
-    request: Authorization, account: Account | None, choice: OrganizationChoice
+    request: CheckedRequest, account: Account | None, choice: OrganizationChoice
 ) -> Membership | OrganizationChoice | None:
     """Return the account's choice on the page, if it is still allowed."""
     if account is None or request.org_id is None or request.org_uid != account.uid:

@@ -44,7 +44,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
     """
     members = {**req.model_dump(exclude=_NOT_STORED, exclude_none=True, by_alias=True), "client_id": client.client_id}
     parameters = [(name, value if isinstance(value, str) else json.dumps(value)) for name, value in members.items()]
-    protocol = issuers.at(context, client).protocol
+    protocol = issuers.requested_issuer(context, client).protocol
     request = UncheckedRequest(context, protocol, req.app, parameters, is_push=True)
     try:
         for check in checks:

@@ -59,7 +59,7 @@ class RefusedByRedirect(Exception):
         return _CLIENT_ERRORS.get(self.error, oauth_errors.InvalidRequest)(self.description)
 
 
-class Authorization(BaseModel):
+class CheckedRequest(BaseModel):
     """A checked request, as the interaction stores it while pages are shown."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
@@ -116,7 +116,7 @@ class Authorization(BaseModel):
             dict.fromkeys((*self.scope, *account_claims.scopes_of((*self.userinfo_claims, *self.id_token_claims))))
         )
 
-    def without(self, scopes: Collection[str]) -> Authorization:
+    def without(self, scopes: Collection[str]) -> CheckedRequest:
         """Return the request without these scopes and their claims."""
         left_out = frozenset(account_claims.names(scopes)) - frozenset(
             account_claims.names(item for item in self.scope if item not in scopes)
@@ -191,11 +191,11 @@ class UncheckedRequest:
         self.values = {name: value for name, value in parameters.items() if value != ""} | named
         self.repeated = frozenset()
 
-    def to_authorization(self) -> Authorization:
-        return Authorization(client_id=self.client.client_id, issuer=self.issuer.url, **self.accepted)
+    def to_checked_request(self) -> CheckedRequest:
+        return CheckedRequest(client_id=self.client.client_id, issuer=self.issuer.url, **self.accepted)
 
 
 Check = Callable[[UncheckedRequest], None]
 """Raises RefusedOnPage or RefusedByRedirect."""
-Recheck = Callable[[Context, Application, Authorization], bool]
+Recheck = Callable[[Context, Application, CheckedRequest], bool]
 """Returns whether a request that was checked before still holds."""

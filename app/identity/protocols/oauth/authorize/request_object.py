@@ -19,7 +19,7 @@ from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize import pushed
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.sender_constraints import client_keys
 from app.kit.text.input_filter import has_control_character
 
@@ -63,7 +63,7 @@ def check(request: UncheckedRequest) -> None:
         raise RefusedByRedirect("registration_not_supported", "The parameter registration is not supported.")
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether the request came as its client demands now."""
     del context
     try:
@@ -139,7 +139,7 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
     algorithms = (chosen,) if chosen is not None else client_keys.algorithms(client)
     try:
         profile = replace(PROFILE, algorithms=algorithms)
-        claims = dict(jwts.read_jwt(text, client_keys.of(request.context, client), profile).claims)
+        claims = dict(jwts.read_jwt(text, client_keys.keys_of_client(request.context, client), profile).claims)
     except (SignatureRefused, ProviderUnavailable):
         raise _invalid("is not signed by this client") from None
     except TypeRefused:
@@ -163,7 +163,8 @@ def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
             issuers.is_issuer_of(request.context, item, request.client) for item in audiences if isinstance(item, str)
         ),
         "exp": times["exp"],
-        "nbf": times["nbf"] and times["iat"],
+        "nbf": times["nbf"],
+        "iat": times["iat"],
         "request": not {"request", "request_uri"} & claims.keys(),
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:

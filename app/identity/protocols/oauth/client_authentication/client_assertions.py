@@ -97,7 +97,7 @@ def _is_for_us(context: Context, client: Application, audience: Any) -> bool:
 
 def _endpoints(context: Context, client: Application) -> set[str]:
     """Return the addresses that an assertion may name: the token endpoint, and the requested endpoint (RFC 9126 section 2)."""
-    token_endpoint = issuers.at(context, client).token_endpoint
+    token_endpoint = issuers.requested_issuer(context, client).token_endpoint
     called = f"{context.called_at}{context.raw.path}"
     return {token_endpoint, token_endpoint.partition("?")[0], called}
 

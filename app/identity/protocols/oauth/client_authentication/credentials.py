@@ -31,7 +31,7 @@ class ClientCredentials:
 
     client_id: str
     carrier: Carrier
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     assertion: str = field(default="", repr=False)
 
 

@@ -13,7 +13,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
     """Check the assertion against the client's public keys. Raises ClientAssertionRefused."""
     if not client_keys.has_keys(client):
         raise ClientAssertionRefused("is of a client without registered keys")
-    keys = client_keys.of(context, client)
+    keys = client_keys.keys_of_client(context, client)
     client_assertions.verify(context, client, presented.assertion, keys, client_keys.algorithms(client))
 
 

@@ -20,7 +20,7 @@ from app.kit.operations.wire import Document
 def token(context: Context, req: oauth_token_operations.TokenRequest) -> oauth_token_operations.TokenResponse:
     client = _client(context)
     _create_missing_keys(context, client)
-    return grants.exchange(context, client, issuers.at(context, client), req)
+    return grants.exchange(context, client, issuers.requested_issuer(context, client), req)
 
 
 @authorization_operations.push.implements

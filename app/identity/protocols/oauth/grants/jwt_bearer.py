@@ -22,14 +22,14 @@ from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import (
     assertion_accounts,
-    assertions,
     grant_accounts,
+    issuer_assertions,
     lifetimes,
     token_response,
 )
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
-from app.identity.protocols.oauth.tokens.assertions import AssertionRefused
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
+from app.identity.protocols.oauth.tokens.issuer_assertions import AssertionRefused
 
 NAME = JWT_BEARER
 _NOT_ALLOWED = "The subject of the assertion may not sign in by it."
@@ -88,7 +88,7 @@ def _subject(context: Context, client: Application, assertion: str) -> Account:
 
 def _sign_in(context: Context, client: Application, assertion: str) -> Account:
     """Spend the assertion, and record the sign-in. Raises AssertionRefused, AccountRefused and `CONFLICTS`."""
-    trusted, claims = assertions.verify(context, client, assertion)
+    trusted, claims = issuer_assertions.verify(context, client, assertion)
     named = assertion_accounts.find(context, client, trusted, claims)
     authentication = Authentication((FEDERATED,), trusted.connection or "assertion")
     if completion.without_asking(context, named.account, authentication) is None:

@@ -182,7 +182,7 @@ def _target(context: Context, client: Application, req: TokenRequest) -> str | N
         return None
     api = context.services.settings.base_url
     is_ours = target == api or target.startswith(f"{api}/")
-    if (resource := resource_indicators.known_as(context, client, target)) is not None:
+    if (resource := resource_indicators.registered_resource(context, client, target)) is not None:
         return resource
     if target in client.settings.exchange_audiences and not is_ours:
         return target

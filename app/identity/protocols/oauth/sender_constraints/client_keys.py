@@ -33,7 +33,7 @@ def has_keys(client: Application) -> bool:
     return bool(client.settings.jwks or client.settings.jwks_uri)
 
 
-def of(context: Context, client: Application) -> Keys:
+def keys_of_client(context: Context, client: Application) -> Keys:
     """Return the look-up of the client's keys."""
     settings = client.settings
     return registered(context, settings.jwks, settings.jwks_uri, is_untrusted=client.is_self_registered)
@@ -73,7 +73,7 @@ def has_certificate(context: Context, client: Application, thumbprint: str) -> b
         return thumbprint in client_certificates.thumbprints(key.get("x5c") for key in keys)
     if settings.jwks_uri is None:
         return False
-    fetch = of(context, client)
+    fetch = keys_of_client(context, client)
     for _ in range(2):
         if thumbprint in client_certificates.thumbprints(key.get("x5c") for key in filter(jwts.is_strong, fetch(None))):
             return True

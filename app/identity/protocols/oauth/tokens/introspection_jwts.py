@@ -31,7 +31,7 @@ def signed(context: Context, client: Application, response: IntrospectionRespons
     Claims of the token are within `token_introspection`: at the top, a verifier could take this JWT for an access token.
     """
     claims = {
-        "iss": issuers.at(context, client).url,
+        "iss": issuers.requested_issuer(context, client).url,
         "aud": client.client_id,
         "iat": int(context.now.timestamp()),
         "token_introspection": response.model_dump(mode="json", by_alias=True, exclude_none=True),

@@ -41,7 +41,7 @@ def access_lifetime(context: Context, client: Application) -> timedelta:
     return timedelta(seconds=client.settings.access_token_seconds or context.tenant.settings.access_token_minutes * 60)
 
 
-def of_tokens(
+def token_lifetimes(
     context: Context,
     client: Application,
     account: Account | None,

@@ -30,41 +30,41 @@ from app.kit import randomness
 
 
 def token_response(
-    context: Context, client: Application, issuer: Issuer, grant: GrantResult, account: Account | None
+    context: Context, client: Application, issuer: Issuer, result: GrantResult, account: Account | None
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
-    scope, stored = _scope_and_claims(context, client, issuer, grant)
-    granted = (stored.granted or "").split() or grant.scope
-    grant = replace(grant, scope=scope, claims=stored)
-    session_id, ends_at = grant.session_id, grant.session_ends_at
-    if lifetimes.outlives_session(client, granted):
-        stored = replace(stored, sid=session_id)
+    scope, claims = _scope_and_claims(context, client, issuer, result)
+    full_scope = (claims.granted or "").split() or result.scope
+    result = replace(result, scope=scope, claims=claims)
+    session_id, ends_at = result.session_id, result.session_ends_at
+    if lifetimes.outlives_session(client, full_scope):
+        claims = replace(claims, sid=session_id)
         session_id = ends_at = None
-    lifetime, refresh_seconds = lifetimes.of_tokens(context, client, account, stored, ends_at)
-    roles = role_claims.of_tokens(context, client, issuer, account, scope, stored.id_token_claims or ())
-    token_grant = TokenGrant(
-        uid=grant.uid,
-        claims=stored,
+    lifetime, refresh_seconds = lifetimes.token_lifetimes(context, client, account, claims, ends_at)
+    roles = role_claims.of_tokens(context, client, issuer, account, scope, claims.id_token_claims or ())
+    tokens_to_issue = TokenGrant(
+        uid=result.uid,
+        claims=claims,
         client_id=client.client_id,
         session_id=session_id,
         session_ends_at=ends_at,
         scope=" ".join(scope),
-        family_id=grant.family_id,
+        family_id=result.family_id,
         access_seconds=lifetime,
         refresh_seconds=refresh_seconds,
         has_refresh_token=account is not None
-        and not grant.is_access_only
-        and lifetimes.has_refresh_token(client, granted),
-        signed_access_token=_signed_access_token(context, client, grant, account, lifetime, roles.access_token),
-        retained_refresh_token=grant.retained_refresh,
+        and not result.is_access_only
+        and lifetimes.has_refresh_token(client, full_scope),
+        signed_access_token=_signed_access_token(context, client, result, account, lifetime, roles.access_token),
+        retained_refresh_token=result.retained_refresh,
     )
-    issued = tokens.issue(context, token_grant)
+    issued = tokens.issue(context, tokens_to_issue)
     signed_id_token = None
-    if account is not None and _has_id_token(issuer, grant):
+    if account is not None and _has_id_token(issuer, result):
         hashed = {"at_hash": issued.access_token}
-        signed_id_token = id_token.signed(context, client, issuer, grant, account, hashed, roles=roles.id_token)
-    context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
-    return _response(grant.confirmation, issued, signed_id_token, lifetime, token_grant)
+        signed_id_token = id_token.signed(context, client, issuer, result, account, hashed, roles=roles.id_token)
+    context.audit.record("tokens.issued", uid=result.uid, client_id=client.client_id, grant=result.kind)
+    return _response(result.confirmation, issued, signed_id_token, lifetime, tokens_to_issue)
 
 
 def _response(
@@ -72,9 +72,9 @@ def _response(
     issued: tokens.IssuedTokens,
     signed_id_token: str | None,
     lifetime: int,
-    grant: TokenGrant,
+    tokens_to_issue: TokenGrant,
 ) -> TokenResponse:
-    details = grant.claims.authorization_details
+    details = tokens_to_issue.claims.authorization_details
     return TokenResponse(
         access_token=issued.access_token,
         token_type=confirmation.token_type,
@@ -82,38 +82,38 @@ def _response(
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,
         id_token=signed_id_token,
-        scope=grant.scope or None,
+        scope=tokens_to_issue.scope or None,
         authorization_details=list(details) if details is not None else None,
     )
 
 
-def _has_id_token(issuer: Issuer, grant: GrantResult) -> bool:
-    return not grant.is_access_only and id_token.OPENID in grant.scope and issuer.protocol is ClientProtocol.OPENID
+def _has_id_token(issuer: Issuer, result: GrantResult) -> bool:
+    return not result.is_access_only and id_token.OPENID in result.scope and issuer.protocol is ClientProtocol.OPENID
 
 
 def _scope_and_claims(
-    context: Context, client: Application, issuer: Issuer, grant: GrantResult
+    context: Context, client: Application, issuer: Issuer, result: GrantResult
 ) -> tuple[tuple[str, ...], TokenClaims]:
     """Return the scope of the access token, and the claims to store with it."""
-    scope = resource_indicators.narrow_scope(context, client, grant.scope, grant.resource)
-    granted = grant.claims.granted
-    if scope != grant.scope and granted is None:
-        granted = " ".join(grant.scope)
+    scope = resource_indicators.narrow_scope(context, client, result.scope, result.resource)
+    full_scope = result.claims.granted
+    if scope != result.scope and full_scope is None:
+        full_scope = " ".join(result.scope)
     return scope, replace(
-        grant.claims,
+        result.claims,
         issuer=issuer.url,
-        gty=grant.kind,
-        aud=tuple(resource_indicators.audience(context, client, scope, grant.resource)),
-        granted=granted,
+        gty=result.kind,
+        aud=tuple(resource_indicators.audience(context, client, scope, result.resource)),
+        granted=full_scope,
         sid=None,
-        cnf=grant.confirmation.cnf,
+        cnf=result.confirmation.cnf,
     )
 
 
 def _signed_access_token(
     context: Context,
     client: Application,
-    grant: GrantResult,
+    result: GrantResult,
     account: Account | None,
     lifetime: int,
     roles: Mapping[str, Any],
@@ -124,25 +124,25 @@ def _signed_access_token(
     """
     if client.settings.access_token_format != "jwt":
         return None
-    stored, now = grant.claims, int(context.now.timestamp())
-    mapping, audience = client.settings.claims_mapping.access_token, stored.aud or ()
+    claims, now = result.claims, int(context.now.timestamp())
+    mapping, audience = client.settings.claims_mapping.access_token, claims.aud or ()
     payload: dict[str, Any] = {
-        **(mapped_claims.of_token(account, mapping, account_claims.withheld(grant.scope)) if mapping else {}),
+        **(mapped_claims.of_token(account, mapping, account_claims.withheld(result.scope)) if mapping else {}),
         **roles,
-        "iss": stored.issuer,
-        "sub": subjects.of(context, client, grant.uid) if grant.uid else client.client_id,
+        "iss": claims.issuer,
+        "sub": subjects.of(context, client, result.uid) if result.uid else client.client_id,
         "aud": audience[0] if len(audience) == 1 else list(audience),
         "client_id": client.client_id,
         "iat": now,
         "exp": now + lifetime,
         "jti": randomness.token(18),
-        "scope": " ".join(grant.scope),
+        "scope": " ".join(result.scope),
     }
-    payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
-    payload.update(id_token.authentication_claims(stored))
-    bound = {"cnf": stored.cnf, "authorization_details": stored.authorization_details}
+    payload.update(organization_claims.of_token(result.membership, client, result.scope))
+    payload.update(id_token.authentication_claims(claims))
+    bound = {"cnf": claims.cnf, "authorization_details": claims.authorization_details}
     payload.update({name: value for name, value in bound.items() if value is not None})
-    if grant.claims.act is not None:
-        payload["act"] = subjects.actors_of(context, client, grant.claims.act)
+    if result.claims.act is not None:
+        payload["act"] = subjects.actors_of(context, client, result.claims.act)
     algorithm = client.settings.access_token_signing_alg
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND, algorithm)

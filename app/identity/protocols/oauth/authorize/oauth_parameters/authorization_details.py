@@ -4,7 +4,7 @@ from app.contract.oauth.oauth_errors import InvalidAuthorizationDetails
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 
 
 def check(request: UncheckedRequest) -> None:
@@ -18,7 +18,7 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["authorization_details"] = details
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether the client may still use all of the types."""
     types = authorization_details.supported(context, client)
     return all(detail["type"] in types for detail in request.authorization_details)

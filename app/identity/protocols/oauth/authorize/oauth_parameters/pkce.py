@@ -8,7 +8,7 @@ import re
 from app.contract.oauth.response_types import CODE
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.code_challenge import PLAIN, S256, VERIFIER
 
 _METHODS = {"S256": S256, "SHA256": S256, "plain": PLAIN}
@@ -32,7 +32,7 @@ def check(request: UncheckedRequest) -> None:
     request.accepted.update(code_challenge=challenge, code_challenge_method=method)
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether the code is bound as its client needs it now."""
     del context
     if CODE not in request.response_type.split():

@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log
 from app.identity.protocols.oauth.authorize import request_object
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedOnPage, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedOnPage, UncheckedRequest
 from app.kit.web.urls import parse_url, split_url
 
 _SCHEME = "This application may not have a redirect_uri with this scheme."
@@ -43,7 +43,7 @@ def _unregistered(client: Application, uri: str) -> str:
     )
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether responses for the client may still go to the request's redirect URI."""
     return _is_registered(context, client, request.redirect_uri)
 

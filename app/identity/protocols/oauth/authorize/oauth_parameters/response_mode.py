@@ -12,7 +12,7 @@ from app.contract.oauth import response_types
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import request_object
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 
 QUERY, FRAGMENT, FORM_POST = "query", "fragment", "form_post"
 JWT = "jwt"
@@ -56,7 +56,7 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["response_mode"] = mode
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether the client may still get its response in this mode."""
     del context
     return _is_registered(client, request.response_mode, MODES[request.response_mode].carrier)

@@ -6,7 +6,7 @@ from app.contract.applications.client_protocol import ClientProtocol
 from app.contract.oauth import response_types
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 
 _TYPES = {ClientProtocol.OPENID: response_types.OPENID_TYPES, ClientProtocol.OAUTH: response_types.OAUTH_TYPES}
 
@@ -25,7 +25,7 @@ def check(request: UncheckedRequest) -> None:
     request.accepted["response_type"] = response_type
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether the client may still use the response type and its grant."""
     del context
     return _has_grant_of_codes(client, request.response_type) and _is_registered(client, request.response_type)

@@ -11,7 +11,7 @@ from app.contract.oauth.response_types import CODE
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims.account_claims import CLAIMS_OF_SCOPES
 
 OPENID, OFFLINE = "openid", "offline_access"
@@ -51,7 +51,7 @@ def defaults(context: Context, client: Application, protocol: ClientProtocol) ->
     return tuple(dict.fromkeys([*needed, *found]))
 
 
-def still_holds(context: Context, client: Application, request: Authorization) -> bool:
+def still_holds(context: Context, client: Application, request: CheckedRequest) -> bool:
     """Return whether the client may still request all of the scopes, and the claims that the request named."""
     del context
     return _allowed(client).issuperset(request.agreed)

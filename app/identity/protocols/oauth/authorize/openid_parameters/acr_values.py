@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from app.identity.authentication.sign_in.authentication import MFA as MFA
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect, UncheckedRequest
 
 ONE, TWO = "1", "2"
 """The `acr` of one factor and of several, as published in the metadata."""
@@ -46,7 +46,7 @@ def demand(request: UncheckedRequest, values: Sequence[str]) -> None:
         request.accepted["wants_two"] = TWO in values and (ONE not in values or request.accepted["wants_two"])
 
 
-def met(request: Authorization, methods: Collection[str]) -> str | None:
+def met(request: CheckedRequest, methods: Collection[str]) -> str | None:
     """Return the demanded `acr` that a session with these methods meets; None where it meets none.
 
     A class that forces reauthentication is met once the request gets a code: only reauthenticated sessions get that far.

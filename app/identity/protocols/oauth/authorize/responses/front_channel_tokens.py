@@ -16,7 +16,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, issuers
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.claims import account_claims
 from app.identity.protocols.oauth.sender_constraints.token_binding import UNBOUND
 from app.identity.protocols.oauth.tokens import id_token, token_response
@@ -26,7 +26,7 @@ from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 def parameters(
     context: Context,
     client: Application,
-    request: Authorization,
+    request: CheckedRequest,
     session: BrowserSession,
     account: Account,
     code: tuple[str, str] | None,
@@ -46,7 +46,7 @@ def parameters(
     ends_at = sessions.lock_expiry(context, session.session_id)
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
-    issuer = issuers.named(context, client, request.issuer)
+    issuer = issuers.issuer_of_url(context, client, request.issuer)
     stored = authorization_details.claimed(context, client, claims, request.authorization_details)
     grant = _grant(request, session, ends_at, code, stored, membership)
     sent: dict[str, str | None] = {}
@@ -72,7 +72,7 @@ def parameters(
 
 
 def _grant(
-    request: Authorization,
+    request: CheckedRequest,
     session: BrowserSession,
     ends_at: datetime,
     code: tuple[str, str] | None,

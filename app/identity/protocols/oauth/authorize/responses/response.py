@@ -11,12 +11,12 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log
 from app.identity.protocols.oauth.authorize.oauth_parameters import response_mode
-from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.responses import jarm
 
 
 def success(
-    context: Context, client: Application, request: Authorization, parameters: Mapping[str, str | None]
+    context: Context, client: Application, request: CheckedRequest, parameters: Mapping[str, str | None]
 ) -> StepResponse:
     """Return the response with a code or tokens."""
     sent = {**parameters, "state": request.state, "iss": request.issuer}

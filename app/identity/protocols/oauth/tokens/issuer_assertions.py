@@ -65,7 +65,8 @@ def _check(context: Context, client: Application, issuer: TrustedIssuer, claims:
         "jti": _is_id(claims.get("jti")),
         "aud": any(_is_ours(context, client, issuer, item) for item in audiences if isinstance(item, str)),
         "exp": times["exp"],
-        "nbf": times["nbf"] and times["iat"],
+        "nbf": times["nbf"],
+        "iat": times["iat"],
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
         raise AssertionRefused(wrong[0])
@@ -77,7 +78,7 @@ def _is_id(value: object) -> bool:
 
 def _is_ours(context: Context, client: Application, issuer: TrustedIssuer, audience: str) -> bool:
     """Return whether an `aud` names this server: its issuer, its token endpoint, or an audience that the tenant registered."""
-    endpoint = issuers.at(context, client).token_endpoint.partition("?")[0]
+    endpoint = issuers.requested_issuer(context, client).token_endpoint.partition("?")[0]
     return audience in (issuer.audience, endpoint) or issuers.is_issuer_of(context, audience, client)
 
 
