@@ -212,7 +212,7 @@ def test_account_without_the_method_sets_it_up(
     assert page.address.partition("?")[0].endswith("/passkeys/offer")
 
 
-def test_no_factor_is_enrolled_by_a_sign_in_that_a_changed_policy_refuses(member: Member) -> None:
+def test_sign_in_refused_by_a_changed_policy_enrols_no_factor(member: Member) -> None:
     member.tenant.change_settings(two_factor="required", second_factors=APP_ALONE)
     page = member.by_password()
     member.requires("passkey")
