@@ -19,7 +19,7 @@ from app.kit.operations.operation import (
     Catalogue,
     Documentation,
     ErrorProfile,
-    HashingWork,
+    HeavyWork,
     Operation,
 )
 from app.kit.operations.partial_update import described
@@ -30,17 +30,17 @@ ACCOUNTS = "/identity/v2/manage/account"
 
 SECRETS: Final = ("password", "pin", "answer")
 """Names of parameters that are hashed like passwords: PINs and security answers."""
-HASHES: Final = HashingWork("sign-in")
-"""An operation that may compute a password hash declares it as `hashing=`, and its requests queue (decision 0152).
+HASHES: Final = HeavyWork("sign-in")
+"""An operation that may compute a password hash declares it as `heavy_work=`, and its requests queue (decision 0152).
 
 Without the declaration it works while the CPU is free, logs `hashing.undeclared`, and is refused with 503 if it would have to
 wait; in tests it fails.
 """
-HASHES_SECRETS: Final = HashingWork("sign-in", SECRETS)
+HASHES_SECRETS: Final = HeavyWork("sign-in", SECRETS)
 """Only if the request contains a password, a PIN or an answer, or its visit a password."""
-HASHES_IN_BULK: Final = HashingWork("bulk")
-HASHES_SECRETS_IN_BULK: Final = HashingWork("bulk", SECRETS)
-WHOLE_LIST: Final = HashingWork("list", unless=("page", "pagesize"))
+HASHES_IN_BULK: Final = HeavyWork("bulk")
+HASHES_SECRETS_IN_BULK: Final = HeavyWork("bulk", SECRETS)
+WHOLE_LIST: Final = HeavyWork("list", unless=("page", "pagesize"))
 """A list that is complete without `page`: with thousands of items it costs as much as a few hashes, so it counts against the
 tenant's share."""
 
@@ -78,7 +78,7 @@ def operation(
     answers: tuple[str, ...] = ("application/json",),
     takes_markup: bool = False,
     no_object: type[ApiError] | None = None,
-    hashing: HashingWork | None = None,
+    heavy_work: HeavyWork | None = None,
     takes_blank_segments: bool = False,
     is_cached: bool = False,
     visits: bool = False,
@@ -93,13 +93,13 @@ def operation(
     """
     method, _, path = address.partition(" ")
     if issubclass(request, Paged) and not request.has_default:
-        hashing = WHOLE_LIST
+        heavy_work = WHOLE_LIST
     declared = Operation(
         name, method, path, request, response, on, error_profile, also, when, errors,
         Admission(auth, API_SECRET if takes_secret else None, scope, access, cors),
         BodyRules(accepts, answers, takes_markup, no_object),
         Documentation(summary, described(request, description), row),
-        hashing, takes_blank_segments, is_cached,
+        heavy_work, takes_blank_segments, is_cached,
     )  # fmt: skip
     return _added(catalogue, declared, visits=visits)
 
@@ -125,7 +125,7 @@ def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
         errors=(*declared.errors, *(REAUTHENTICATION if is_sensitive else (NotAuthenticated,))),
         admission=Admission(HUB, visitor=admission.access),
         documentation=Documentation(declared.documentation.summary, is_public=False),
-        hashing=declared.hashing or (HASHES_SECRETS if is_sensitive else None),
+        heavy_work=declared.heavy_work or (HASHES_SECRETS if is_sensitive else None),
     )  # fmt: skip
     visit_operation.share_handler(declared)
     return visit_operation
@@ -144,7 +144,7 @@ def hub_operation(
     *,
     summary: str,
     errors: tuple[type[ApiError], ...] = (),
-    hashing: HashingWork | None = None,
+    heavy_work: HeavyWork | None = None,
     reauthentication: bool = False,
     spans_tenants: bool = False,
 ) -> Operation[Req, Res]:
@@ -154,11 +154,11 @@ def hub_operation(
     """
     method, _, path = address.partition(" ")
     if reauthentication:
-        hashing, errors = HASHES_SECRETS, (*errors, *REAUTHENTICATION)
+        heavy_work, errors = HASHES_SECRETS, (*errors, *REAUTHENTICATION)
     declared = Operation(
         name, method, path, request, response, Host.INSIDE, error_profiles.HUB, errors=errors,
         admission=Admission(HUB, visitor=SENSITIVE if reauthentication else None, spans_tenants=spans_tenants),
-        documentation=Documentation(summary, is_public=False), hashing=hashing,
+        documentation=Documentation(summary, is_public=False), heavy_work=heavy_work,
     )  # fmt: skip
     CATALOGUE.add(declared)
     return declared

@@ -151,7 +151,7 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
                 accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,
                 takes_markup=resource.takes_markup and method in ("POST", "PUT"),
             ),
-            documentation=Documentation(draft.summary, draft.description), hashing=WHOLE_LIST if _is_long(draft) else None,
+            documentation=Documentation(draft.summary, draft.description), heavy_work=WHOLE_LIST if _is_long(draft) else None,
         )  # fmt: skip
         catalogue.add(declared)
         bound_operations.append(BoundOperation(declared, draft))

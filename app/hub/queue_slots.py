@@ -23,7 +23,7 @@ def queue_slot(shared: HubServices, environ: Mapping[str, Any]) -> QueueSlot | N
         return None
     path, stream = page_path(environ["PATH_INFO"]), environ["wsgi.input"]
     body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
-    if path not in _GENERATES_PASSWORD and not HASHES_SECRETS.may_hash(environ["QUERY_STRING"], body):
+    if path not in _GENERATES_PASSWORD and not HASHES_SECRETS.applies_to(environ["QUERY_STRING"], body):
         return None
     tenant = shared.tenancy.cached_name(environ.get("HTTP_HOST", "").lower())
     return QueueSlot(tenant, "bulk" if path in _BULK_PATHS else HASHES_SECRETS.work)

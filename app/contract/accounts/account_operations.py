@@ -182,7 +182,7 @@ _CREATE_ERRORS = (
 create = operation(
     "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile,
     auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:create",
-    accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01", errors=_CREATE_ERRORS,
+    accepts=Accept.JSON, heavy_work=HASHES_IN_BULK, row="A01", errors=_CREATE_ERRORS,
     summary="Create an account",
     description="Creates an account from your server, with any profile fields. No email is sent and the sign-up form doesn’t apply. "
     "With `EmailVerified` the address counts as verified. Use it to import accounts or to create them in your own admin "
@@ -210,7 +210,7 @@ identities = operation(
 update = operation(
     "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile,
     auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
-    accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, row="A05", errors=(*CHANGE_ERRORS, *UID_ERRORS),
+    accepts=Accept.JSON, heavy_work=HASHES_SECRETS_IN_BULK, row="A05", errors=(*CHANGE_ERRORS, *UID_ERRORS),
     summary="Update an account",
     description="Changes the members of an account that the request contains. A null clears a field only with `nullsupport=true`. "
     "`IsActive: false` blocks the account, `DisableLogin: true` stops sign-ins, and `IsLoginLocked: false` ends a "
@@ -219,7 +219,7 @@ update = operation(
 update_by_identifier = operation(
     "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateAccountByIdentifier, Profile,
     auth=API_KEY & API_SECRET | MACHINE_TOKEN,
-    scope="profile:update", accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
+    scope="profile:update", accepts=Accept.JSON, heavy_work=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
     summary="Update an account by email, username or phone",
     description="Changes the members of the account that `email`, `username` or `phone` names. A null clears a field only with "
     "`nullsupport=true`.",

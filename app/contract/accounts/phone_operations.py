@@ -88,7 +88,7 @@ _VERIFY_ERRORS = (
 )  # fmt: skip
 verify = operation(
     "phones.verify", "PUT /identity/v2/auth/phone/otp", VerifyPhone, PhoneVerified,
-    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=CREDENTIALS, hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
+    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=CREDENTIALS, heavy_work=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
     summary="Verify a phone number",
     description="Verifies a phone number with a texted code. Without an access token the response is a session; with one, the number of "
     "the signed-in account is verified and its session stays as it is.",

@@ -143,7 +143,7 @@ LOCK_ERRORS = (*LOCK_ANSWERS, *LOCKS, errors.TooManyRequests)
 update = operation(
     "self_service.update", "PUT /identity/v2/auth/account", UpdateOwnAccount, OwnProfile, auth=API_KEY & ACCESS_TOKEN,
     access=WRITE.sensitive_with(*AccountIdentifiers.model_fields, *PersonFields.model_fields), accepts=Accept.JSON,
-    hashing=HASHES_SECRETS, row="U16", errors=OWN_CHANGE_ERRORS,
+    heavy_work=HASHES_SECRETS, row="U16", errors=OWN_CHANGE_ERRORS,
     summary="Update the signed-in account",
     description="Changes the profile fields that the request contains. A null clears a field only with `nullsupport=true`. If the "
     "account has a password, `Password`, `SecurityQuestionAnswer` and a PIN need it as `oldpassword`. A new email address is added "
@@ -176,7 +176,7 @@ remove_email = operation(
 )  # fmt: skip
 unlock = operation(
     "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=API_KEY & ACCESS_TOKEN,
-    access=WRITE, hashing=HASHES_SECRETS, row="U25", errors=(*LOCK_ERRORS, errors.UnlockedAlready, errors.PrivacyPolicyOutdated),
+    access=WRITE, heavy_work=HASHES_SECRETS, row="U25", errors=(*LOCK_ERRORS, errors.UnlockedAlready, errors.PrivacyPolicyOutdated),
     summary="Unlock the account",
     description="Ends the lockout of the signed-in account with a captcha or the answer to a security question, whichever the lockout "
     "asks for. It doesn’t end a timed lockout or a block.",
@@ -238,7 +238,7 @@ send_deletion_code = operation(
 delete_by_code = operation(
     "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted,
     auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
-    hashing=HASHES_SECRETS, row="U21", errors=(*LOCK_ERRORS, *SMS_CODE, errors.NoPhoneOnProfile, errors.PrivacyPolicyOutdated),
+    heavy_work=HASHES_SECRETS, row="U21", errors=(*LOCK_ERRORS, *SMS_CODE, errors.NoPhoneOnProfile, errors.PrivacyPolicyOutdated),
     summary="Confirm account deletion with a code",
     description="Deletes the signed-in account with the texted code, with its sessions and tokens.",
 )  # fmt: skip

@@ -79,7 +79,7 @@ _LOGIN_ERRORS = (*_APP_ERRORS, *LOGIN_ERRORS, errors.TwoFactorOn)
 _TOKEN_ERRORS = (*_APP_ERRORS, errors.ExpiredAccessToken, errors.LoginNotAllowed)
 
 login = operation(
-    "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=API_KEY, on=Host.TENANT, hashing=HASHES,
+    "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=API_KEY, on=Host.TENANT, heavy_work=HASHES,
     error_profile=SIGN_ON, errors=_LOGIN_ERRORS,
     summary="Sign in and get a JWT",
     description="Signs in with a password and returns the JWT for one JWT client, with the claims that the client maps. Validate it "
@@ -92,7 +92,7 @@ token = operation(
     description="Returns the JWT for one JWT client, for the account of the access token.",
 )  # fmt: skip
 older_login = operation(
-    "jwt_sign_on.older_login", "POST /sso/jwt/api/login", OlderJwtLogin, SignedJwt, auth=API_KEY, hashing=HASHES,
+    "jwt_sign_on.older_login", "POST /sso/jwt/api/login", OlderJwtLogin, SignedJwt, auth=API_KEY, heavy_work=HASHES,
     errors=_LOGIN_ERRORS,
     summary="Sign in and get a JWT, older address",
     description="Signs in with a password and returns the JWT of the JWT client that `jwtapp` names. New clients use `POST "
@@ -111,7 +111,7 @@ authorize = hub_operation(
     summary="Start a sign-in for an app that gets a JWT by redirect.",
 )  # fmt: skip
 access = hub_operation(
-    "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, StepResponse, hashing=HASHES_SECRETS,
+    "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, StepResponse, heavy_work=HASHES_SECRETS,
     errors=(*SIGN_IN_ERRORS, errors.JwtRefused, errors.JwtWithoutSubject),
     summary="Sign in by the JWT of another identity provider, once.",
 )  # fmt: skip

@@ -51,13 +51,13 @@ oauth_redirect = operation(
 )  # fmt: skip
 access_token = operation(
     "oauth_older.access_token", "POST /sso/oauth/access_token", OlderCodeRequest, TokenResponse, auth=CLIENT & API_KEY, error_profile=OAUTH,
-    hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    heavy_work=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Exchange a code, older address",
     description="Exchanges an authorization code for tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 refresh = operation(
     "oauth_older.refresh", "POST /sso/oauth/access_token/refresh", OlderRefreshRequest, TokenResponse,
-    auth=CLIENT & API_KEY, error_profile=OAUTH, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    auth=CLIENT & API_KEY, error_profile=OAUTH, heavy_work=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Refresh tokens, older address",
     description="Exchanges a refresh token for new tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
@@ -82,7 +82,7 @@ oidc_authorize = operation(
 )  # fmt: skip
 oidc_token = operation(
     "oauth_older.oidc_token", f"POST {_V2}/token", SiteTokenRequest, TokenResponse, auth=CLIENT, error_profile=OAUTH,
-    hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    heavy_work=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens as an OpenID client, older address",
     description="Exchanges a grant for tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip

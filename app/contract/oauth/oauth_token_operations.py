@@ -86,7 +86,7 @@ GRANT_ERRORS = (
 
 token = operation(
     "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=CLIENT, error_profile=OAUTH, on=Host.TENANT,
-    cors=Cors.CLIENT, also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    cors=Cors.CLIENT, also=("/api/oidc/{app}/token",), heavy_work=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens",
     description="Exchanges a grant for tokens: an authorization code, a refresh token, a device code, client credentials, a JWT "
     "assertion, or another token (token exchange). `grant_type` says which; each grant has its own parameters. An "
@@ -97,7 +97,7 @@ token = operation(
 
 token_with_key = operation(
     "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenResponse, auth=CLIENT & API_KEY, error_profile=OAUTH,
-    on=Host.TENANT, cors=Cors.CLIENT, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    on=Host.TENANT, cors=Cors.CLIENT, heavy_work=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens as an OAuth 2.0 client",
     description="Exchanges a grant for tokens at the address of one application, which the path and the API key name. New clients use "
     "`POST /api/oidc/token`.",

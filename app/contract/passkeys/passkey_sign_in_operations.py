@@ -77,7 +77,7 @@ begin_sign_up = operation(
 )  # fmt: skip
 finish_sign_up = operation(
     "passkeys.finish_sign_up", f"POST {_A}/register/passkey/finish", SignUpFinish, Registered, auth=API_KEY,
-    hashing=HASHES_IN_BULK, row="M49", errors=(*REGISTRATION_ERRORS, *PASSKEY, errors.PasskeyNeedsEmail),
+    heavy_work=HASHES_IN_BULK, row="M49", errors=(*REGISTRATION_ERRORS, *PASSKEY, errors.PasskeyNeedsEmail),
     summary="Finish a sign-up with a passkey",
     description="Creates an account with the new passkey and the fields of the sign-up form; it needs no password. `Data` is a "
     "session if the account can sign in at once, otherwise null.",

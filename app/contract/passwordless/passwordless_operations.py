@@ -121,7 +121,7 @@ _BY_CODE = (
     errors.TooManyRequests,
 )
 by_email_code = operation(
-    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", LoginByEmailCode, FactorLogin, auth=API_KEY, hashing=HASHES_SECRETS,
+    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", LoginByEmailCode, FactorLogin, auth=API_KEY, heavy_work=HASHES_SECRETS,
     row="U51", errors=(*_BY_CODE, *EMAIL_CODE, errors.MalformedEmail),
     summary="Sign in with an emailed code",
     description="Signs in with an emailed code and the email address, and returns a session, or a challenge if a second factor is "
@@ -129,7 +129,7 @@ by_email_code = operation(
 )  # fmt: skip
 by_username_code = operation(
     "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", LoginByUsernameCode, FactorLogin, auth=API_KEY,
-    hashing=HASHES_SECRETS, row="U52", errors=(*_BY_CODE, *EMAIL_CODE, errors.UsernameMissing),
+    heavy_work=HASHES_SECRETS, row="U52", errors=(*_BY_CODE, *EMAIL_CODE, errors.UsernameMissing),
     summary="Sign in with a code and username",
     description="Signs in with an emailed code and the username, and returns a session, or a challenge if a second factor is needed.",
 )  # fmt: skip
@@ -144,7 +144,7 @@ send_sms = operation(
     description="Texts a code that signs in without a password, to an account’s verified phone number.",
 )  # fmt: skip
 by_sms_code = operation(
-    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", LoginBySmsCode, FactorLogin, auth=API_KEY, hashing=HASHES_SECRETS, row="U54",
+    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", LoginBySmsCode, FactorLogin, auth=API_KEY, heavy_work=HASHES_SECRETS, row="U54",
     errors=(*_BY_CODE, *SMS_CODE, errors.UnknownPhone, errors.PhoneMissing),
     summary="Sign in with a texted code",
     description="Signs in with a texted code and the phone number, and returns a session, or a challenge if a second factor is "

@@ -117,7 +117,7 @@ PIN_ERRORS = (errors.PinOff, errors.NoPin)
 PIN_SIGN_IN = (*SESSION_ERRORS, errors.LockedDuringStep, errors.EmailUnverified, errors.PhoneUnverified)
 
 with_pin = operation(
-    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=API_KEY, hashing=HASHES, row="U67",
+    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=API_KEY, heavy_work=HASHES, row="U67",
     errors=(*PIN_ERRORS, *PIN_SIGN_IN, errors.PinLoginOff, errors.UnknownSessionToken, errors.ExpiredSessionToken, errors.WrongPin),
     summary="Sign in with a PIN",
     description="Signs in again with a PIN and the `session_token` of an earlier sign-in on the same device, and returns a session, "
@@ -130,7 +130,7 @@ end_session = operation(
     description="Ends a PIN session. Its `session_token` can’t be used anymore.",
 )  # fmt: skip
 set_first = operation(
-    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=API_KEY, hashing=HASHES, row="U68",
+    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=API_KEY, heavy_work=HASHES, row="U68",
     errors=(*PIN_SIGN_IN, errors.PinOff, errors.UnknownPinToken, errors.ExpiredPinToken, errors.PinMissing),
     summary="Set the first PIN",
     description="Sets the PIN that a sign-in asked for with error 1243, and finishes that sign-in: the response is a session. "
@@ -139,7 +139,7 @@ set_first = operation(
 change = operation(
     "pins.change", f"PUT {_PINS}/change", ChangePin, Posted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"POST {_PINS}/change",),
-    hashing=HASHES, row="U69", errors=(*PIN_ERRORS, *LOCKS, errors.WrongCurrentPin, errors.LockedDuringStep),
+    heavy_work=HASHES, row="U69", errors=(*PIN_ERRORS, *LOCKS, errors.WrongCurrentPin, errors.LockedDuringStep),
     summary="Change the PIN",
     description="Replaces the PIN of the signed-in account. It needs the current PIN.",
 )  # fmt: skip
@@ -173,13 +173,13 @@ forgot_by_sms = operation(
 
 _NEW = (errors.PinOff, errors.NoPin, errors.AccountBlocked, errors.TooManyRequests)
 reset_by_token = operation(
-    "pins.reset_by_token", f"PUT {_PINS}/reset/token", ResetPinByToken, Posted, auth=API_KEY, hashing=HASHES, row="U73",
+    "pins.reset_by_token", f"PUT {_PINS}/reset/token", ResetPinByToken, Posted, auth=API_KEY, heavy_work=HASHES, row="U73",
     errors=(*_NEW, errors.UnknownLink, errors.ExpiredLink, errors.UsedPinLink),
     summary="Reset a PIN with a link",
     description="Sets a new PIN with the token of an emailed link, which works once.",
 )  # fmt: skip
 reset_by_code = operation(
-    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", ResetPinByCode, Posted, auth=API_KEY, accepts=Accept.JSON, hashing=HASHES,
+    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", ResetPinByCode, Posted, auth=API_KEY, accepts=Accept.JSON, heavy_work=HASHES,
     row="U74", errors=(*_NEW, *LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, errors.UnknownAccount, errors.MalformedEmail),
     summary="Reset a PIN with a code",
     description="Sets a new PIN with an emailed or texted code. `type` in the path is `email`, `phone` or `username`: what names the "
@@ -188,20 +188,20 @@ reset_by_code = operation(
 _ANSWERED = (*_NEW, *SECURITY_ANSWERS, errors.UnknownAccount, errors.MalformedEmail)
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
 reset_by_answer_and_email = operation(
-    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", ResetPinByAnswerAndEmail, Posted, auth=API_KEY, hashing=HASHES, row="U75",
+    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", ResetPinByAnswerAndEmail, Posted, auth=API_KEY, heavy_work=HASHES, row="U75",
     errors=_ANSWERED,
     summary="Reset a PIN with security answers",
     description="Sets a new PIN with the answers to all security questions of the account that `email` names.",
 )  # fmt: skip
 reset_by_answer_and_phone = operation(
-    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", ResetPinByAnswerAndPhone, Posted, auth=API_KEY, hashing=HASHES, row="U76",
+    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", ResetPinByAnswerAndPhone, Posted, auth=API_KEY, heavy_work=HASHES, row="U76",
     errors=_ANSWERED,
     summary="Reset a PIN with security answers and phone",
     description="Sets a new PIN with the answers to all security questions of the account that `phone` names.",
 )  # fmt: skip
 reset_by_answer_and_username = operation(
     "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", ResetPinByAnswerAndUsername, Posted, auth=API_KEY,
-    hashing=HASHES, row="U77", errors=_ANSWERED,
+    heavy_work=HASHES, row="U77", errors=_ANSWERED,
     summary="Reset a PIN with security answers and username",
     description="Sets a new PIN with the answers to all security questions of the account that `username` names.",
 )  # fmt: skip

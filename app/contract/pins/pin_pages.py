@@ -39,7 +39,7 @@ class PinReset(Wire):
 
 
 set_at_sign_in = hub_operation(
-    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStepRequest, StepResponse, hashing=HASHES, errors=REAUTHENTICATION,
+    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStepRequest, StepResponse, heavy_work=HASHES, errors=REAUTHENTICATION,
     summary="Set the PIN that the tenant requires, and continue the interaction. 908: the PIN is not allowed.",
 )  # fmt: skip
 set_own = hub_operation(
@@ -51,12 +51,12 @@ read_link = hub_operation(
     summary="Read the state of an emailed link that resets a PIN, without using it.",
 )  # fmt: skip
 by_answers = hub_operation(
-    "hub.reset_pin_by_answers", "POST /hub/pin/answers", PinByAnswers, Posted, hashing=HASHES,
+    "hub.reset_pin_by_answers", "POST /hub/pin/answers", PinByAnswers, Posted, heavy_work=HASHES,
     errors=(errors.PinOff, errors.SecurityQuestionsOff, errors.WrongQuestionOrAnswer),
     summary="Set a new PIN with the answers to security questions; the error is the same for every identifier.",
 )  # fmt: skip
 reset = hub_operation(
-    "hub.reset_pin", "POST /hub/pin/reset", PinReset, Posted, hashing=HASHES,
+    "hub.reset_pin", "POST /hub/pin/reset", PinReset, Posted, heavy_work=HASHES,
     errors=(*LINK, errors.PinOff, errors.NoPin, errors.AccountBlocked),
     summary="Set a new PIN with an emailed link.",
 )  # fmt: skip

@@ -163,7 +163,7 @@ _RESET_ERRORS = (
 )  # fmt: skip
 reset = operation(
     "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=API_KEY, error_profile=NAMED,
-    also=("/identity/v2/auth/password/reset",), accepts=Accept.JSON, hashing=HASHES, row="U34", errors=_RESET_ERRORS,
+    also=("/identity/v2/auth/password/reset",), accepts=Accept.JSON, heavy_work=HASHES, row="U34", errors=_RESET_ERRORS,
     summary="Finish a password reset by email",
     description="Sets a new password, either with the `resettoken` of an emailed link or with an emailed code and the email address "
     "or username. Sessions and tokens of the account end. `Data` is a new session if the tenant signs accounts in after a "
@@ -184,14 +184,14 @@ _RESET_BY_SMS_ERRORS = (
     errors.NoEmailProfile,
 )  # fmt: skip
 reset_by_sms = operation(
-    "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=API_KEY, hashing=HASHES, row="U36",
+    "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=API_KEY, heavy_work=HASHES, row="U36",
     errors=_RESET_BY_SMS_ERRORS,
     summary="Finish a password reset by text message",
     description="Sets a new password with a texted code. Sessions and tokens of the account end.",
 )  # fmt: skip
 reset_by_answer = operation(
     "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset,
-    auth=API_KEY, hashing=HASHES,
+    auth=API_KEY, heavy_work=HASHES,
     row="U37", errors=(*SECURITY_ANSWERS, *NEW_PASSWORD, *CAPTCHA, errors.UnknownAccount, errors.AccountBlocked, errors.MalformedEmail),
     summary="Reset a password with security answers",
     description="Sets a new password with the answers to all security questions of the account. Get the questions from `GET "
@@ -199,7 +199,7 @@ reset_by_answer = operation(
 )  # fmt: skip
 change = operation(
     "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=API_KEY & ACCESS_TOKEN,
-    access=CREDENTIALS, hashing=HASHES,
+    access=CREDENTIALS, heavy_work=HASHES,
     row="U32", errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, errors.WrongCurrentPassword, errors.UnknownUid, errors.PrivacyPolicyOutdated),
     summary="Change the password",
     description="Replaces the password of the signed-in account. It needs the current password. Every other session and token of the "
@@ -246,7 +246,7 @@ read_hash = operation(
 set_password = operation(
     "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash,
     auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
-    hashing=HASHES_IN_BULK, row="A16", errors=(*NEW_PASSWORD, *UID_ERRORS, errors.NoEmailProfile),
+    heavy_work=HASHES_IN_BULK, row="A16", errors=(*NEW_PASSWORD, *UID_ERRORS, errors.NoEmailProfile),
     summary="Set an account’s password",
     description="Sets the password of an account without the current one. Sessions and tokens of the account end. The password policy "
     "applies.",

@@ -78,7 +78,7 @@ read_reset = hub_operation(
     summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 reset = hub_operation(
-    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, StepResponse, hashing=HASHES,
+    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, StepResponse, heavy_work=HASHES,
     errors=(*NEW_PASSWORD, *LINK, errors.AccountBlocked, errors.WrongMailCode),
     summary="Set a new password with a link, and sign in if the tenant allows it.",
 )  # fmt: skip
@@ -87,7 +87,7 @@ renew_reset = hub_operation(
     summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 change = hub_operation(
-    "hub.change_password", "POST /hub/password/change", ChangePasswordRequest, PasswordChanged, hashing=HASHES,
+    "hub.change_password", "POST /hub/password/change", ChangePasswordRequest, PasswordChanged, heavy_work=HASHES,
     errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION), summary="Change the account's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
@@ -104,6 +104,6 @@ confirm_change = hub_operation(
     summary="Confirm the change: this alert and earlier ones to the same address can no longer revert it.",
 )  # fmt: skip
 revert_change = hub_operation(
-    "hub.revert_change", "POST /hub/password/alarm", LinkToken, StepResponse, hashing=HASHES, errors=(*LINK, errors.AccountBlocked),
+    "hub.revert_change", "POST /hub/password/alarm", LinkToken, StepResponse, heavy_work=HASHES, errors=(*LINK, errors.AccountBlocked),
     summary="Revert the change: end every session, disable the password, and email a link that sets a new one.",
 )  # fmt: skip

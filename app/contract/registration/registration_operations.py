@@ -75,7 +75,8 @@ REGISTRATION_ERRORS = (
 )  # fmt: skip
 
 register = operation(
-    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=API_KEY, hashing=HASHES_IN_BULK, row="U01",
+    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=API_KEY,
+    heavy_work=HASHES_IN_BULK, row="U01",
     errors=(*REGISTRATION_ERRORS, errors.SottMissing, errors.WrongSott),
     summary="Create an account with a SOTT",
     description="Creates an account from the fields of the sign-up form and sends the verification email or text message. The request "
@@ -85,7 +86,7 @@ register = operation(
 )  # fmt: skip
 register_with_captcha = operation(
     "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered, auth=API_KEY,
-    hashing=HASHES_IN_BULK, row="U02", errors=(*REGISTRATION_ERRORS, *CAPTCHA),
+    heavy_work=HASHES_IN_BULK, row="U02", errors=(*REGISTRATION_ERRORS, *CAPTCHA),
     summary="Create an account with a captcha",
     description="Creates an account from the fields of the sign-up form and sends the verification email or text message. Use it on "
     "pages without a server of their own: the solved captcha replaces the SOTT. `Data` is a session if the account may "

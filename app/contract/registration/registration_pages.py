@@ -29,7 +29,7 @@ class RegisterRequest(Wire):
 
 
 register = hub_operation(
-    "hub.register", "POST /hub/register", RegisterRequest, StepResponse, hashing=HASHES_IN_BULK,
+    "hub.register", "POST /hub/register", RegisterRequest, StepResponse, heavy_work=HASHES_IN_BULK,
     errors=(*REGISTRATION_ERRORS, *PASSKEY, errors.WrongCaptcha),
     summary="Register. The response is the same for an address that has an account; its owner gets an email.",
 )  # fmt: skip

@@ -38,7 +38,7 @@ class BackupCodeVerification(ChallengeAnswer):
 
 
 with_password = operation(
-    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=API_KEY, hashing=HASHES, row="M01",
+    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=API_KEY, heavy_work=HASHES, row="M01",
     errors=(*LOGIN_ERRORS, *DUO_REDIRECT, errors.TwoFactorOff, errors.NoTwoFactorMethod),
     summary="Sign in with a password and second factor",
     description="Checks the password and exactly one of `email`, `username` and `phone`. If no second factor is needed, "

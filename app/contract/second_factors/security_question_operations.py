@@ -70,14 +70,15 @@ class OwnAnswers(AccessTokenQuery, FieldSelection, Answers):
 
 
 with_new_answers = operation(
-    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", EnrolAnswersAtLogin, FactorLogin, auth=API_KEY, hashing=HASHES, row="M10",
+    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", EnrolAnswersAtLogin, FactorLogin, auth=API_KEY,
+    heavy_work=HASHES, row="M10",
     errors=(*TOKEN_ERRORS, errors.QuestionFactorOff, errors.FactorEnrolledBefore, errors.TooFewAnswers),
     summary="Set up security questions at sign-in",
     description="Answers a challenge by choosing and answering security questions, and returns the session. It works only while the "
     "account has no second factor.",
 )  # fmt: skip
 with_answers = operation(
-    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", ProveAnswersAtLogin, FactorLogin, auth=API_KEY, hashing=HASHES,
+    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", ProveAnswersAtLogin, FactorLogin, auth=API_KEY, heavy_work=HASHES,
     row="M11",
     errors=(*TOKEN_ERRORS, errors.QuestionFactorOff, errors.QuestionFactorNotEnrolled, errors.TooFewAnswers, errors.WrongSecurityAnswer),
     summary="Answer with security answers",
@@ -85,7 +86,7 @@ with_answers = operation(
 )  # fmt: skip
 keep_answers = operation(
     "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=API_KEY & ACCESS_TOKEN,
-    access=CREDENTIALS, hashing=HASHES, row="M25",
+    access=CREDENTIALS, heavy_work=HASHES, row="M25",
     errors=(*LOCK_CHALLENGES, errors.QuestionFactorOff, errors.FactorEnrolledBefore, errors.TooFewAnswers),
     summary="Set up security questions",
     description="Sets up security questions as a second factor. With `ReplaceSecurityQuestionAnswer` the new answers replace all "

@@ -149,20 +149,20 @@ with_duo = operation(
 with_answers = operation(
     "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", StepUpByAnswers, ValidationToken,
     auth=API_KEY & ACCESS_TOKEN, access=WRITE,
-    hashing=HASHES, row="M69", errors=(*_FACTOR, errors.QuestionFactorOff, errors.QuestionFactorNotEnrolled, errors.TooFewAnswers),
+    heavy_work=HASHES, row="M69", errors=(*_FACTOR, errors.QuestionFactorOff, errors.QuestionFactorNotEnrolled, errors.TooFewAnswers),
     summary="Step up with security answers",
     description="Verifies the answers to the account’s security questions and returns a validation token for your server to check.",
 )  # fmt: skip
 with_password = operation(
     "step_up.with_password", f"PUT {_OWN}/password", StepUpByPassword, ValidationToken, auth=API_KEY & ACCESS_TOKEN,
-    access=WRITE, hashing=HASHES, row="M71", errors=(*LOCK_CHALLENGES, errors.WrongStepUpPassword),
+    access=WRITE, heavy_work=HASHES, row="M71", errors=(*LOCK_CHALLENGES, errors.WrongStepUpPassword),
     summary="Step up with the password",
     description="Verifies the password of the signed-in account and returns a validation token. Your server checks the token with "
     "`POST /identity/v2/manage/account/{uid}/reauth/password`.",
 )  # fmt: skip
 with_pin = operation(
     "step_up.with_pin", f"PUT {_OWN}/pin", StepUpByPin, ValidationToken, auth=API_KEY & ACCESS_TOKEN, access=WRITE,
-    hashing=HASHES, row="M72", errors=(*LOCK_CHALLENGES, errors.PinOff, errors.NoPin, errors.WrongPin),
+    heavy_work=HASHES, row="M72", errors=(*LOCK_CHALLENGES, errors.PinOff, errors.NoPin, errors.WrongPin),
     summary="Step up with the PIN",
     description="Verifies the PIN of the signed-in account and returns a validation token. Your server checks the token with `POST "
     "/identity/v2/manage/account/{uid}/reauth/pin`.",

@@ -77,7 +77,7 @@ LOGIN_ERRORS = (
 )  # fmt: skip
 
 with_password = operation(
-    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=API_KEY, hashing=HASHES, row="U12",
+    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=API_KEY, heavy_work=HASHES, row="U12",
     errors=(*LOGIN_ERRORS, errors.TwoFactorOn),
     summary="Sign in with a password",
     description="Signs an account in with its password and exactly one of `email`, `username` and `phone`, and returns a session: "

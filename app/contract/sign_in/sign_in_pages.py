@@ -73,6 +73,6 @@ SIGN_IN_ERRORS = (
 )  # fmt: skip
 
 sign_in = hub_operation(
-    "hub.sign_in", "POST /hub/sign-in", SignInRequest, StepResponse, hashing=HASHES, errors=SIGN_IN_ERRORS,
+    "hub.sign_in", "POST /hub/sign-in", SignInRequest, StepResponse, heavy_work=HASHES, errors=SIGN_IN_ERRORS,
     summary="Sign in with identifier and password in an interaction. The `Data` of a lock error is a `captcha.Lock`.",
 )  # fmt: skip

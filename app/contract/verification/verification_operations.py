@@ -127,7 +127,7 @@ email_availability = operation(
     "limited for each IP address.",
 )  # fmt: skip
 by_code = operation(
-    "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=API_KEY, hashing=HASHES_SECRETS, row="U06",
+    "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=API_KEY, heavy_work=HASHES_SECRETS, row="U06",
     errors=(*CODE_ERRORS, errors.ClosedLink, errors.EmailVerifiedBefore, errors.EmailRegistered),
     summary="Verify an email with a code",
     description="Verifies an email address with an emailed code and the address, or with the `UUID` that the request for the code "

@@ -52,7 +52,7 @@ _OPEN_LINK_ERRORS = (
     errors.WrongMailCode,
 )  # fmt: skip
 open_link = hub_operation(
-    "hub.open_link", "POST /hub/verification/link", VerifyLinkRequest, StepResponse, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
+    "hub.open_link", "POST /hub/verification/link", VerifyLinkRequest, StepResponse, heavy_work=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
     summary="Verify an address with its link, and continue the sign-in that waits for it. 1089: several registrations used "
     "the address, so the password from registration must select one.",
 )  # fmt: skip

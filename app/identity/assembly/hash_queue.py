@@ -1,4 +1,4 @@
-"""Assigns requests that hash passwords to the tenant's hash queue (decision 0152), without database or Redis."""
+"""Assigns requests with heavy work, such as a password hash, to the tenant's hash queue (decision 0152), without database or Redis."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class HashQueueRouter:
         self._server = server
 
     def queue_slot(self, environ: Mapping[str, Any]) -> QueueSlot | None:
-        """Return the queue slot of a request, or None if it hashes no password.
+        """Return the queue slot of a request, or None if it takes no CPU for long.
 
         The tenant is not authenticated: a false name only gets a slot in that tenant's queue, as signing in there would.
         """
@@ -36,13 +36,13 @@ class HashQueueRouter:
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
         host = tenant_resolution.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
         candidates = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
-        if not any(_may_hash(candidate, environ, body) for candidate in candidates):
+        if not any(_is_heavy(candidate, environ, body) for candidate in candidates):
             return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
         operation = choose(candidates, raw.query)
-        if operation is None or operation.hashing is None or not _may_hash(operation, environ, body):
+        if operation is None or operation.heavy_work is None or not _is_heavy(operation, environ, body):
             return None
-        return QueueSlot(self._tenant_name(operation, raw), operation.hashing.work)
+        return QueueSlot(self._tenant_name(operation, raw), operation.heavy_work.work)
 
     def _tenant_name(self, operation: AnyOperation, raw: RawRequest) -> str:
         """Return the tenant's name, or an empty string if it is not cached; those requests share one queue."""
@@ -60,11 +60,11 @@ class HashQueueRouter:
         return directory.cached_name("host", claimed_issuers.claimed_host(raw.header_token()))
 
 
-def _may_hash(operation: AnyOperation, environ: Mapping[str, Any], body: bytes) -> bool:
-    """Return whether a request may hash: a secret in its query or body, or the password of a visit that reauthenticates."""
-    if operation.hashing is None:
+def _is_heavy(operation: AnyOperation, environ: Mapping[str, Any], body: bytes) -> bool:
+    """Return whether a request may take a CPU for long: by a secret in its query or body, or the password of a visit."""
+    if operation.heavy_work is None:
         return False
-    if operation.hashing.may_hash(environ["QUERY_STRING"], body):
+    if operation.heavy_work.applies_to(environ["QUERY_STRING"], body):
         return True
     return operation.admission.visitor is not None and bool(_visit_in(environ.get(_VISIT, "")).password)
 

@@ -144,9 +144,9 @@ class Context:
 
     @cached_attribute
     def hashing(self) -> TenantHashing:
-        """Password hashing with the tenant's settings; an operation that uses it declares `hashing`."""
-        if self.operation is not None and self.operation.hashing is None:
-            warnings.warn("an operation hashes without declaring `hashing`", RuntimeWarning, stacklevel=3)
+        """Password hashing with the tenant's settings; an operation that uses it declares `heavy_work`."""
+        if self.operation is not None and self.operation.heavy_work is None:
+            warnings.warn("an operation hashes without declaring `heavy_work`", RuntimeWarning, stacklevel=3)
         return TenantHashing(self.services.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)
 
     @property

@@ -71,7 +71,7 @@ _MAX_SEARCHED_BYTES = 65_536
 
 
 @dataclass(frozen=True)
-class HashingWork:
+class HeavyWork:
     """Marks an operation that may take a CPU for long, with a password hash or a whole list: its requests wait in the tenant's
     queue, all others never do.
     """
@@ -79,12 +79,12 @@ class HashingWork:
     work: str
     """The class of work; the classes of one owner are served in turn, so that bulk work does not delay interactive work."""
     mentions: tuple[str, ...] = ()
-    """It hashes only if the query or the body mentions one of these, in any letter case; empty: it may always."""
+    """It takes long only if the query or the body mentions one of these, in any letter case; empty: it may always."""
     unless: tuple[str, ...] = ()
     """It is short if the query has one of these parameters, in any letter case."""
 
-    def may_hash(self, query: str, body: bytes) -> bool:
-        """Return whether a request may hash; True if the names may be encoded in a way that the search would miss."""
+    def applies_to(self, query: str, body: bytes) -> bool:
+        """Return whether a request may take long; True if the names may be encoded in a way that the search would miss."""
         if self.unless and any(name.lower() in self.unless for name, _ in parse_qsl(query)):
             return False
         if not self.mentions or b"\\" in body or len(body) > _MAX_SEARCHED_BYTES:
@@ -146,7 +146,7 @@ class Operation(Generic[Req, Res]):
     admission: Admission = field(default_factory=Admission)
     body: BodyRules = BodyRules()
     documentation: Documentation = Documentation()
-    hashing: HashingWork | None = None  # None: it never computes a password hash
+    heavy_work: HeavyWork | None = None  # None: it never takes a CPU for long
     takes_blank_segments: bool = False
     """An empty path segment reaches it as an empty parameter, for which it has an error of its own."""
     is_cached: bool = False

@@ -19,7 +19,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 load_catalogue()
 PAGED = {operation.name: operation for operation in CATALOGUE if issubclass(operation.request, Paged)}
-UNPAGED = [name for name, item in PAGED.items() if item.hashing is WHOLE_LIST]
+UNPAGED = [name for name, item in PAGED.items() if item.heavy_work is WHOLE_LIST]
 LISTS: Mapping[str, Callable[[InvitingBusiness], tuple[str, dict[str, Any]]]] = {
     "organizations.list": lambda _: (PATH, {}),
     "organization_roles.list": lambda _: (ROLES, {}),
@@ -112,7 +112,7 @@ def test_resources_of_our_own_begin_with_the_first_page(
 
 def test_long_list_of_a_resource_takes_a_turn() -> None:
     queued = {
-        operation.name for operation in CATALOGUE if operation.hashing is WHOLE_LIST and operation.name not in PAGED
+        operation.name for operation in CATALOGUE if operation.heavy_work is WHOLE_LIST and operation.name not in PAGED
     }
     assert queued == {"oauth_clients.list"}
 

@@ -63,8 +63,8 @@ def visit(app: WsgiApp, path: str, base: str) -> None:
 
 
 def test_no_hashing_operation_is_a_get() -> None:
-    queued = [operation for operation in CATALOGUE if operation.hashing and operation.method in ("GET", "HEAD")]
-    assert {operation.hashing for operation in queued} == {WHOLE_LIST}
+    queued = [operation for operation in CATALOGUE if operation.heavy_work and operation.method in ("GET", "HEAD")]
+    assert {operation.heavy_work for operation in queued} == {WHOLE_LIST}
 
 
 @pytest.mark.parametrize(

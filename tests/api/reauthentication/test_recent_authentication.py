@@ -79,7 +79,7 @@ def test_every_operation_with_the_error_demands_it() -> None:
         item.name for item in CATALOGUE if item.host is Host.INSIDE and errors.WrongCurrentPassword in item.every_error
     }
     assert declares == {item.name for item in OF_VISITS} | DECIDED_BY_HANDLER | OLD_PASSWORD
-    assert all(item.hashing is not None for item in OF_VISITS)
+    assert all(item.heavy_work is not None for item in OF_VISITS)
 
 
 def test_old_session_needs_the_password(tenant: World, ada: Person, subtests: pytest.Subtests) -> None:

@@ -48,11 +48,11 @@ FORM_ERRORS = (
 )  # fmt: skip
 
 edit_profile = hub_operation(
-    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
+    "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, heavy_work=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Change the account's profile.",
 )  # fmt: skip
 fill_missing = hub_operation(
-    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, StepResponse, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, StepResponse, heavy_work=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Submit the missing fields of the tenant's form, and continue the interaction.",
 )  # fmt: skip
 

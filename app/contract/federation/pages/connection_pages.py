@@ -67,7 +67,7 @@ handle = hub_operation(
 )  # fmt: skip
 finish = hub_operation(
     "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, StepResponse,
-    hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
+    heavy_work=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Process the provider's response: sign in, link, register, or ask first.",
 )  # fmt: skip
 decide_handoff = hub_operation(

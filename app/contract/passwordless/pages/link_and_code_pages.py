@@ -75,11 +75,11 @@ resend = hub_operation(
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 verify_code = hub_operation(
-    "hub.verify_sign_in_code", "POST /hub/passwordless/code", CodeRequest, StepResponse, hashing=HASHES_SECRETS,
+    "hub.verify_sign_in_code", "POST /hub/passwordless/code", CodeRequest, StepResponse, heavy_work=HASHES_SECRETS,
     errors=(*_MAY_NOT, *_NEW, *SMS_CODE, *EMAIL_CODE), summary="Sign in with the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 continue_approved = hub_operation(
-    "hub.continue_approved_sign_in", "POST /hub/passwordless/approved", InteractionOnly, StepResponse, hashing=HASHES_SECRETS,
+    "hub.continue_approved_sign_in", "POST /hub/passwordless/approved", InteractionOnly, StepResponse, heavy_work=HASHES_SECRETS,
     errors=(*_MAY_NOT, errors.UsedSmartLink, errors.WrongClientGuid), summary="Continue if another device has approved the sign-in.",
 )  # fmt: skip
 read_link = hub_operation(
@@ -88,11 +88,11 @@ read_link = hub_operation(
 )  # fmt: skip
 open_link = hub_operation(
     "hub.open_sign_in_link", "POST /hub/passwordless/link", LinkRequest, StepResponse,
-    hashing=HASHES_SECRETS, errors=(*_MAY_NOT, *_NEW, *LINK),
+    heavy_work=HASHES_SECRETS, errors=(*_MAY_NOT, *_NEW, *LINK),
     summary="Sign this browser in with an emailed link.",
 )  # fmt: skip
 hand_over = hub_operation(
-    "hub.hand_over_sign_in", "POST /hub/passwordless/handover", HandoverRequest, SignInLinkView, hashing=HASHES_SECRETS,
+    "hub.hand_over_sign_in", "POST /hub/passwordless/handover", HandoverRequest, SignInLinkView, heavy_work=HASHES_SECRETS,
     errors=(*_MAY_NOT, *_NEW, *LINK, errors.WrongMailCode),
     summary="Let the page that waits for an emailed link in another browser sign in there, by the number that it shows.",
 )  # fmt: skip

@@ -114,7 +114,7 @@ choose_factor = hub_operation(
     summary="Choose another factor or start enrolling one, and send its code if there is one.",
 )  # fmt: skip
 verify_factor = hub_operation(
-    "hub.verify_factor", "POST /hub/second-factor", FactorAnswer, StepResponse, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
+    "hub.verify_factor", "POST /hub/second-factor", FactorAnswer, StepResponse, heavy_work=HASHES_SECRETS, errors=FACTOR_ERRORS,
     summary="Verify the second factor. `Data` of an error is the page's view.",
 )  # fmt: skip
 
@@ -135,7 +135,7 @@ class SaveBackupCodesRequest(Wire):
 
 
 create_backup_codes = hub_operation(
-    "hub.create_backup_codes", "POST /hub/own/backup-codes", NoParameters, NewBackupCodes, hashing=HASHES,
+    "hub.create_backup_codes", "POST /hub/own/backup-codes", NoParameters, NewBackupCodes, heavy_work=HASHES,
     errors=(*REAUTHENTICATION, errors.NoSecondFactor, errors.NoBackupCodes),
     summary="Create backup codes, which replace the account's once they are saved.",
 )  # fmt: skip
