@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from werkzeug.test import TestResponse
 
+from app.identity.protocols.oauth.grants import GRANTS
 from app.identity.protocols.oauth.rate_limits import REFUSED_CLIENT
 from tests.support.oauth.relying_party import Browser, Person, Pkce, RelyingParty
 from tests.support.oauth.world import World
@@ -109,3 +110,18 @@ def test_guessed_secret_is_refused_after_the_limit(world: World) -> None:
         assert client.post(TOKEN, {**stored, "client_secret": "wrong"}).status_code == 401
     answer = client.post(TOKEN, stored)
     assert answer.status_code == 429
+
+
+@pytest.mark.parametrize("name", [name for name, grant in GRANTS.items() if grant.is_confidential])
+def test_public_client_may_not_use_grants_of_confidential_ones(world: World, name: str) -> None:
+    """Also where it is registered for them, which no configuration file can do."""
+    public = world.application("public", secret=None, grant_types=[name])
+    answer = public.back("token", {"grant_type": name, **public.client_credentials()})
+    assert (answer.status_code, answer.get_json()["error"]) == (403, "unauthorized_client")
+    assert "public client" in answer.get_json()["error_description"]
+
+
+def test_grants_without_a_person_are_of_confidential_clients() -> None:
+    machines = {"client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer"}
+    exchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    assert {name for name, grant in GRANTS.items() if grant.is_confidential} == {*machines, exchange}

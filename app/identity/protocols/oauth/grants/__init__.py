@@ -46,6 +46,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnsupportedGrantType
     if grant.name not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
+    if grant.is_confidential and client.settings.is_public:
+        raise UnauthorizedClient("A public client may not use this grant.")
     if req.authorization_details is not None and not grant.takes_details:
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
     if client.settings.is_fapi and not grant.is_allowed_in_fapi:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.oauth.oauth_errors import UnauthorizedClient
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -22,8 +21,6 @@ def exchange(
     context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
 ) -> TokenResponse:
     """Issue a token for the client, which must be confidential."""
-    if client.settings.is_public:
-        raise UnauthorizedClient("A public client may not use this grant.")
     allowed, scope = client.scopes - _ACCOUNT_SCOPES, tuple(dict.fromkeys((req.scope or "").split()))
     if unknown := set(scope) - allowed:
         raise refusal_log.scope_of_another(unknown)
@@ -33,4 +30,4 @@ def exchange(
     return token_response.token_response(context, client, issuer, grant, None)
 
 
-GRANT = Grant(NAME, exchange)
+GRANT = Grant(NAME, exchange, is_confidential=True)

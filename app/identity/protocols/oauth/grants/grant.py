@@ -24,6 +24,8 @@ class Grant:
     exchange: Exchange
     takes_details: bool = False
     """Whether a token request may select of the granted `authorization_details` (RFC 9396 section 6.1)."""
+    is_confidential: bool = False
+    """Whether a public client may not use it, also one that is registered for it."""
     is_allowed_in_fapi: bool = True
     shows_use: bool = False
     """Whether an exchange shows that a person uses the application; the authorization endpoint sees the other uses."""

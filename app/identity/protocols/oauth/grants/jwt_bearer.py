@@ -6,7 +6,7 @@ The rules of a sign-in through a provider apply; this grant can ask for nothing 
 from __future__ import annotations
 
 from app.contract.applications.file import JWT_BEARER
-from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest, UnauthorizedClient
+from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
@@ -42,8 +42,6 @@ def exchange(
 
     Raises InvalidGrant for a wrong assertion, or for an account that may not sign in by it (RFC 7523 section 3.1).
     """
-    if client.settings.is_public:
-        raise UnauthorizedClient("A public client may not use this grant.")
     if req.assertion is None:
         raise InvalidRequest.names("assertion")
     scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != lifetimes.OFFLINE)
@@ -97,4 +95,4 @@ def _sign_in(context: Context, client: Application, assertion: str) -> Account:
     return named.account
 
 
-GRANT = Grant(NAME, exchange)
+GRANT = Grant(NAME, exchange, is_confidential=True)

@@ -17,7 +17,6 @@ from app.contract.oauth.oauth_errors import (
     InvalidRequest,
     InvalidScope,
     InvalidTarget,
-    UnauthorizedClient,
 )
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in.sessions import sessions
@@ -53,8 +52,6 @@ def exchange(
         InvalidTarget: the client may not request this audience.
         InvalidScope: the scope is wider than the presented token's.
     """
-    if client.settings.is_public:
-        raise UnauthorizedClient("A public client may not use this grant.")
     kind = _requested_type(client, issuer, req)
     subject = _presented(context, client, confirmation, "subject_token", req.subject_token, req.subject_token_type)
     if subject.uid is None:
@@ -200,4 +197,4 @@ def _narrowed(client: Application, subject: SubjectToken, requested: str | None)
     return scope
 
 
-GRANT = Grant(NAME, exchange)
+GRANT = Grant(NAME, exchange, is_confidential=True)
