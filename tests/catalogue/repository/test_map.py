@@ -39,7 +39,7 @@ def packages() -> list[tuple[str, list[str]]]:
 def test_every_path_of_the_map_exists() -> None:
     folders = [APP / "identity" / package for package, _ in packages()]
     roots = [APP, APP / "hub", APP / "identity", APP / "kit", *folders, APP / "identity/protocols/oauth", sources.ROOT]
-    parts_of_areas = {"accounts.py", "account_store.py", "handlers.py", "tables.py"}
+    parts_of_areas = {"accounts.py", "account_store.py", "tables.py"}
     names = {name for section in sections() for name in named(section)} - parts_of_areas
     assert sorted(name for name in names if not any((root / name).exists() for root in roots)) == []
 

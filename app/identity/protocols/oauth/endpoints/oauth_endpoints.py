@@ -1,4 +1,4 @@
-"""Handlers of the token, introspection, revocation, metadata and userinfo endpoints."""
+"""The token, introspection, revocation, metadata and userinfo endpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handlers of the registration endpoint and of registrations."""
+"""The registration endpoint, and the addresses of registrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handlers of the older addresses on the API host: those of the tenant's host, under other names."""
+"""The older addresses on the API host: those of the tenant's host, under other names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.contract.oauth.authorization_operations import DeviceRequest, DeviceRes
 from app.contract.oauth.oauth_metadata import IssuerRequest, UserinfoResponse
 from app.contract.oauth.oauth_token_operations import RevocationRequest, TokenResponse
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth.endpoints import handlers, metadata
+from app.identity.protocols.oauth.endpoints import metadata, oauth_endpoints
 from app.kit.operations.wire import Document, Found
 
 
@@ -26,47 +26,47 @@ def redirect_to_application(context: Context, req: legacy_endpoints.SiteRequest)
 
 @legacy_endpoints.access_token.implements
 def exchange_code(context: Context, req: legacy_endpoints.OlderCodeRequest) -> TokenResponse:
-    return handlers.token(context, req)
+    return oauth_endpoints.token(context, req)
 
 
 @legacy_endpoints.oidc_token.implements
 def exchange(context: Context, req: legacy_endpoints.SiteTokenRequest) -> TokenResponse:
-    return handlers.token(context, req)
+    return oauth_endpoints.token(context, req)
 
 
 @legacy_endpoints.refresh.implements
 def refresh(context: Context, req: legacy_endpoints.OlderRefreshRequest) -> TokenResponse:
-    return handlers.token(context, req.model_copy(update={"grant_type": "refresh_token"}))
+    return oauth_endpoints.token(context, req.model_copy(update={"grant_type": "refresh_token"}))
 
 
 @legacy_endpoints.revoke.implements
 def revoke(context: Context, req: RevocationRequest) -> Document:
-    return handlers.revoke(context, req)
+    return oauth_endpoints.revoke(context, req)
 
 
 @legacy_endpoints.oidc_revoke.implements
 def revoke_at_site(context: Context, req: legacy_endpoints.SiteRevocationRequest) -> Document:
-    return handlers.revoke(context, req)
+    return oauth_endpoints.revoke(context, req)
 
 
 @legacy_endpoints.device.implements
 def begin_device(context: Context, req: DeviceRequest) -> DeviceResponse:
-    return handlers.begin_device(context, req)
+    return oauth_endpoints.begin_device(context, req)
 
 
 @legacy_endpoints.oidc_userinfo.implements
 def read_userinfo(context: Context, req: legacy_endpoints.SiteRequest) -> UserinfoResponse | Document:
-    return handlers.read_userinfo(context, req)
+    return oauth_endpoints.read_userinfo(context, req)
 
 
 @legacy_endpoints.oidc_jwks.implements
 def read_keys(context: Context, req: legacy_endpoints.SiteRequest) -> Document:
-    return handlers.read_keys(context, req)
+    return oauth_endpoints.read_keys(context, req)
 
 
 @legacy_endpoints.oidc_discovery.implements
 def read_metadata(context: Context, req: legacy_endpoints.SiteRequest) -> Document:
-    return handlers.read_metadata(context, req)
+    return oauth_endpoints.read_metadata(context, req)
 
 
 def _to_hub(context: Context, path: str) -> Found:
