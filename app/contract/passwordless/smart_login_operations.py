@@ -167,8 +167,7 @@ _TOUCH_CODE_ERRORS = (
 )  # fmt: skip
 touch_code = operation(
     "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", OneTouchByCode, FactorLogin, auth=API_KEY,
-    heavy_work=HASHES_SECRETS,
-    row="U60", errors=_TOUCH_CODE_ERRORS,
+    heavy_work=HASHES_SECRETS, row="U60", errors=_TOUCH_CODE_ERRORS,
     summary="Finish one-touch login by phone",
     description="Signs in with the texted code and the phone number, and returns a session, or a challenge if a second factor is "
     "needed.",
