@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from app.kit.text.languages import LANGUAGES
-from app.kit.web.urls import is_web_url, origin, parse_url, split_url
+from app.kit.web.urls import is_web_url, origin_of, parse_url, split_url
 
 
 class ConfigurationModel(BaseModel):
@@ -42,7 +42,7 @@ def web_origin(address: str) -> str:
 
 def page_origin(address: str) -> str:
     """Check an origin of pages: that of a website, or of pages that an app or an extension brings along."""
-    return address if origin(plain(address)) == address else web_origin(address)
+    return address if origin_of(plain(address)) == address else web_origin(address)
 
 
 def _web_url(address: str) -> str:

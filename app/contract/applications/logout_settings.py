@@ -7,7 +7,7 @@ from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.federation.connections import ProviderAddress
-from app.kit.web.urls import origin
+from app.kit.web.urls import origin_of
 
 LogoutReason = Literal["rp_logout", "idp_logout", "password_change", "account_delete"]
 """What ended a session: a sign-out that an application asked for, one at the hosted pages, a new password, a deletion or block."""
@@ -43,4 +43,4 @@ class LogoutFile(LogoutSettings):
 def is_at_home(settings: LogoutSettings, redirect_uris: Iterable[str]) -> bool:
     """Return whether scheme, host and port of the front-channel address are those of a redirect URI (section 2)."""
     address = settings.frontchannel_logout_uri
-    return address is None or origin(address) in {origin(uri) for uri in redirect_uris}
+    return address is None or origin_of(address) in {origin_of(uri) for uri in redirect_uris}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from app.hub.rendering.page import Page
-from app.kit.web.urls import origin
+from app.kit.web.urls import origin_of
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class FormPostPage(Page):
     @property
     def form_targets(self) -> tuple[str, ...]:
         """The application's origin, and its scheme for the application's own redirect."""
-        return (origin(self.address), f"{self.address.partition(':')[0].lower()}:")
+        return (origin_of(self.address), f"{self.address.partition(':')[0].lower()}:")
 
     @classmethod
     def samples(cls) -> Mapping[str, FormPostPage]:

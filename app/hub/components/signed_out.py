@@ -11,7 +11,7 @@ from werkzeug.urls import iri_to_uri
 
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Page
-from app.kit.web.urls import origin
+from app.kit.web.urls import origin_of
 
 _WAIT_SECONDS: Final = 4
 """How long the frames may load before the browser goes on to the application."""
@@ -46,7 +46,7 @@ class SignedOutPage(Page):
 
     @property
     def frame_sources(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(filter(None, map(origin, self.frames))))
+        return tuple(dict.fromkeys(filter(None, map(origin_of, self.frames))))
 
     def render(self, status: int = 200) -> Response:
         """Return the page; the browser goes on by itself, without JavaScript, and a link does so at once."""

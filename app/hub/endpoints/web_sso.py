@@ -17,8 +17,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
-from app.kit.web.urls import origin as origin_of
-from app.kit.web.urls import sent_origin
+from app.kit.web.urls import origin_of, sent_origin
 
 views = Blueprint("web_sso", __name__)
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from app.kit import randomness
-from app.kit.web.urls import origin as origin_of
-from app.kit.web.urls import sent_origin
+from app.kit.web.urls import origin_of, sent_origin
 
 _MASK_BYTES: Final = 16
 

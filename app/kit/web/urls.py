@@ -91,7 +91,7 @@ def web_url(text: str | None) -> str:
     return text if text and parse_url(text) is not None else ""
 
 
-def origin(text: str | None) -> str:
+def origin_of(text: str | None) -> str:
     """Return the origin of an address as browsers write it; empty if the address is not safe.
 
     Without the scheme's own port, in lower case and punycode (RFC 6454 section 6.2). A content security policy may contain it.
@@ -105,7 +105,7 @@ def redirect_origin(address: str) -> str:
     parts = split_url(address)
     if parts is None or not parts.scheme:
         return ""
-    return origin(address) if parts.scheme in _DEFAULT_PORTS else f"{parts.scheme}:"
+    return origin_of(address) if parts.scheme in _DEFAULT_PORTS else f"{parts.scheme}:"
 
 
 def sent_origin(header: str | None) -> str:
@@ -114,7 +114,7 @@ def sent_origin(header: str | None) -> str:
     `null`, several origins, a path, a user, letters beyond ASCII, capitals and the scheme's own port are no origin. All comparisons
     of origins use this.
     """
-    return header if header and origin(header) == header else ""
+    return header if header and origin_of(header) == header else ""
 
 
 def file_source(address: str) -> str:

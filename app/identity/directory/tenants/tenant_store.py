@@ -19,7 +19,7 @@ from app.identity.directory.tenants.tenant_writes import TenantRow, secret_diges
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant, version_tag
-from app.kit.web.urls import origin
+from app.kit.web.urls import origin_of
 
 H = custom_hosts.c
 LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/ddl.py)
@@ -108,7 +108,7 @@ def origins_of(settings: ApplicationSettings) -> frozenset[str]:
     """
     if not settings.cors:
         return frozenset()
-    return frozenset(map(origin, (*settings.redirect_uris, *settings.cors_origins))) - {""}
+    return frozenset(map(origin_of, (*settings.redirect_uris, *settings.cors_origins))) - {""}
 
 
 def has_registered_themselves(work: UnitOfWork) -> bool:

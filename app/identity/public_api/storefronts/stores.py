@@ -12,7 +12,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.resource_store import items_of
 from app.kit.resources.resource import Resource
-from app.kit.web.urls import origin
+from app.kit.web.urls import origin_of
 
 
 def find(context: Context, resource: Resource, name: str) -> Item:
@@ -62,7 +62,7 @@ def path_at(store_url: str, address: str) -> str | None:
 
     A path with two slashes or a backslash, escaped ones included, might lead a browser to another host (RFC 3986 section 4.2).
     """
-    if not origin(address) or origin(address) != origin(store_url):
+    if not origin_of(address) or origin_of(address) != origin_of(store_url):
         return None
     parts = urlsplit(address)
     path = unquote(parts.path)

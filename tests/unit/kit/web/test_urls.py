@@ -6,7 +6,7 @@ from app.hub.web.security_headers import content_security_policy
 from app.kit.web.urls import (
     is_source,
     is_web_url,
-    origin,
+    origin_of,
     parse_url,
     sent_origin,
     split_url,
@@ -45,7 +45,7 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_ambiguous_url_is_no_web_address(text: str) -> None:
     assert not is_web_url(text)
-    assert web_url(text) == origin(text) == ""
+    assert web_url(text) == origin_of(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_ambiguous_url_is_no_web_address(text: str) -> None:
 )
 def test_web_address_has_an_origin(text: str, source: str) -> None:
     assert web_url(text) == text
-    assert origin(text) == source
+    assert origin_of(text) == source
 
 
 ORIGINS = [
@@ -88,7 +88,7 @@ NO_ORIGINS = [
 def test_header_of_a_browser_is_an_origin(subtests: pytest.Subtests) -> None:
     for text in ORIGINS:
         with subtests.test(text):
-            assert sent_origin(text) == origin(text) == text
+            assert sent_origin(text) == origin_of(text) == text
 
 
 def test_header_that_no_browser_sends_is_no_origin(subtests: pytest.Subtests) -> None:
@@ -135,7 +135,7 @@ def test_origin_has_the_form_that_browsers_send(subtests: pytest.Subtests) -> No
     for text, expected in SENT_AS:
         with subtests.test(text):
             assert is_web_url(text)
-            assert origin(text) == expected
+            assert origin_of(text) == expected
             assert sent_origin(text) == ("" if text != expected else expected)
 
 
@@ -148,7 +148,7 @@ def test_host_that_browsers_refuse_is_no_web_address(subtests: pytest.Subtests) 
 def test_origin_of_app_pages_is_sent_as_it_is(subtests: pytest.Subtests) -> None:
     for text in APP_ORIGINS:
         with subtests.test(text):
-            assert sent_origin(text) == origin(text) == origin(f"{text}/cb?x=1#y") == text
+            assert sent_origin(text) == origin_of(text) == origin_of(f"{text}/cb?x=1#y") == text
     for text in NO_APP_ORIGINS:
         with subtests.test(text):
             assert sent_origin(text) == ""

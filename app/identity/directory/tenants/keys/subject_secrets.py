@@ -16,7 +16,7 @@ SIZE_BYTES: Final = 64
 _T = subject_secrets.c
 
 
-def associated_data(tenant_id: str) -> str:
+def secret_associated_data(tenant_id: str) -> str:
     """Return the associated data of the encrypted secret."""
     return f"{tenant_id} subject_secret"
 
@@ -30,14 +30,14 @@ def of(services: IdentityServices, work: UnitOfWork) -> bytes:
     if cached is not None:
         return cached
     encrypted = _stored(work) or _create(services, work)
-    stored = services.encryption.decrypt(encrypted, associated_data(work.tenant_id))
+    stored = services.encryption.decrypt(encrypted, secret_associated_data(work.tenant_id))
     services.subject_secrets.put(work.tenant_id, stored, work, subject_secrets)
     return stored
 
 
 def _create(services: IdentityServices, work: UnitOfWork) -> bytes:
     """Create the secret unless another request did, in a separate transaction where this one has not written."""
-    secret = services.encryption.encrypt(randomness.random_bytes(SIZE_BYTES), associated_data(work.tenant_id))
+    secret = services.encryption.encrypt(randomness.random_bytes(SIZE_BYTES), secret_associated_data(work.tenant_id))
     row = {"tenant_id": work.tenant_id, "secret": secret, "created_at": services.clock.now()}
     statement = (
         upserts.insert(subject_secrets, is_sqlite=services.database.is_sqlite).values(row).on_conflict_do_nothing()

@@ -8,7 +8,7 @@ from pydantic_core import from_json, to_json
 from sqlalchemy import select, update
 
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.keys.subject_secrets import associated_data as subject_data
+from app.identity.directory.tenants.keys.subject_secrets import secret_associated_data
 from app.identity.directory.tenants.tables import signing_keys, subject_secrets, tenants
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.encryption import Encryption
@@ -97,7 +97,7 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
 
 def _reencrypt_subject_secret(work: UnitOfWork, encryption: Encryption) -> int:
     """Encrypt the secret of pairwise identifiers anew; the secret itself stays."""
-    where, associated_data = subject_secrets.c.tenant_id == work.tenant_id, subject_data(work.tenant_id)
+    where, associated_data = subject_secrets.c.tenant_id == work.tenant_id, secret_associated_data(work.tenant_id)
     row = work.one(select(subject_secrets.c.secret).where(where))
     if row is None or encryption.is_current(row.secret):
         return 0

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, unquote_plus, urlencode
 
 from app.contract.messages.short_link_paths import SHORT_PATHS
 from app.identity.platform.context import Context
-from app.kit.web.urls import WebUrl, origin, parse_url
+from app.kit.web.urls import WebUrl, origin_of, parse_url
 
 _MAX_DECODINGS: Final = 4
 _SEPARATOR: Final = re.compile("[&;]")  # older programs separate by semicolon
@@ -40,7 +40,7 @@ def is_allowed(context: Context, return_url: str) -> bool:
 def is_own(context: Context, address: str) -> bool:
     """Return whether the address is at one of the tenant's own hosts."""
     found = _read(address)
-    return found is not None and found.origin in set(map(origin, context.own_urls))
+    return found is not None and found.origin in set(map(origin_of, context.own_urls))
 
 
 def _read(address: str) -> WebUrl | None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from app.contract.tenants.settings import TenantSettings
 from app.identity.platform.context import Context
-from app.kit.web.urls import origin
+from app.kit.web.urls import origin_of
 
 _LOCAL = "localhost"
 
@@ -40,7 +40,7 @@ def origins(context: Context) -> list[str]:
     They have the form in which a browser names its page's origin in client data (decision 0329).
     """
     configured = [*context.own_urls, *context.tenant.settings.passkey_settings.related_origins]
-    return list(dict.fromkeys(origin(address) or address for address in configured))
+    return list(dict.fromkeys(origin_of(address) or address for address in configured))
 
 
 def rp_name(context: Context) -> str:

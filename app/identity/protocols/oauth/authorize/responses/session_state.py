@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from app.kit import randomness
-from app.kit.web.urls import origin as origin_of
+from app.kit.web.urls import origin_of
 
 
 def make(client_id: str, redirect_uri: str, browser_state: str) -> str | None:
