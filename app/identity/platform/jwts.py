@@ -39,7 +39,7 @@ class SignatureRefused(JwtNotAccepted):
 
 
 class TypeRefused(JwtNotAccepted):
-    """It is another kind of token, so that it must not stand in for this one (RFC 8725 section 3.11)."""
+    """It is another kind of token, and must not be accepted as this one (RFC 8725 section 3.11)."""
 
 
 @dataclass(frozen=True)

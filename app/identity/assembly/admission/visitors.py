@@ -1,4 +1,4 @@
-"""Admits the visit of a signed-in person to an operation: its session stands in for an access token (decision 0371)."""
+"""Admits the visit of a signed-in person to an operation: its session takes the place of an access token (decision 0371)."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ def check_code(
     lookup = _counted_lookup(context, uid, identifier)
     if not is_lock_solved and (lock := account_lookup.lock_of(context, lookup)):
         raise account_locks.error_of(context, lock)
-    _spend_daily_attempts(context, purpose, subject)
+    _count_daily_attempt(context, purpose, subject)
     stored = one_time_token_store.newest_code(context, purpose, uid, subject)
     if stored is None:
         if identifier is not None:  # the same statement as for an existing code, for the same duration
@@ -353,8 +353,8 @@ def _counted_lookup(context: Context, uid: str, identifier: TypedIdentifier | No
     return replace(lookup, holder=account_store.by_uid(context, uid) or lookup.holder)
 
 
-def _spend_daily_attempts(context: Context, purpose: Purpose, address: str) -> None:
-    """Spend from an address's daily attempts, across all its tokens: each new registration sends a new code."""
+def _count_daily_attempt(context: Context, purpose: Purpose, address: str) -> None:
+    """Count an attempt against the address's daily limit, across all its tokens: each new registration sends a new code."""
     limit = context.tenant.settings.limits.email_codes_tried_per_day
     if limit and purpose in (Purpose.EMAIL, Purpose.ADD_EMAIL):
         context.count_against("email_code", Rate(limit, _DAY), address)

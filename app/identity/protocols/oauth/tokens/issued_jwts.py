@@ -38,7 +38,7 @@ def read(context: Context, text: str, *, kinds: tuple[str, ...] = ("JWT",)) -> d
     """Verify the signature and return the claims; `exp` and `nbf` are not checked.
 
     Args:
-        kinds: the accepted `typ` values, so that one kind of token cannot stand in for another (RFC 8725 section 3.11).
+        kinds: the accepted `typ` values, so that one kind of token is not accepted as another (RFC 8725 section 3.11).
 
     Raises:
         InvalidJwt: the tenant did not issue it, or it is of another kind.
