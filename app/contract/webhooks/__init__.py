@@ -1,0 +1,1 @@
+"""Webhooks: a tenant’s systems that receive the events of its accounts."""
