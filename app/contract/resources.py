@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any, TypedDict, Unpack
@@ -17,7 +18,7 @@ from app.contract.configuration_model import ConfigurationModel
 from app.contract.error_profiles import MANAGE
 from app.contract.shared_responses import Deleted
 from app.contract.tenants.settings import TenantSettings
-from app.kit.operations.auth import Admission
+from app.kit.operations.auth import Admission, Auth
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import (
     Accept,
@@ -52,10 +53,13 @@ class ResourceOptions(TypedDict, total=False):
     """Options of a resource, as documented at `Resource`."""
 
     scope: str
+    auth: Auth
     error_profile: ErrorProfile
     also: tuple[str, ...]
     exists: type[ApiError]
     unknown: type[ApiError]
+    full: type[ApiError]
+    deleted: type[Wire]
     unset: type[ApiError]
     errors: tuple[type[ApiError], ...]
     actions: tuple[ResourceAction, ...]
@@ -112,11 +116,23 @@ def resource(
     **facts: Unpack[ResourceOptions],
 ) -> Resource:
     """Return a resource without declaring its operations."""
-    options: ResourceOptions = {"error_profile": MANAGE, **facts}
+    options: ResourceOptions = {"error_profile": MANAGE, "auth": MACHINE_TOKEN, "deleted": Deleted, **facts}
     if is_singleton and isinstance(options.get("backing"), InSettings):
         options["content"] = TenantSettings
     does = tuple(verb if isinstance(verb, VerbOptions) else VerbOptions(verb) for verb in verbs)
-    return Resource(area, kind, noun, model, path, does, deleted=Deleted, is_singleton=is_singleton, **options)
+    return Resource(area, kind, noun, model, path, does, is_singleton=is_singleton, **options)
+
+
+def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unpack[ResourceOptions]) -> Resource:
+    """Declare the operations of a resource at an older address too, with callers and errors of its own, on the same items.
+
+    Their names begin with `older_`. Actions and the configuration file are the resource's alone.
+    """
+    verbs = tuple(replace(item, name=f"older_{item.name or item.verb.name.lower()}") for item in current.verbs)
+    own: dict[str, Any] = {"actions": (), "file_key": "", "scope": "", **facts}
+    older = replace(current, path=path, model=model, verbs=verbs, **own)
+    BOUND.extend(bound(older))
+    return older
 
 
 @cache
@@ -146,7 +162,7 @@ def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOpe
         method, _, path = draft.at.partition(" ")
         declared: AnyOperation = Operation(
             draft.name, method, path, *draft.models, Host.API, resource.error_profile,
-            also=draft.also, errors=draft.errors, admission=Admission(MACHINE_TOKEN, scope=draft.scope),
+            also=draft.also, errors=draft.errors, admission=Admission(resource.auth, scope=draft.scope),
             body=BodyRules(
                 accepts=Accept.JSON if draft.has_body else Accept.JSON_OR_FORM,
                 takes_markup=resource.takes_markup and method in ("POST", "PUT"),

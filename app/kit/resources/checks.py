@@ -14,8 +14,10 @@ from app.kit.resources.resource import (
     ONCE,
     READ,
     REPLACE,
+    SEALED,
     UPDATE,
     InSettings,
+    InTable,
     Resource,
     ResourceError,
     ResourceMember,
@@ -45,6 +47,9 @@ def _problems(resource: Resource) -> Iterator[str]:
     for member in resource.members:
         yield from _of_field(member)
     yield from _twice(resource)
+    for member in resource.members:
+        if SEALED in member.roles and (len(member.path) > 1 or not isinstance(resource.backing, InTable)):
+            yield f"{member.request_name} is SEALED, which only the shared table stores, and no model within the item."
     if resource.max_items < 1:
         yield "`max_items` is at least 1."
     if resource.file_key and isinstance(resource.backing, InSettings):

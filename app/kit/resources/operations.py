@@ -174,7 +174,7 @@ def _errors(resource: Resource, options: VerbOptions) -> Iterator[type[ApiError]
     by_verb: dict[Verb, tuple[type[ApiError] | None, ...]] = {
         LIST: (options.unknown,),
         READ: (options.unknown or resource.unknown, resource.unset),
-        CREATE: (resource.exists,),
+        CREATE: (resource.exists, resource.full),
         UPDATE: (options.unknown or resource.unknown, resource.exists if resource.unique else None, _unset(resource)),
         REPLACE: (resource.exists,),
         DELETE: (options.unknown or resource.unknown,),

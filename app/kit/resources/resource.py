@@ -17,6 +17,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from app.kit.operations.auth import Auth
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import ErrorProfile
 from app.kit.operations.wire import Wire
@@ -56,17 +57,18 @@ class FieldRole(Enum):
     FIXED = "set when the item is created; later requests cannot change it"
     READ_ONLY = "only in responses"
     SECRET = "stored encrypted; masked in responses"
+    SEALED = "stored encrypted; readable in responses and configuration files"
     ONCE = "a generated secret; in the response that creates or renews it, masked afterwards"
     COMPUTED = "not stored; the hooks `on_input` and `on_output` read and compute it"
     CREATED_AT = "in responses: when the item was created"
     MODIFIED_AT = "in responses: when it was last changed"
 
 
-FIXED, READ_ONLY, SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
+FIXED, READ_ONLY, SECRET, SEALED, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
 NOT_IN_REQUESTS = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
 """Roles that requests cannot set."""
-NOT_STORED_IN_CLEAR = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
-"""Roles that are not stored in clear with the item's content."""
+NOT_CONTENT = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
+"""Roles that are no part of the item's content."""
 
 
 @dataclass(frozen=True)
@@ -230,9 +232,9 @@ class ResourceMember:
 
     @property
     def is_content(self) -> bool:
-        """Whether it is stored in clear beside the id."""
+        """Whether it is part of the content beside the id."""
         key = self.key
-        return not (self.roles & NOT_STORED_IN_CLEAR or (key and key.is_minted))
+        return not (self.roles & NOT_CONTENT or (key and key.is_minted))
 
 
 def mark_of(info: FieldInfo, kind: type[Mark]) -> Mark | None:
@@ -261,10 +263,12 @@ class Resource:
         kind: the items' kind in the shared table; plural, never changed.
         about: what the resource is, published with its operations.
         verbs: its operations.
+        auth: the credentials that admit to its operations; those with scopes need `scope`.
         deleted: the response of DELETE.
         also: further paths of the same operations.
         exists: an item with this id or these unique values exists.
         unknown: there is no such item.
+        full: there are `max_items` items; None: that of a malformed field.
         unset: a singleton was never set; None: it has its default.
         errors: further errors of every operation.
         content: the model of the stored content and of configuration files; derived from `model` if absent.
@@ -285,12 +289,14 @@ class Resource:
     path: str
     verbs: tuple[VerbOptions, ...]
     error_profile: ErrorProfile
+    auth: Auth
     deleted: type[Wire]
     is_singleton: bool = False
     scope: str = ""
     also: tuple[str, ...] = ()
     exists: type[ApiError] | None = None
     unknown: type[ApiError] | None = None
+    full: type[ApiError] | None = None
     unset: type[ApiError] | None = None
     errors: tuple[type[ApiError], ...] = ()
     actions: tuple[ResourceAction, ...] = ()

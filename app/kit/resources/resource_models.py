@@ -13,8 +13,8 @@ from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Nothing, Wire
 from app.kit.resources.resource import (
     FIXED,
+    NOT_CONTENT,
     NOT_IN_REQUESTS,
-    NOT_STORED_IN_CLEAR,
     READ_ONLY,
     SECRET,
     FieldRole,
@@ -141,7 +141,9 @@ def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] =
     fields: Fields = {}
     for name, info in model.model_fields.items():
         inner = inner_model(info.annotation)
-        is_empty = inner is not None and all(is_left_out(field) for field in inner.model_fields.values())
+        is_empty = inner is not None and all(
+            is_left_out(field) or not _is_stored(field) for field in inner.model_fields.values()
+        )
         if _is_stored(info) and not is_left_out(info) and not is_empty:
             annotation = _inner_content(info, is_left_out)
             default = _content_default(annotation, info.default)
@@ -200,7 +202,7 @@ def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -
 
 def _is_stored(info: FieldInfo) -> bool:
     key = mark_of(info, Key)
-    return mark_of(info, FieldRole) not in NOT_STORED_IN_CLEAR and not (key and key.is_minted)
+    return mark_of(info, FieldRole) not in NOT_CONTENT and not (key and key.is_minted)
 
 
 def _request(

@@ -53,17 +53,17 @@ def create(bound: BoundOperation, context: Context, req: Wire) -> Wire:
         return earlier
     provided = _read_input(context, bound, req)
     _prepare(context, bound, None, provided)
-    _lock(context)
+    lock_tenant(context)
     if (concurrent := idempotency.earlier_response(context, bound, req)) is not None:
         return concurrent
-    generated = _renewed(resource, [member.fields[0] for member in resource.members if ONCE in member.roles])
+    generated = _generated(resource, [member.fields[0] for member in resource.members if ONCE in member.roles])
     secrets = {**provided.secrets, **generated}
     item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=context.now, modified_at=context.now)
     writer = _writer(context, bound)
     writer.check(item)
     writer.refuse_taken(item)
     _refuse_too_many(bound, writer)
-    _write(writer, None, item)
+    write_item(writer, None, item)
     response = item_response(context, bound, item, tuple(generated))
     idempotency.keep_response(context, bound, req, response)
     return response
@@ -74,14 +74,14 @@ def update(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     item_input = _read_input(context, bound, req)
     if rules_of(bound.resource).before_lock is not None:
         _prepare(context, bound, _changeable(context, bound, item_input), item_input)
-    _lock(context)
+    lock_tenant(context)
     before = _changeable(context, bound, item_input)
     resource_errors.refuse_changed_identity(bound, context.raw, item_response(context, bound, before))
     after = _updated(context, bound, before, item_input)
     writer = _writer(context, bound)
     writer.check(after)
     writer.refuse_duplicate(after)
-    _write(writer, before, after)
+    write_item(writer, before, after)
     return item_response(context, bound, after)
 
 
@@ -89,7 +89,7 @@ def replace_all(bound: BoundOperation, context: Context, req: Any) -> Wire:
     """Replace all items by those of the body; items that it omits are removed."""
     resource, store, access = bound.resource, store_of(bound.resource), StoreAccess.of(context)
     provided = [_read_input(context, bound, element) for element in req.data]
-    _lock(context)
+    lock_tenant(context)
     items = [Item(_new_id(bound, element), element.content(), element.secrets) for element in provided]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
         raise bound.resource.exists or bound.bad("Data: each item once.")
@@ -101,14 +101,14 @@ def replace_all(bound: BoundOperation, context: Context, req: Any) -> Wire:
         before = stored.get(item.id)
         if before is not None:
             item = replace(before, content=item.content, secrets={**before.secrets, **item.secrets})  # noqa: PLW2901
-        _write(writer, before, item)
+        write_item(writer, before, item)
     return _listed(context, bound, store.items(access, resource))
 
 
 def delete(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
     provided = _identified(context, bound, req)
-    _lock(context)
+    lock_tenant(context)
     _writer(context, bound).remove(_stored(context, bound, provided))
     return bound.resource.deleted()
 
@@ -123,9 +123,9 @@ def act(bound: BoundOperation, context: Context, req: Wire) -> Wire:
         item = _changeable(context, bound, provided)
         context.work.release_connection()
         prepare(context, item)
-    _lock(context)
+    lock_tenant(context)
     before = _changeable(context, bound, provided)
-    renewed = _renewed(resource, action.renews)
+    renewed = _generated(resource, action.renews)
     after = replace(before, secrets={**before.secrets, **renewed})
     hook = rules_of(resource).actions.get(action.name)
     done = hook(context, after, req) if hook else None
@@ -133,7 +133,7 @@ def act(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     if after != before:
         writer = _writer(context, bound)
         writer.check(after)
-        _write(writer, before, after, action.name)
+        write_item(writer, before, after, action.name)
     return done if isinstance(done, Wire) else item_response(context, bound, after, tuple(renewed))
 
 
@@ -221,7 +221,7 @@ def _prepare(context: Context, bound: BoundOperation, before: Item | None, provi
     call(context, before, after)
 
 
-def _lock(context: Context) -> None:
+def lock_tenant(context: Context) -> None:
     """Lock the tenant, so that concurrent writes see each other's changes."""
     context.work.begin()
     if tenant_writes.lock(context.work) is None:
@@ -289,7 +289,8 @@ def _writer(context: Context, bound: BoundOperation) -> Writer:
     return Writer(context, bound.resource, bound.bad, resource_errors.taken(bound))
 
 
-def _write(writer: Writer, before: Item | None, after: Item, event: str = "changed") -> None:
+def write_item(writer: Writer, before: Item | None, after: Item, event: str = "changed") -> None:
+    """Write a checked item of a request, and what depends on it in other areas."""
     writer.write(before, after, event)
     if writer.rules.after_request is not None:
         writer.rules.after_request(writer.context, before, after)
@@ -298,13 +299,13 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
 def _refuse_too_many(bound: BoundOperation, writer: Writer) -> None:
     resource = bound.resource
     if writer.store.count(writer.access, resource) >= resource.max_items:
-        raise bound.bad(f"At most {resource.max_items} {resource.plural}.")
+        raise resource.full or bound.bad(f"At most {resource.max_items} {resource.plural}.")
 
 
 def _unique(resource: Resource, item: Item) -> str:
     return unique_key(resource, item) or "/".join(item.id)
 
 
-def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:
-    members = [resource.named(name) for name in names]
-    return {resource_values.secret_name(resource, member): randomness.token() for member in members}
+def _generated(resource: Resource, names: Sequence[str]) -> dict[str, str]:
+    members, generate = [resource.named(name) for name in names], rules_of(resource).generate
+    return {resource_values.secret_name(resource, member): generate() for member in members}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from urllib.parse import quote, unquote
 
 from pydantic_core import from_json, to_json
@@ -14,7 +14,7 @@ from app.identity.platform.encryption import Encryption
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess, unique_key
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.kit.resources.resource import InTable, Resource
+from app.kit.resources.resource import SEALED, InTable, Resource
 
 resources = tenant_table(
     "resources",
@@ -22,7 +22,7 @@ resources = tenant_table(
     Column("id", String(400), primary_key=True),  # parts of a composite id are percent-encoded, with / between
     Column("unique_key", String(64)),  # digest of the values that are unique within a kind
     Column("content", Json, nullable=False),
-    Column("sealed", LargeBinary),  # the secrets, as encrypted JSON
+    Column("sealed", LargeBinary),  # the secrets and what the declaration marks SEALED, as encrypted JSON
     Column("origin", Json, nullable=False),  # `by` api or file, and digests of the values in the file
     Column("created_at", Instant, nullable=False),
     Column("modified_at", Instant, nullable=False),
@@ -31,6 +31,8 @@ resources = tenant_table(
 
 
 T = resources.c
+_BESIDE_SECRETS: Final = ""
+"""The key in the encrypted JSON of what is no secret: no field has this name."""
 
 
 class SharedTable(Store):
@@ -118,16 +120,33 @@ def _kind(access: StoreAccess, resource: Resource) -> tuple[Any, ...]:
 
 def _values(access: StoreAccess, resource: Resource, item: Item) -> dict[str, Any]:
     associated_data = _associated_data(access.work.tenant_id, resource.kind, _joined(item.id))
-    sealed = access.encryption.encrypt(to_json(dict(item.secrets)), associated_data) if item.secrets else None
-    values = {"content": item.content, "sealed": sealed, "origin": dict(item.origin)}
+    content, sealed_content = _split(resource, item.content)
+    named, sealed_named = _split(resource, item.origin.get("named", {}))
+    secrets: dict[str, Any] = dict(item.secrets)
+    if sealed_content or sealed_named:
+        secrets[_BESIDE_SECRETS] = {"content": sealed_content, "named": sealed_named}
+    sealed = access.encryption.encrypt(to_json(secrets), associated_data) if secrets else None
+    origin = {**item.origin, "named": named} if sealed_named else dict(item.origin)
+    values = {"content": content, "sealed": sealed, "origin": origin}
     return {**values, "unique_key": unique_key(resource, item), "modified_at": item.modified_at or access.now}
+
+
+def _split(resource: Resource, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the values to store in clear and those of members marked SEALED, by key."""
+    keys = {member.path[0] for member in resource.members if SEALED in member.roles}
+    return {key: value for key, value in values.items() if key not in keys}, {
+        key: values[key] for key in keys & values.keys()
+    }
 
 
 def _item(access: StoreAccess, row: Any) -> Item:
     associated_data = _associated_data(access.work.tenant_id, row.kind, row.id)
     secrets = from_json(access.encryption.decrypt(row.sealed, associated_data)) if row.sealed is not None else {}
-    item_id = tuple(unquote(part) for part in row.id.split("/"))
-    return Item(item_id, dict(row.content), secrets, dict(row.origin), row.created_at, row.modified_at)
+    item_id, beside = tuple(unquote(part) for part in row.id.split("/")), secrets.pop(_BESIDE_SECRETS, {})
+    content, origin = {**row.content, **beside.get("content", {})}, dict(row.origin)
+    if beside.get("named"):
+        origin["named"] = {**origin["named"], **beside["named"]}
+    return Item(item_id, content, secrets, origin, row.created_at, row.modified_at)
 
 
 def _joined(item_id: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
 from app.identity.platform.resource_storage.items import Item, Store
+from app.kit import randomness
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource_values import ItemInput
 
@@ -39,6 +40,8 @@ class Rules:
     """Yields the powers that a program needs to write an item (decision 0315); called for the item before and after each change."""
     before_lock: OnChange | None = None
     """Calls other systems for a request, before the tenant is locked; the calls may take time."""
+    generate: Callable[[], str] = randomness.token
+    """Returns a new value of a field marked ONCE."""
     before_write: OnChange | None = None
     """Completes or refuses an item while the tenant is locked; writes nothing, because a dry run calls it too."""
     after_request: OnChange | None = None
