@@ -25,3 +25,4 @@ from app.contract.sign_in.errors import *
 from app.contract.storefronts.errors import *
 from app.contract.tenants.errors import *
 from app.contract.verification.errors import *
+from app.contract.webhooks.errors import *

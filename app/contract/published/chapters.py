@@ -271,6 +271,11 @@ CONFIGURATION: Final = ChapterGroup(
             "Message templates", "Replace the built-in texts of emails and text messages.", ("message_templates",)
         ),
         Chapter("Consent forms", "Write consent forms as drafts, publish new versions and disable them.", ("consent_forms",)),
+        Chapter(
+            "Webhooks",
+            "Send the events of accounts to your servers. Existing integrations subscribe at the older addresses.",
+            ("webhooks", "rest_hooks"),
+        ),
         Chapter("Themes and domains", "How the hosted pages look, and the domains that serve them.", ("themes", "custom_domains")),
         Chapter(
             "Storefronts",

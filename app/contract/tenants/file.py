@@ -33,8 +33,6 @@ from app.kit.resources.resource_models import file_model
 from app.kit.web.urls import parse_url
 
 RESERVED_TENANTS = frozenset({"api", "inbox", "shop", "www"})
-LATER = frozenset({"webhooks"})
-"""Keys of a tenant that are reserved for later versions."""
 BESIDE_SETTINGS = ("url_whitelist", "registration_form", "push", "duo", "connections")
 """Settings with a key of their own beside `settings`: long lists, and services with their secrets."""
 LATER_OF_ACCOUNTS = frozenset({"organizations"})

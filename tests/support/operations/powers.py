@@ -235,6 +235,9 @@ POWERFUL: tuple[Powerful, ...] = (
     _jwt_client("a number that is always verified", {"Metadata": {"phone_number_verified": "true"}}),
     Powerful("jwt_providers", "linked accounts", ALL, same(_GOOD_JWT), _GOOD_JWT, prepare=_link("jwt:partner")),
     Powerful(
+        "webhooks", "profiles", ("profile:read",), same(SAMPLES["webhooks"].item(1)), SAMPLES["webhooks"].change(1),
+    ),
+    Powerful(
         "saml_providers", "a domain", ALL, same({**_SAML, "Domain": "acme.example"}), {"Domain": "acme.example"},
         (same(_SAML), same({"Domain": "acme.example"}), {"Domain": None}),
     ),

@@ -44,6 +44,14 @@ def _hook(number: int) -> Body:
     }  # fmt: skip
 
 
+def _webhook(number: int) -> Body:
+    bearer = {"AuthType": "Bearer", "BearerToken": {"Token": "token-of-the-target"}}
+    return {
+        "Event": "Login", "TargetUrl": f"https://hooks{number}.example/in", "Name": "Shop", "Headers": {"X-Team": "shop"},
+        "QueryParams": {"source": "gatehouse"}, "Authentication": bearer,
+    }  # fmt: skip
+
+
 def _element(name: str, display: str, *, custom: bool = False, **more: Any) -> Body:
     plain = {
         "type": "string",
@@ -338,6 +346,12 @@ SAMPLES: dict[str, ResourceSample] = {
         change=lambda number: {"Name": f"n{number}", "Template": "Good day"},
         key={"templateType": "SmsTemplateType", "Name": "Name"},
         malformed=({"SmsTemplateType": "welcome", "Name": "x", "Template": "#Nothing#"}, "Template"),
+    ),
+    "webhooks": ResourceSample(
+        item=_webhook,
+        change=lambda number: {"Name": f"Warehouse {number}", "Headers": {"X-Team": "warehouse"}},
+        key={"webhookId": "Id"},
+        malformed=({**_webhook(1), "TargetUrl": "http://hooks.example/in"}, "TargetUrl"),
     ),
     "sample_hooks": ResourceSample(
         item=_hook,

@@ -59,13 +59,6 @@ def test_paths_of_the_service_are_no_application_names(name: str) -> None:
     assert len(problems(f"{ACME}    applications: [{{name: {name}, redirect_uris: ['https://a.example/']}}]")) == 1
 
 
-@pytest.mark.parametrize("key", ["webhooks"])
-def test_key_of_a_later_version_is_refused_with_this_text(key: str) -> None:
-    assert problems(f"{ACME}    {key}: []") == [
-        f"f.yaml:3: tenants[0].{key}: isn't supported by this version yet; remove it"
-    ]
-
-
 @pytest.mark.parametrize("entry", ["passkeys: false", "legacy_native_login: true"])
 def test_setting_of_a_later_release_is_read(entry: str) -> None:
     assert read(f"{ACME}    settings: {{{entry}}}".encode(), "f.yaml", Path()).tenants[0].settings

@@ -14,7 +14,6 @@ from app.contract.registration.form import TERMS
 from app.contract.resources import file_resources
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import (
-    LATER,
     LATER_OF_ACCOUNTS,
     ConfigurationFile,
     TenantFile,
@@ -97,7 +96,6 @@ def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] |
 def _without_later(document: YamlDocument) -> Any:
     """Refuse keys of the format that this version does not support yet, with their own message."""
     for path, tenant in _parts(document.value, "tenants", ()):
-        _drop_later(document, tenant, LATER, path)
         for inner, account in _parts(tenant, "accounts", path):
             _drop_later(document, account, LATER_OF_ACCOUNTS, inner)
     return {} if document.value is None else document.value
