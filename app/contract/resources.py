@@ -128,7 +128,11 @@ def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unp
 
     Their names begin with `older_`. Actions and the configuration file are the resource's alone.
     """
-    verbs = tuple(replace(item, name=f"older_{item.name or item.verb.name.lower()}") for item in current.verbs)
+    verbs = tuple(
+        replace(options, name=f"older_{draft.name.rpartition('.')[2]}", summary=f"{draft.summary} (older address)")
+        for draft in drafts(current)
+        if (options := draft.verb_options) is not None
+    )
     own: dict[str, Any] = {"actions": (), "file_key": "", "scope": "", **facts}
     older = replace(current, path=path, model=model, verbs=verbs, **own)
     BOUND.extend(bound(older))

@@ -60,14 +60,20 @@ _Map = Annotated[dict[str, str], SEALED]
 class WebhookBasicAuth(Wire):
     """The user name and password of HTTP Basic authentication (RFC 7617)."""
 
-    username: Annotated[str | None, Field(max_length=200)] = Field(default=None, description="The user name.")
-    password: Annotated[str | None, SECRET, Field(max_length=500)] = Field(default=None, description="The password.")
+    username: Annotated[str | None, Field(max_length=200)] = Field(
+        default=None, description="The user name.", examples=["gatehouse"]
+    )
+    password: Annotated[str | None, SECRET, Field(max_length=500)] = Field(
+        default=None, description="The password.", examples=["the password at the target"]
+    )
 
 
 class WebhookBearerToken(Wire):
     """The token of bearer authentication (RFC 6750)."""
 
-    token: Annotated[str | None, SECRET, Field(max_length=4_000)] = Field(default=None, description="The token.")
+    token: Annotated[str | None, SECRET, Field(max_length=4_000)] = Field(
+        default=None, description="The token.", examples=["the token of the target"]
+    )
 
 
 class WebhookAuthentication(Wire):

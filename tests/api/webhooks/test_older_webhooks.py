@@ -1,0 +1,115 @@
+"""The older address of webhooks: the same webhooks with the API secret, and errors of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.contract.webhooks.events import EVENTS
+from app.contract.webhooks.webhook_operations import OLDER_WEBHOOKS, WEBHOOKS
+from tests.support.operations.resources import at_most
+from tests.support.tenants.tenant_server import TenantServer, answered, refused
+from tests.support.tenants.webhooks import TARGET, Body, Webhooks
+
+MALFORMED = (400, 908)
+FULL, UNKNOWN_EVENT, WRONG_URL, TAKEN, UNKNOWN = (403, 1085), (403, 1086), (403, 1087), (403, 1110), (403, 1112)
+BODY: Body = {"Event": "login", "TargetUrl": TARGET, "Name": "Shop", "Headers": {"X-Team": "shop"}}
+
+
+@pytest.fixture
+def hooks(acme: TenantServer) -> Webhooks:
+    return Webhooks(acme)
+
+
+@pytest.mark.both_databases
+def test_both_addresses_have_the_same_webhooks(hooks: Webhooks) -> None:
+    made = answered(hooks.older("POST", "", BODY))
+    assert (made["Event"], made["TargetUrl"], made["Headers"]) == ("Login", TARGET, {"X-Team": "shop"})
+    assert made["SigningSecret"].startswith("whsec_")
+    masked, path = {**made, "SigningSecret": "********"}, f"/{made['Id']}"
+    for ask in (hooks.ask, hooks.older):
+        assert answered(ask("GET")) == {"Data": [masked]}
+        assert answered(ask("GET", path)) == masked
+    changed = answered(hooks.older("PUT", path, {"Name": "Warehouse"}))
+    assert answered(hooks.ask("GET", path)) == changed
+    assert (changed["Name"], changed["Headers"]) == ("Warehouse", {})
+    assert answered(hooks.older("DELETE", path)) == {"isdeleted": True}
+    assert hooks.listed() == []
+
+
+def test_events_are_listed_at_the_older_address(hooks: Webhooks) -> None:
+    assert answered(hooks.older("GET", "/events")) == {"Data": list(EVENTS)}
+
+
+@pytest.mark.parametrize("event", ["Logins", "", "ping"])
+def test_unknown_event_has_its_own_error(hooks: Webhooks, event: str) -> None:
+    assert refused(hooks.older("POST", "", {**BODY, "Event": event})) == UNKNOWN_EVENT
+
+
+@pytest.mark.parametrize(
+    "target", ["http://hooks.example/", "x", "", "https://a:b@hooks.example/", f"https://a.example/{'a' * 2_048}"]
+)
+def test_wrong_target_has_its_own_error(hooks: Webhooks, target: str) -> None:
+    assert refused(hooks.older("POST", "", {**BODY, "TargetUrl": target})) == WRONG_URL
+
+
+@pytest.mark.both_databases
+def test_duplicate_of_a_newer_webhook_has_its_own_error(hooks: Webhooks) -> None:
+    hooks.created()
+    assert refused(hooks.older("POST", "", BODY)) == TAKEN
+
+
+def test_limit_is_that_of_all_webhooks_with_its_own_error(hooks: Webhooks) -> None:
+    assert OLDER_WEBHOOKS.max_items == WEBHOOKS.max_items
+    with at_most(OLDER_WEBHOOKS, 1):
+        hooks.created()
+        assert refused(hooks.older("POST", "", {**BODY, "Event": "Register"})) == FULL
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+@pytest.mark.parametrize("webhook_id", ["00000000-0000-0000-0000-000000000000", "a%20b"])
+def test_unknown_id_has_its_own_error(hooks: Webhooks, method: str, webhook_id: str) -> None:
+    body = {"Name": "n"} if method == "PUT" else None
+    assert refused(hooks.older(method, f"/{webhook_id}", body)) == UNKNOWN
+
+
+def test_other_malformed_members_are_named(hooks: Webhooks, subtests: pytest.Subtests) -> None:
+    members: tuple[tuple[str, Any], ...] = (
+        ("Headers", {"Host": "x"}), ("QueryParams", {"a\n": "x"}), ("Name", "n" * 101), ("Authentication", {"AuthType": "Bearer"}),
+    )  # fmt: skip
+    for member, value in members:
+        with subtests.test(member):
+            answer = hooks.older("POST", "", {**BODY, member: value})
+            assert refused(answer) == MALFORMED
+            assert member in answer.get_json()["Description"]
+    assert refused(hooks.older("POST", "", {"Event": "Login"})) == MALFORMED
+
+
+def test_older_address_needs_the_api_secret(hooks: Webhooks) -> None:
+    made = answered(hooks.older("POST", "", BODY))
+    for method, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("GET", f"/{made['Id']}"),
+        ("DELETE", f"/{made['Id']}"),
+        ("GET", "/events"),
+    ):
+        body = BODY if method == "POST" else None
+        assert hooks.tenant.send(method, f"/v2/manage/webhook{path}", body, with_secret=False).status_code in (
+            400,
+            401,
+            403,
+        )
+        assert hooks.tenant.send(method, f"/v2/manage/webhook{path}", body, bearer=hooks.token).status_code in (
+            400,
+            401,
+            403,
+        )
+        assert hooks.tenant.send(method, f"/v2/manage/webhooks{path}", body).status_code in (401, 403)
+
+
+def test_foreign_webhook_is_not_subscribed(hooks: Webhooks, globex: TenantServer) -> None:
+    made = hooks.created()
+    assert refused(Webhooks(globex).older("DELETE", f"/{made['Id']}")) == UNKNOWN
+    assert answered(Webhooks(globex).older("GET")) == {"Data": []}
