@@ -138,7 +138,7 @@ def test_fifty_first_webhook_is_refused(new_tenant_server: NewTenantServer) -> N
 
 @pytest.mark.both_databases
 def test_added_values_are_encrypted_and_readable(hooks: Webhooks) -> None:
-    values = {"Headers": {"X-Key": "header-value"}, "QueryParams": {"key": "query-value"}}
+    values: dict[str, Any] = {"Headers": {"X-Key": "header-value"}, "QueryParams": {"key": "query-value"}}
     made = hooks.created(**values, Authentication=BASIC)
     assert {name: made[name] for name in values} == values
     assert made["Authentication"] == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from app.contract.resources import Verbs, bound, resource, singleton
 from app.kit.operations.errors import ApiError
@@ -19,8 +20,10 @@ from app.kit.resources.resource import (
     READ,
     READ_ONLY,
     REPLACE,
+    SEALED,
     SECRET,
     UPDATE,
+    InOwnStore,
     InSettings,
     Key,
     ResourceAction,
@@ -66,6 +69,20 @@ class SecretNumber(Wire):
     pin: Annotated[int, ONCE] = 0
 
 
+class SealedHeaders(Wire):
+    item_id: Annotated[str, Key("itemId")]
+    headers: Annotated[dict[str, str], SEALED] = Field(default_factory=dict)
+
+
+class HeadersWithin(Wire):
+    headers: Annotated[str, SEALED] = ""
+
+
+class SealedWithin(Wire):
+    item_id: Annotated[str, Key("itemId")]
+    inner: HeadersWithin
+
+
 class OneKeyTwice(Wire):
     item_id: Annotated[str, Key("itemId")]
     first: str
@@ -96,6 +113,13 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (TwoRoles, ALL, BOTH, "Name is FIXED and READ_ONLY; one of them"),
         (FixedKey, ALL, BOTH, "ItemId is part of the id, so it cannot be FIXED"),
         (SecretNumber, ALL, BOTH, "a secret is text; Pin is not"),
+        (
+            SealedHeaders,
+            ALL,
+            {**BOTH, "backing": InOwnStore()},
+            "Headers is SEALED, which only the shared table stores",
+        ),
+        (SealedWithin, ALL, BOTH, "Inner.Headers is SEALED"),
         (OneKeyTwice, ALL, BOTH, "Second and First are kept under one key"),
         (Deep, ALL, BOTH, "First is kept at 'a.b': declare the model"),
         (OutsideSettings, ALL, BOTH, "First is no part of a singleton; take SettingsKey from it"),

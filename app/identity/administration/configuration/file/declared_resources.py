@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.yaml_document import KeyPath, YamlDocument
 from app.identity.administration.resource_operations.resource_registry import rules_of
+from app.identity.platform.resource_storage.items import Item, unique_key
 from app.kit.resources.resource import Resource
 
 
@@ -20,6 +21,7 @@ def problems(
         for at, tenant in enumerate(tenants):
             seen: dict[tuple[str, ...], KeyPath] = {}
             values: dict[tuple[str, str], KeyPath] = {}
+            alike: dict[str | None, KeyPath] = {}
             for path, item in listed(resource, tenant, ("tenants", at)):
                 yield from wrong(resource, item, path, getattr(tenant, "settings", None))
                 item_id = id_of(resource, item)
@@ -28,6 +30,12 @@ def problems(
                     of = f" for {item_id[0]}" if len(item_id) > 1 else ""
                     line = document.line_of(first)
                     yield (*path, _last_key(resource)), f"is listed twice{of}; see line {line}"
+                unique = unique_key(resource, Item((), item.model_dump(mode="json")))
+                if unique is not None and first == path and (first := alike.setdefault(unique, path)) != path:
+                    yield (
+                        (*path, resource.named(resource.unique[-1]).path[-1]),
+                        f"is listed twice; see line {document.line_of(first)}",
+                    )
                 for value in distinct_values(resource, item):
                     if (first := values.setdefault(value, path)) != path:
                         yield (*path, value[0]), f"is already used; see line {document.line_of(first)}"
