@@ -67,6 +67,9 @@ MANAGE = ErrorProfile(
 SAML = replace(MANAGE, name="saml", bad_put_body=errors.BadPutBody, empty_put_body=errors.BadPutBody)
 """The SAML clients and providers: a PUT without a setting is 1079 as well."""
 
+OLDER_MANAGE = replace(MAIN, name="older_manage", refuses_unknown_members=True)
+"""The older address of a resource: with the errors of the API secret, as its clients know them."""
+
 _OF_SERVERS = tuple(item for item in MAIN.by_scheme if item[0] is not AuthScheme.ACCESS_TOKEN)
 
 

@@ -133,7 +133,7 @@ def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unp
         for draft in drafts(current)
         if (options := draft.verb_options) is not None
     )
-    own: dict[str, Any] = {"actions": (), "file_key": "", "scope": "", **facts}
+    own: dict[str, Any] = {"actions": (), "file_key": "", **facts}
     older = replace(current, path=path, model=model, verbs=verbs, **own)
     BOUND.extend(bound(older))
     return older

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from app.contract import errors
 from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import operation
-from app.contract.error_profiles import MAIN, MANAGE
+from app.contract.error_profiles import MANAGE, OLDER_MANAGE
 from app.contract.resources import collection, older_spelling
 from app.contract.webhooks.events import EVENTS, event_named
 from app.contract.webhooks.targets import comparable
@@ -170,6 +170,7 @@ class WebhookEvents(Wire):
 
 
 _VERBS = (LIST, CREATE, READ, UPDATE, DELETE)
+_SERVERS = API_KEY & API_SECRET | MACHINE_TOKEN
 _PATH, _OLDER_PATH = "/v2/manage/webhooks", "/v2/manage/webhook"
 
 list_events = operation(
@@ -179,7 +180,8 @@ list_events = operation(
     description="Returns the names of the events that a webhook can get.",
 )  # fmt: skip
 older_list_events = operation(
-    "webhooks.older_list_events", f"GET {_OLDER_PATH}/events", Nothing, WebhookEvents, auth=API_KEY & API_SECRET,
+    "webhooks.older_list_events", f"GET {_OLDER_PATH}/events", Nothing, WebhookEvents, auth=_SERVERS, scope="webhook:read",
+    error_profile=OLDER_MANAGE,
     summary="List events (older address)",
     description=f"Returns the same as `GET {_PATH}/events`.",
 )  # fmt: skip
@@ -200,7 +202,7 @@ WEBHOOKS = collection(
     ),
 )  # fmt: skip
 OLDER_WEBHOOKS = older_spelling(
-    WEBHOOKS, _OLDER_PATH, OlderWebhook, auth=API_KEY & API_SECRET, error_profile=MAIN, deleted=OlderWebhookDeleted,
-    about=f"This is the older address of `{_PATH}`, for existing clients: the same webhooks, with the API secret.",
+    WEBHOOKS, _OLDER_PATH, OlderWebhook, auth=_SERVERS, error_profile=OLDER_MANAGE, deleted=OlderWebhookDeleted,
+    about=f"This is the older address of `{_PATH}`, for existing clients: the same webhooks, also with the API secret.",
     exists=errors.WebhookUrlTaken, unknown=errors.WebhookNotSubscribed, full=errors.TooManyWebhooks,
 )  # fmt: skip

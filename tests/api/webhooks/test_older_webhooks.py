@@ -9,8 +9,9 @@ import pytest
 from app.contract.webhooks.events import EVENTS
 from app.contract.webhooks.webhook_operations import OLDER_WEBHOOKS, WEBHOOKS
 from tests.support.operations.resources import at_most
+from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
-from tests.support.tenants.webhooks import TARGET, Body, Webhooks
+from tests.support.tenants.webhooks import NEWER, OLDER, TARGET, Body, Webhooks
 
 MALFORMED = (400, 908)
 FULL, UNKNOWN_EVENT, WRONG_URL, TAKEN, UNKNOWN = (403, 1085), (403, 1086), (403, 1087), (403, 1110), (403, 1112)
@@ -28,9 +29,9 @@ def test_both_addresses_have_the_same_webhooks(hooks: Webhooks) -> None:
     assert (made["Event"], made["TargetUrl"], made["Headers"]) == ("Login", TARGET, {"X-Team": "shop"})
     assert made["SigningSecret"].startswith("whsec_")
     masked, path = {**made, "SigningSecret": "********"}, f"/{made['Id']}"
-    for ask in (hooks.ask, hooks.older):
-        assert answered(ask("GET")) == {"Data": [masked]}
-        assert answered(ask("GET", path)) == masked
+    for sent in (hooks.ask, hooks.older):
+        assert answered(sent("GET")) == {"Data": [masked]}
+        assert answered(sent("GET", path)) == masked
     changed = answered(hooks.older("PUT", path, {"Name": "Warehouse"}))
     assert answered(hooks.ask("GET", path)) == changed
     assert (changed["Name"], changed["Headers"]) == ("Warehouse", {})
@@ -86,27 +87,22 @@ def test_other_malformed_members_are_named(hooks: Webhooks, subtests: pytest.Sub
     assert refused(hooks.older("POST", "", {"Event": "Login"})) == MALFORMED
 
 
-def test_older_address_needs_the_api_secret(hooks: Webhooks) -> None:
+def test_older_address_admits_machines_with_the_same_powers(hooks: Webhooks) -> None:
+    without = machine(hooks.tenant, "webhook:create", "webhook:read", "webhook:delete")
+    assert refused(ask(hooks.tenant, without, "POST", OLDER, BODY)) == (403, 6002)
+    made = answered(ask(hooks.tenant, hooks.token, "POST", OLDER, BODY))
+    assert [item["Id"] for item in answered(ask(hooks.tenant, without, "GET", OLDER))["Data"]] == [made["Id"]]
+    assert refused(ask(hooks.tenant, without, "DELETE", f"{OLDER}/{made['Id']}")) == (403, 6002)
+
+
+def test_api_key_alone_is_refused(hooks: Webhooks, subtests: pytest.Subtests) -> None:
     made = answered(hooks.older("POST", "", BODY))
-    for method, path in (
-        ("GET", ""),
-        ("POST", ""),
-        ("GET", f"/{made['Id']}"),
-        ("DELETE", f"/{made['Id']}"),
-        ("GET", "/events"),
-    ):
+    for method, path in (("GET", ""), ("POST", ""), ("DELETE", f"/{made['Id']}"), ("GET", "/events")):
         body = BODY if method == "POST" else None
-        assert hooks.tenant.send(method, f"/v2/manage/webhook{path}", body, with_secret=False).status_code in (
-            400,
-            401,
-            403,
-        )
-        assert hooks.tenant.send(method, f"/v2/manage/webhook{path}", body, bearer=hooks.token).status_code in (
-            400,
-            401,
-            403,
-        )
-        assert hooks.tenant.send(method, f"/v2/manage/webhooks{path}", body).status_code in (401, 403)
+        with subtests.test(f"{method} {path}"):
+            assert refused(hooks.tenant.send(method, f"{OLDER}{path}", body, with_secret=False)) == (400, 923)
+            assert refused(hooks.tenant.send(method, f"{NEWER}{path}", body)) == (403, 6002)
+    assert len(hooks.listed()) == 1
 
 
 def test_foreign_webhook_is_not_subscribed(hooks: Webhooks, globex: TenantServer) -> None:

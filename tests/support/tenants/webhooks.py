@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered
 
-WEBHOOKS, OLDER_WEBHOOKS, REST_HOOKS = "/v2/manage/webhooks", "/v2/manage/webhook", "/api/v2/webhook"
+NEWER, OLDER, REST_HOOKS = "/v2/manage/webhooks", "/v2/manage/webhook", "/api/v2/webhook"
 SCOPES = ("webhook:read", "webhook:create", "webhook:update", "webhook:delete", "profile:read")
 TARGET = "https://hooks.example/in"
 Body = dict[str, Any]
@@ -29,11 +29,11 @@ class Webhooks:
 
     def ask(self, method: str, path: str = "", body: Any = None, **query: Any) -> TestResponse:
         """Ask an operation below the address of webhooks, with a machine token."""
-        return ask(self.tenant, self.token, method, f"{WEBHOOKS}{path}", body, **query)
+        return ask(self.tenant, self.token, method, f"{NEWER}{path}", body, **query)
 
     def older(self, method: str, path: str = "", body: Any = None, **query: Any) -> TestResponse:
         """Ask an operation below the older address, with the API secret."""
-        return self.tenant.send(method, f"{OLDER_WEBHOOKS}{path}", body, **query)
+        return self.tenant.send(method, f"{OLDER}{path}", body, **query)
 
     def rest(self, method: str, path: str = "", body: Any = None, **query: Any) -> TestResponse:
         """Ask an operation of REST hooks."""
