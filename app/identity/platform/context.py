@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from app.contract import errors
+from app.contract.shared_parameters import WebhookSuppression
 from app.contract.visitor_claims import VisitorClaims
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.outbox.outbox import NullOutbox, Outbox
@@ -134,6 +135,12 @@ class Context:
             self.work.commit()
 
     @cached_attribute
+    def suppresses_webhooks(self) -> bool:
+        """Whether no webhook receives the events of this request: its caller said so (`prevent_webhook`), now or when it began."""
+        request = self.raw.request
+        return isinstance(request, WebhookSuppression) and request.suppress_webhook
+
+    @cached_attribute
     def schemes(self) -> frozenset[BaseAuthScheme]:
         """Every credential that the operation takes."""
         return self.operation.admission.auth.schemes() if self.operation is not None else frozenset()
@@ -251,6 +258,10 @@ class Context:
     def without_sending(self) -> Context:
         """Return a copy whose outbox sends nothing but takes as long, so that the response time does not tell whether mail was sent."""
         return self._with(outbox=NullOutbox(self.work, self.services.clock, self.services.encryption))
+
+    def without_webhooks(self) -> Context:
+        """Return a copy whose events reach no webhook, for what an earlier request with `prevent_webhook` began."""
+        return self._with(suppresses_webhooks=True)
 
     def within(self, work: UnitOfWork) -> Context:
         """Return a copy that reads, writes and sends in another unit of work; its audit entries stay in this one's."""

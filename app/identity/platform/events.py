@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from app.contract.webhooks.events import EventName
 from app.identity.platform.context import Context
 
 
 class Subject(Protocol):
-    """The account that an event is about."""
+    """The account that an event is about: a `directory.accounts.account.Account`, which this package cannot name."""
 
     @property
     def uid(self) -> str: ...
 
 
-def emit(context: Context, name: str, account: Subject, silent: bool, **facts: Any) -> None:
-    """Record an event of the interface, for example `Register` or `UpdateProfile`.
+def emit(context: Context, name: EventName, account: Subject, **facts: Any) -> None:
+    """Record an event of the interface, once per cause, in the transaction of the change.
 
-    `silent` is the caller's `prevent_webhook`: the event is audited but not sent to webhooks. `facts` are those of
-    `AuditLog.record`.
+    An event of a context that `suppresses_webhooks` is audited but not sent to webhooks.
+
+    Args:
+        account: the account as the change left it, with all its columns: webhooks show its profile. A deleted one as it was last.
+        facts: those of `AuditLog.record`.
     """
-    context.audit.record(f"event.{name}", uid=account.uid, silent=silent, **facts)
+    context.audit.record(f"event.{name}", uid=account.uid, silent=context.suppresses_webhooks, **facts)

@@ -18,18 +18,14 @@ def give(context: Context, req: consent_operations.SubmitOwnConsents) -> Profile
     account = accounts.current(context)
     consent_forms.require_enabled(context)
     answers = consent_forms.parse(context.tenant.settings, req)
-    return Profile.of(
-        profile_document.profile_of(
-            consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
-        )
-    )
+    return Profile.of(profile_document.profile_of(consent_forms.submit(context, account, answers)))
 
 
 @consent_operations.change.implements
 def change(context: Context, req: consent_operations.UpdateOwnConsents) -> consent_operations.ConsentProfile:
     account = accounts.current(context)
     consent_forms.require_enabled(context)
-    after = consent_forms.change(context, account, req.consents, suppress_webhook=req.suppress_webhook)
+    after = consent_forms.change(context, account, req.consents)
     return profile_of(after) or consent_operations.ConsentProfile(accepted_consent_versions=[], consents=[])
 
 

@@ -34,9 +34,7 @@ def _add(
     context: Context, req: custom_object_operations.CreateOwnRecord | custom_object_operations.CreateCustomRecord
 ) -> custom_object_operations.Record:
     account, kind = _account(context, req), custom_objects.find_object(context, req)
-    return _view(
-        custom_objects.add(context, account, kind, _content(context, req), suppress_webhook=req.suppress_webhook)
-    )
+    return _view(custom_objects.add(context, account, kind, _content(context, req)))
 
 
 def read_all(
@@ -75,7 +73,6 @@ def change(
         req.object_record_id,
         content,
         how=req.update_type,
-        suppress_webhook=req.suppress_webhook,
     )
     return _view(changed)
 
@@ -88,7 +85,7 @@ def remove(
     context: Context, req: custom_object_operations.DeleteOwnRecord | custom_object_operations.DeleteCustomRecord
 ) -> Deleted:
     account, kind = _account(context, req), custom_objects.find_object(context, req)
-    custom_objects.remove(context, account, kind, req.object_record_id, suppress_webhook=req.suppress_webhook)
+    custom_objects.remove(context, account, kind, req.object_record_id)
     return Deleted()
 
 

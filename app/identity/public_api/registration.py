@@ -169,7 +169,6 @@ def _options_for(context: Context, req: registration_operations.RegistrationMode
         accepts_terms=req.accept_privacy_policy,
         consents=req.consents,
         sends_mail=not req.has_option(PREVENT_EMAIL),
-        suppress_webhook=req.suppress_webhook,
         hides_taken=context.tenant.settings.hide_unknown_accounts,
         invited_email=invited.email_key if invited is not None else "",
     )
@@ -202,7 +201,7 @@ def _respond(
         raise errors.TwoFactorOn(commit_on_raise=True)
     unmet = required_actions.first_unmet(context, result.account, required_actions.POLICY)
     if unmet is not None:
-        authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
+        authentication = Authentication(methods)
         raise unmet.refusal(context, result.account, authentication)
     # accepting an invitation made it a member after it was read
     account = result.account if invited is None else replace(result.account, has_organizations=True)

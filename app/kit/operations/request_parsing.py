@@ -53,6 +53,7 @@ class RawRequest:
     is_repeated: bool = False  # a retry after the store aborted the transaction
     claimed: set[str] = field(default_factory=set)  # single-use values that this request took, also before a retry
     response_headers: dict[str, str] = field(default_factory=dict)  # added to the response, a refusal included
+    request: Wire | None = None  # as the operation read it; None before that
 
     @cached_attribute
     def query_pairs(self) -> list[tuple[str, str]]:
@@ -229,9 +230,10 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
         _refuse_unknown_members(operation, body)
     try:
         request: Wire = model.model_validate(values)
-        return request
     except ValidationError as problem:
         raise _refusal(operation, problem) from None
+    raw.request = request
+    return request
 
 
 def _refuse_unknown_members(operation: AnyOperation, body: dict[str, Any]) -> None:

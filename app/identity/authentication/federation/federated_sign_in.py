@@ -142,10 +142,10 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     return identity, replace(connection, trusts_email=trusts_email)
 
 
-def link(context: Context, account: Account, identity: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
+def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
     """Link an identity, as `linked_identities.link` does, and notify the account, unless this identity registered it."""
     before = {linked.key for linked in linked_identities.of(account)}
-    changed = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
+    changed = linked_identities.link(context, account, identity)
     key = (identity.provider, identity.subject)
     is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == identity.provider
     if key not in before and not is_first:
@@ -153,11 +153,9 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
     return changed
 
 
-def unlink(context: Context, account: Account, identity: Identity, *, suppress_webhook: bool = False) -> Account:
+def unlink(context: Context, account: Account, identity: Identity) -> Account:
     """Unlink an identity, as `linked_identities.unlink` does, and notify the account (decision 0061)."""
-    changed = linked_identities.unlink(
-        context, account, identity.provider, identity.subject, suppress_webhook=suppress_webhook
-    )
+    changed = linked_identities.unlink(context, account, identity.provider, identity.subject)
     _notify(context, MailKind.IDENTITY_UNLINKED, changed, identity.provider)
     return changed
 

@@ -13,9 +13,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 
-def remove(
-    context: Context, account: Account, provider: str, subject: str, *, suppress_webhook: bool = False
-) -> Account:
+def remove(context: Context, account: Account, provider: str, subject: str) -> Account:
     """Unlink an identity; return the changed account.
 
     Raises IdentityElsewhere, and LastSignInMethod where no other sign-in method remains, also under concurrent removals.
@@ -26,12 +24,12 @@ def remove(
         raise errors.IdentityElsewhere
     if is_last_sign_in_method(context, fresh, stored):
         raise errors.LastSignInMethod
-    return take_away(context, fresh, stored, suppress_webhook=suppress_webhook)
+    return take_away(context, fresh, stored)
 
 
-def take_away(context: Context, fresh: Account, item: Identity, *, suppress_webhook: bool = False) -> Account:
+def take_away(context: Context, fresh: Account, item: Identity) -> Account:
     """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
-    after = federated_sign_in.unlink(context, fresh, item, suppress_webhook=suppress_webhook)
+    after = federated_sign_in.unlink(context, fresh, item)
     continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 

@@ -37,7 +37,6 @@ class SendOptions:
     interaction_id: str | None = None  # the interaction that the link continues
     registers: bool = False  # whether redemption registers a new account
     name: str = ""  # of a new account
-    suppress_webhook: bool = False
 
     @property
     def facts(self) -> OneTimeTokenFacts:

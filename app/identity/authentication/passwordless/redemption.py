@@ -53,7 +53,6 @@ def redeem_code(
     code: str,
     solution: LockSolution,
     *,
-    suppress_webhook: bool,
     template: str | None,
 ) -> Account:
     """Return the account of a right code, which is used up. Where no message was sent, every code is wrong, at the same cost.
@@ -67,7 +66,7 @@ def redeem_code(
         context, Purpose.SIGN_IN, uid, code, subject=subject, errors=errors, is_lock_solved=is_lock_solved,
         identifier=lookup.identifier if lookup.is_hidden else None,
     )  # fmt: skip
-    return redeem(context, token, errors.closed, suppress_webhook=suppress_webhook, template=template)
+    return redeem(context, token, errors.closed, template=template)
 
 
 def redeem(
@@ -75,7 +74,6 @@ def redeem(
     token: OneTimeToken,
     closed_error: type[ApiError],
     *,
-    suppress_webhook: bool = False,
     template: str | None = None,
     identity: ProviderIdentity | None = None,
     links_identity: bool = False,
@@ -110,14 +108,13 @@ def redeem(
                 email=email,
                 phone=phone,
                 name=name,
-                suppress_webhook=suppress_webhook,
                 template=template,
                 identity=identity,
                 links_identity=links_identity,
             )
     if email:
-        return _verify_email(context, account, email, suppress_webhook, template or token.facts.get("welcome"))
-    return _verify_phone(context, account, phone, suppress_webhook)
+        return _verify_email(context, account, email, template or token.facts.get("welcome"))
+    return _verify_phone(context, account, phone)
 
 
 def register(
@@ -126,7 +123,6 @@ def register(
     email: str = "",
     phone: str = "",
     name: str = "",
-    suppress_webhook: bool = False,
     template: str | None = None,
     identity: ProviderIdentity | None = None,
     links_identity: bool = False,
@@ -156,9 +152,9 @@ def register(
     for form in filter(None, (identifiers.normalize_email(email), phone)):
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=account.uid, source=source)
-    events.emit(context, "Register", account, suppress_webhook)
+    events.emit(context, "Register", account)
     if identity is not None and links_identity:
-        account = linked_identities.link(context, account, identity, suppress_webhook=suppress_webhook)
+        account = linked_identities.link(context, account, identity)
     return email_verification.send_welcome(context, account, template) if email else account
 
 
@@ -184,26 +180,22 @@ def _holder(context: Context, email: str, phone: str) -> Account | None:
     return locked
 
 
-def _verify_email(
-    context: Context, account: Account, email: str, suppress_webhook: bool, template: str | None
-) -> Account:
+def _verify_email(context: Context, account: Account, email: str, template: str | None) -> Account:
     """Verify the address; an account that never verified it loses its credentials."""
     form = identifiers.normalize(EMAIL, email)
     if is_verified(account, form):
         return account
     is_first = first_verification.is_first_verification(account)
     token = OneTimeToken(Purpose.EMAIL, account.uid, form, {}, context.now)
-    changed = email_verification.confirm(
-        context, token, suppress_webhook=suppress_webhook, template=template, knows_password=True
-    )
+    changed = email_verification.confirm(context, token, template=template, knows_password=True)
     return _claim_account(context, changed) if is_first else changed
 
 
-def _verify_phone(context: Context, account: Account, phone: str, suppress_webhook: bool) -> Account:
+def _verify_phone(context: Context, account: Account, phone: str) -> Account:
     if account.phone_verified:
         return account
     token = OneTimeToken(Purpose.PHONE, account.uid, phone, {}, context.now)
-    return phone_verification.confirm(context, token, suppress_webhook=suppress_webhook)
+    return phone_verification.confirm(context, token)
 
 
 def _claim_account(context: Context, account: Account) -> Account:

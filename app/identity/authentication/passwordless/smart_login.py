@@ -146,9 +146,7 @@ def progress_refusal(device: ContinuationToken) -> ApiError | None:
     return errors.VerifiedSmartLink() if device.state == State.APPROVED else None
 
 
-def redeem(
-    context: Context, device: ContinuationToken, *, template: str | None = None, suppress_webhook: bool = False
-) -> Account:
+def redeem(context: Context, device: ContinuationToken, *, template: str | None = None) -> Account:
     """Use up an approved device, and return the account to sign in. Only one of several concurrent calls succeeds.
 
     Raises:
@@ -159,9 +157,7 @@ def redeem(
         raise errors.UsedSmartLink
     facts = cast("OneTimeTokenFacts", device.facts)  # `begin` stores those of the message too
     token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", facts, device.expires_at)
-    return redemption.redeem(
-        context, token, errors.WrongClientGuid, suppress_webhook=suppress_webhook, template=template
-    )
+    return redemption.redeem(context, token, errors.WrongClientGuid, template=template)
 
 
 def spend_code(context: Context, lookup: AccountLookup, channel: str, code: str) -> OneTimeToken:

@@ -6,6 +6,7 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
+from app.contract.webhooks.events import EventName
 from app.identity.credentials import credential_store, notifications, reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
@@ -57,8 +58,7 @@ def write(
     locked: Account,
     password_hash: str,
     *,
-    suppress_webhook: bool,
-    event: str,
+    event: EventName,
     verified_email: str | None = None,
     opens_lock: bool = False,
     template: str | None = None,
@@ -79,7 +79,7 @@ def write(
     changed = account_store.change(context, locked.uid, {**values, "private": private}) or locked
     if not opens_lock:
         login_records.reset_failures(context.work, locked.uid)
-    events.emit(context, event, changed, suppress_webhook)
+    events.emit(context, event, changed)
     after_change(context, changed, event, template, verified_email=verified_email)
     return changed
 

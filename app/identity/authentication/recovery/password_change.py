@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import errors
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.recipient import refuse_closed
@@ -13,7 +15,7 @@ from app.identity.directory.accounts.login_attempts.account_lookup import Accoun
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock
 from app.identity.platform.context import Context
 
-EVENT = "ChangePassword"
+EVENT: Final = "ChangePassword"
 
 
 def change(
@@ -22,8 +24,6 @@ def change(
     old: str,
     new: str,
     solution: locks.LockSolution,
-    *,
-    suppress_webhook: bool = False,
 ) -> Account:
     """Change the account's password by its current one. The caller ends the other sessions.
 
@@ -46,9 +46,7 @@ def change(
     locked = new_password.lock_account(context, verified)
     if locked.password_hash != verified.password_hash:
         raise errors.WrongCurrentPassword
-    return new_password.write(
-        context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, opens_lock=is_lock_solved
-    )
+    return new_password.write(context, locked, password_hash, event=EVENT, opens_lock=is_lock_solved)
 
 
 def _solve_lock(context: Context, account: Account, lock: AccountLock, solution: locks.LockSolution) -> bool:

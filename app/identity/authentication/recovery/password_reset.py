@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from app.contract import errors
 from app.contract.recovery import recovery_operations
@@ -25,7 +26,7 @@ from app.identity.directory.accounts.login_attempts.login_records import Account
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.kit.limits.rate_limits import Rate
 
-EVENT = "ResetPassword"
+EVENT: Final = "ResetPassword"
 RESET = Purpose.RESET_PASSWORD
 
 
@@ -156,13 +157,13 @@ def reset_with_code(
         raise code_errors.closed from None
     one_time_tokens.spend_checked_code(context, token, errors=code_errors, is_lock_solved=is_lock_solved)
     return set_password(
-        context, locked, password_hash, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template,
+        context, locked, password_hash, template=req.reset_password_email_template,
         verified_email=token.facts.get("email"), opens_lock=True,
     )  # fmt: skip
 
 
 def reset_with_link(
-    context: Context, text: str, password: str, *, suppress_webhook: bool = False, template: str | None = None
+    context: Context, text: str, password: str, *, template: str | None = None
 ) -> tuple[Account, OneTimeToken]:
     """Set a new password by a link; a refused password leaves the link unused. Only one of several concurrent calls succeeds.
 
@@ -186,7 +187,6 @@ def reset_with_link(
         context,
         locked,
         password_hash,
-        suppress_webhook=suppress_webhook,
         template=template,
         verified_email=token.facts.get("email"),
         opens_lock=True,
@@ -199,14 +199,13 @@ def set_password(
     locked: Account,
     password_hash: str,
     *,
-    suppress_webhook: bool = False,
     template: str | None = None,
     verified_email: str | None = None,
     opens_lock: bool = False,
 ) -> Account:
     """Write the new password of an account whose row is locked, and end its sessions and tokens."""
     changed = new_password.write(
-        context, locked, password_hash, suppress_webhook=suppress_webhook, event=EVENT, verified_email=verified_email,
+        context, locked, password_hash, event=EVENT, verified_email=verified_email,
         opens_lock=opens_lock,
         template=template,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 
-def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook: bool = False) -> Account:
+def reset_with_link(context: Context, token: str, new: str) -> Account:
     """Set a new PIN by a link; a refused PIN leaves the link unused. Only one of several concurrent calls succeeds.
 
     Raises:
@@ -36,12 +36,10 @@ def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook:
         raise errors.ExpiredLink
     pin_hash = pins.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
-    return set_pin(context, account, pin_hash, suppress_webhook=suppress_webhook)
+    return set_pin(context, account, pin_hash)
 
 
-def reset_with_code(
-    context: Context, lookup: AccountLookup, code: str, new: str, solution: LockSolution, *, suppress_webhook: bool
-) -> Account:
+def reset_with_code(context: Context, lookup: AccountLookup, code: str, new: str, solution: LockSolution) -> Account:
     """Set a new PIN by a code; a refused PIN leaves the code unused. Where no code was sent, every code is wrong, at the same cost.
 
     Raises:
@@ -58,7 +56,7 @@ def reset_with_code(
         raise errors.closed
     pin_hash = pins.hash_new_pin(context, new)
     one_time_tokens.spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
-    return set_pin(context, account, pin_hash, suppress_webhook=suppress_webhook)
+    return set_pin(context, account, pin_hash)
 
 
 def verify_answers(context: Context, lookup: AccountLookup, answers: Mapping[str, str]) -> Account:
@@ -71,12 +69,12 @@ def verify_answers(context: Context, lookup: AccountLookup, answers: Mapping[str
     return account
 
 
-def set_pin(context: Context, account: Account, pin_hash: str, *, suppress_webhook: bool = False) -> Account:
+def set_pin(context: Context, account: Account, pin_hash: str) -> Account:
     """Replace a forgotten PIN, and end the account's PIN sessions and step-ups.
 
     An attacker who reads the account's mails on a stolen phone cannot continue them.
     """
-    changed = pins.set_pin(context, account, pin_hash, pins.RESET, suppress_webhook=suppress_webhook)
+    changed = pins.set_pin(context, account, pin_hash, pins.RESET)
     continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
     return changed
 

@@ -36,7 +36,6 @@ class RegistrationOptions:
     accepts_terms: bool | None = None
     consents: ConsentAnswers | None = None
     sends_mail: bool = True
-    suppress_webhook: bool = False  # prevent_webhook
     has_password: bool = True  # otherwise a passkey or a provider replaces it
     federated_identity: ProviderIdentity | None = None  # the provider's identity that replaces the password
     has_later_steps: bool = False  # our pages ask for the privacy policy and the PIN after the registration
@@ -140,9 +139,9 @@ def register(context: Context, draft: AccountDraft, options: RegistrationOptions
             raise
         return _register_beside_number(context, draft.phone or "", columns, options)
     context.audit.record("account.registered", uid=account.uid, source=options.source[:100])
-    events.emit(context, "Register", account, options.suppress_webhook)
+    events.emit(context, "Register", account)
     if not waits_for:
-        events.emit(context, "Login", account, options.suppress_webhook)
+        events.emit(context, "Login", account)
     _send(context, account, options)
     return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 

@@ -20,7 +20,7 @@ class Authentication:
     channel: FactorKind | None = None  # where a code was sent: a second code there is no second factor
     opens_lock: bool = False  # the first factor came with the solution of a lock
     remember: bool = False
-    suppress_webhook: bool = False
+    suppress_webhook: bool = False  # an earlier request of this sign-in asked that no webhook receives its events
     authenticated_at: int | None = None  # on another device, whose sign-in this browser takes over; None: now and here
     ends_at: int | None = None  # of that device's session
 

@@ -155,11 +155,16 @@ def finish(
 
     `joined`: the result of `just_in_time_membership.lock_joinable`.
     """
-    events.emit(context, "Login", account, authentication.suppress_webhook)
+    emit_login(context, login_records.recorded(account, context.now), authentication)
     risks.remember_origin(context, account)
     if joined:
         just_in_time_membership.join_by_verified_domain(context, account, joined)
     return _recorded(context, account, authentication)
+
+
+def emit_login(context: Context, account: Account, authentication: Authentication) -> None:
+    """Emit the event of a sign-in that is recorded; `account` as it is since then."""
+    events.emit(context.without_webhooks() if authentication.suppress_webhook else context, "Login", account)
 
 
 def _first_obstacle(

@@ -45,7 +45,6 @@ def sign_in_with_password(
     options: VerificationOptions | None = None,
     shows_lock: bool = False,
     remember: bool = False,
-    suppress_webhook: bool = False,
 ) -> Recorded | FactorRequired:
     """Verify the password, and record the sign-in unless a second factor is required.
 
@@ -56,7 +55,6 @@ def sign_in_with_password(
         hides_unknown: respond for unknown and unverified accounts as for known ones, locks included.
         options: how to send the verification of an unverified address or number again; None sends nothing.
         shows_lock: add the challenge of the lock that the next try needs to a refusal, because a page shows it at once.
-        suppress_webhook: emit no event.
 
     Raises:
         TooManyRequests: the address or the tenant reached its limit.
@@ -92,9 +90,7 @@ def sign_in_with_password(
     context.give_back_attempts(account.uid)
     is_secure = new_password_hash.is_secure(context, account, password)
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
-    authentication = Authentication(
-        (PASSWORD,), identifier.kind, opens_lock=is_solved, remember=remember, suppress_webhook=suppress_webhook
-    )
+    authentication = Authentication((PASSWORD,), identifier.kind, opens_lock=is_solved, remember=remember)
     if required is not None:
         return FactorRequired(required, authentication)
     return completion.finish(context, account, authentication, joined)

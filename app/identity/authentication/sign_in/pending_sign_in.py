@@ -107,6 +107,8 @@ class PendingSignIn:
 
 def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
     """Store the passed first factor for ten minutes."""
+    if context.suppresses_webhooks:
+        authentication = replace(authentication, suppress_webhook=True)
     account, demanded = required.factors.account, required.factors.fallback_kinds if required.is_risk_based else None
     stored = StoredSignIn(authentication, iso(account.password_changed_at), demanded)
     token = continuation_tokens.issue(

@@ -174,7 +174,6 @@ def confirm(
     context: Context,
     token: OneTimeToken,
     *,
-    suppress_webhook: bool = False,
     template: str | None = None,
     knows_password: bool = False,
 ) -> Account:
@@ -210,7 +209,7 @@ def confirm(
         one_time_tokens.close(context, locked.uid, kind, subject=None if is_first else token.subject)
     if token.purpose is Purpose.ADD_EMAIL:
         _notify_added(context, locked.email, changed, token)
-    events.emit(context, "EmailVerification", changed, suppress_webhook)
+    events.emit(context, "EmailVerification", changed)
     template = template or token.facts.get("welcome")
     return send_welcome(context, changed, template) if values.get("email_verified") else changed
 

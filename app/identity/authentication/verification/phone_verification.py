@@ -175,9 +175,7 @@ def spend_requested_code(context: Context, account: Account, code: str) -> OneTi
     )
 
 
-def confirm(
-    context: Context, token: OneTimeToken, *, knows_password: bool = False, suppress_webhook: bool = False
-) -> Account:
+def confirm(context: Context, token: OneTimeToken, *, knows_password: bool = False) -> Account:
     """Make the number a verified one of its account, and return the account.
 
     Args:
@@ -199,22 +197,22 @@ def confirm(
     if not (is_change or knows_password):
         unverified = first_verification.remove_unverified(context, locked)
     changed = _store(context, locked, phone, unverified, is_change=is_change)
-    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    events.emit(context, "UpdateProfile", changed)
     return changed
 
 
-def assign(context: Context, uid: str, phone: str, *, suppress_webhook: bool = False) -> Account:
+def assign(context: Context, uid: str, phone: str) -> Account:
     """Make a number (E.164) a verified one of the account, as the tenant's server says, and return the account.
 
     Raises UnknownUid: the account was deleted meanwhile. PhoneTaken: another account verified it.
     """
     locked = accounts.lock(context, uid)
     changed = _store(context, locked, phone, {}, is_change=locked.phone != phone)
-    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    events.emit(context, "UpdateProfile", changed)
     return changed
 
 
-def invalidate(context: Context, uid: str, options: SmsOptions, *, suppress_webhook: bool) -> None:
+def invalidate(context: Context, uid: str, options: SmsOptions) -> None:
     """Mark the number unverified, and text a code. Raises UnknownUid, NoPhoneToInvalidate, PhoneUnverifiedBefore."""
     before = accounts.lock(context, uid)
     if not before.phone:
@@ -225,7 +223,7 @@ def invalidate(context: Context, uid: str, options: SmsOptions, *, suppress_webh
     after = account_store.change(context, uid, {"phone_verified": False}) or before
     send(context, after.uid, before.phone, after, options)
     context.audit.record("phone.invalidated", uid=after.uid)
-    events.emit(context, "UpdateProfile", after, suppress_webhook)
+    events.emit(context, "UpdateProfile", after)
 
 
 def _store(context: Context, locked: Account, phone: str, values: dict[str, Any], *, is_change: bool) -> Account:
@@ -242,7 +240,7 @@ def _store(context: Context, locked: Account, phone: str, values: dict[str, Any]
     return changed
 
 
-def remove(context: Context, account: Account, *, suppress_webhook: bool = False) -> Account:
+def remove(context: Context, account: Account) -> Account:
     """Remove the number.
 
     Raises:
@@ -260,7 +258,7 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
     one_time_tokens.close(context, locked.uid, Purpose.PHONE)
     _revoke_codes(context, locked)
     _notify_changed(context, locked, changed)
-    events.emit(context, "UpdateProfile", changed, suppress_webhook)
+    events.emit(context, "UpdateProfile", changed)
     return changed
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Final
 
 from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.pins.settings import Pins
 from app.contract.tenants.settings import TenantSettings
+from app.contract.webhooks.events import EventName
 from app.identity.credentials import account_locks, attempt_limit, notifications
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
@@ -21,8 +23,9 @@ from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
 from app.kit.text.code_normalization import typed_code
 
-SET, CHANGED, RESET = "SetPIN", "ChangePIN", "ResetPIN"
-"""Names of the events."""
+SET: Final = "SetPIN"
+CHANGED: Final = "ChangePIN"
+RESET: Final = "ResetPIN"
 
 
 def refuse_disabled(settings: TenantSettings) -> None:
@@ -84,9 +87,7 @@ def check(
         attempt.take_back(context.work)
 
 
-def set_pin(
-    context: Context, account: Account, pin_hash_text: str, event: str, *, suppress_webhook: bool = False
-) -> Account:
+def set_pin(context: Context, account: Account, pin_hash_text: str, event: EventName) -> Account:
     """Set the PIN of an account, notify its owner, close its PIN reset tokens, and return the changed account.
 
     Raises AccountBlocked if the account was blocked or deleted meanwhile.
@@ -98,13 +99,13 @@ def set_pin(
     after = account_store.change(context, fresh.uid, {"private": private}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
-    events.emit(context, event, after, suppress_webhook)
+    events.emit(context, event, after)
     change = notifications.change_of(fresh.has_pin, True)
     notifications.notify(context, MailKind.PIN_CHANGED, after.email, after, MessageFacts(change=change))
     return after
 
 
-def change(context: Context, account: Account, old: str, new: str, *, suppress_webhook: bool = False) -> Account:
+def change(context: Context, account: Account, old: str, new: str) -> Account:
     """Change the account's PIN by its current one.
 
     Raises:
@@ -118,7 +119,7 @@ def change(context: Context, account: Account, old: str, new: str, *, suppress_w
     locked = account_store.lock(context, account.uid)
     if locked is None or locked.pin != account.pin:
         raise errors.WrongCurrentPin
-    return set_pin(context, locked, pin_hash, CHANGED, suppress_webhook=suppress_webhook)
+    return set_pin(context, locked, pin_hash, CHANGED)
 
 
 def skip(context: Context, account: Account) -> None:

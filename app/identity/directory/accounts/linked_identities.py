@@ -77,7 +77,7 @@ def find_account(context: Context, provider: str, subject: str) -> Account | Non
     return account_store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
-def link(context: Context, account: Account, identity: ProviderIdentity, *, suppress_webhook: bool = False) -> Account:
+def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
     """Link an identity and return the changed account; an identity that is already linked is only updated.
 
     Raises:
@@ -97,13 +97,11 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
     )
     after = _save(context, fresh, (*linked, _new(identity, context.now)), identity)
     context.audit.record("identity.linked", uid=fresh.uid, by=identity.provider)
-    events.emit(context, "LinkAccount", after, suppress_webhook)
+    events.emit(context, "LinkAccount", after)
     return after
 
 
-def unlink(
-    context: Context, account: Account, provider: str, subject: str, *, suppress_webhook: bool = False
-) -> Account:
+def unlink(context: Context, account: Account, provider: str, subject: str) -> Account:
     """Unlink an identity and return the changed account. Raises NotLinked.
 
     The caller checks first, on the locked account, whether it `can_sign_in_without` the identity.
@@ -115,7 +113,7 @@ def unlink(
     account_store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
     after = _save(context, fresh, remaining)
     context.audit.record("identity.unlinked", uid=fresh.uid, by=provider)
-    events.emit(context, "UnlinkAccount", after, suppress_webhook)
+    events.emit(context, "UnlinkAccount", after)
     return after
 
 

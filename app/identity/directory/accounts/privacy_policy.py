@@ -81,7 +81,7 @@ def accept(context: Context, account: Account) -> Account:
     private = acceptance(fresh, version, source, context.now)
     after = account_store.change(context, fresh.uid, {"private": private}) or fresh
     context.audit.record("privacy_policy.accepted", uid=after.uid, version=version)
-    events.emit(context, "UpdateProfile", after, False)
+    events.emit(context, "UpdateProfile", after)
     return after
 
 

@@ -75,7 +75,7 @@ def parse(settings: TenantSettings, consent_answers: ConsentAnswers) -> Answers:
     return forms, {option: chosen.get(option, False) for option in offered}
 
 
-def submit(context: Context, account: Account, answers: Answers, *, suppress_webhook: bool) -> Account:
+def submit(context: Context, account: Account, answers: Answers) -> Account:
     """Store answers and return the changed account; unchanged answers add no log entry. Raises TooManyRequests."""
     context.count_against("consents", CHANGES, account.uid)
     forms, choices = answers
@@ -91,10 +91,10 @@ def submit(context: Context, account: Account, answers: Answers, *, suppress_web
         after
     ) == account_consents.accepted_options(stored):
         return fresh
-    return _write(context, fresh, after, choices, _MIGRATION if is_newer else _DEFAULT, suppress_webhook)
+    return _write(context, fresh, after, choices, _MIGRATION if is_newer else _DEFAULT)
 
 
-def change(context: Context, account: Account, answers: Sequence[ConsentAnswer], *, suppress_webhook: bool) -> Account:
+def change(context: Context, account: Account, answers: Sequence[ConsentAnswer]) -> Account:
     """Change options of forms that the account has answered, and return the changed account.
 
     Raises:
@@ -118,7 +118,7 @@ def change(context: Context, account: Account, answers: Sequence[ConsentAnswer],
     after = account_consents.with_answers(stored, (), chosen, context.now)
     if account_consents.accepted_options(after) == account_consents.accepted_options(stored):
         return fresh
-    return _write(context, fresh, after, chosen, _EDITOR, suppress_webhook)
+    return _write(context, fresh, after, chosen, _EDITOR)
 
 
 def is_valid(context: Context, account: Account, event: str, *, is_custom: bool) -> bool:
@@ -203,13 +203,12 @@ def _write(
     after: dict[str, Any],
     choices: Mapping[str, bool],
     kind: str,
-    suppress_webhook: bool,
 ) -> Account:
     stored = account_consents.of_account(fresh)
     consent_log.add(context, fresh.uid, _log_entry(context, after, kind, _differences(stored, choices)))
     private = {**fresh.private, account_consents.KEY: after}
     written = account_store.change(context, fresh.uid, {"private": private}) or fresh
-    events.emit(context, "ConsentProfileUpdate", written, suppress_webhook)
+    events.emit(context, "ConsentProfileUpdate", written)
     return written
 
 

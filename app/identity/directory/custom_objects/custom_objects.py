@@ -46,9 +46,7 @@ def find_object(context: Context, named: NamedObject) -> CustomObject:
     return found
 
 
-def add(
-    context: Context, account: Account, kind: CustomObject, content: dict[str, Any], *, suppress_webhook: bool
-) -> Row[Any]:
+def add(context: Context, account: Account, kind: CustomObject, content: dict[str, Any]) -> Row[Any]:
     """Add a record to the account. Raises MalformedObject, ObjectFull, UnknownUid."""
     _refuse_content(kind, content)
     if not account_store.lock_unread(context, account.uid):  # the lock enforces the limit under concurrency
@@ -56,7 +54,7 @@ def add(
     if custom_object_store.count(context, account.uid, kind.name) >= kind.max_records_per_account:
         raise errors.ObjectFull
     row = custom_object_store.add(context, account.uid, kind.name, content)
-    events.emit(context, "CreateCustomObject", account, suppress_webhook)
+    events.emit(context, "CreateCustomObject", account)
     return row
 
 
@@ -83,7 +81,6 @@ def change(
     content: dict[str, Any],
     *,
     how: Update,
-    suppress_webhook: bool,
 ) -> Row[Any]:
     """Change a record; concurrent partial updates of different members are all kept.
 
@@ -95,15 +92,15 @@ def change(
         content = {**current.content, **content}
     _refuse_content(kind, content)
     row = _found(custom_object_store.change(context, account.uid, kind.name, valid_id, content))
-    events.emit(context, "UpdateCustomObject", account, suppress_webhook)
+    events.emit(context, "UpdateCustomObject", account)
     return row
 
 
-def remove(context: Context, account: Account, kind: CustomObject, record_id: str, *, suppress_webhook: bool) -> None:
+def remove(context: Context, account: Account, kind: CustomObject, record_id: str) -> None:
     """Delete a record. Raises WrongObjectId, NoSuchObject."""
     if not custom_object_store.remove(context, account.uid, kind.name, _record_id(record_id)):
         raise errors.NoSuchObject
-    events.emit(context, "DeleteCustomObject", account, suppress_webhook)
+    events.emit(context, "DeleteCustomObject", account)
 
 
 def _found(row: Row[Any] | None) -> Row[Any]:

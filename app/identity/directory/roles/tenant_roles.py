@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors
 from app.contract.roles import role_operations
+from app.contract.webhooks.events import EventName
 from app.identity.directory.accounts import account_store, assigned_roles
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
@@ -283,9 +284,9 @@ def _existing(context: Context, requested: Iterable[str]) -> set[str]:
     return existing
 
 
-def _changed(context: Context, account: Account, event: str) -> None:
+def _changed(context: Context, account: Account, event: EventName) -> None:
     account_store.change(context, account.uid, {})  # ModifiedDate
-    events.emit(context, event, account, False)
+    events.emit(context, event, account)
 
 
 def _content(item: role_operations.RoleContextInput, stored: Row[Any] | None) -> dict[str, Any]:

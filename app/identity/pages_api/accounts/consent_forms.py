@@ -27,7 +27,7 @@ def answer_forms(context: Context, req: consent_pages.ConsentFormsAnswer) -> Ste
     due = {form.event for form in consent_forms.due_forms(context, account, session.authenticated_at)}
     if due & set(req.events):
         answers = consent_forms.parse(context.tenant.settings, _given(context, req))
-        consent_forms.submit(context, account, answers, suppress_webhook=False)
+        consent_forms.submit(context, account, answers)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 

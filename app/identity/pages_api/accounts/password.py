@@ -40,6 +40,6 @@ def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest)
     locked = new_password.lock_account(context, account)
     if locked.password_hash is not None:  # set concurrently in another tab
         raise errors.WrongCurrentPassword
-    new_password.write(context, locked, password_hash, suppress_webhook=False, event="SetPassword")
+    new_password.write(context, locked, password_hash, event="SetPassword")
     text = sessions.mark_reauthenticated(context, session)
     return recovery_pages.PasswordChanged(session=sessions.cookie(context, session, text))

@@ -11,6 +11,7 @@ from app.contract.pins import pin_pages
 from app.contract.recovery.recovery_pages import RecoveryLinkView
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
+from app.contract.webhooks.events import EventName
 from app.identity.authentication.recovery import password_reset, pin_reset
 from app.identity.authentication.sign_in import interactions, reauthentication_rules, sign_in_identifiers
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
@@ -47,7 +48,7 @@ def set_at_sign_in(context: Context, req: pin_pages.PinStepRequest) -> StepRespo
 def set_own(context: Context, req: pin_pages.SetPinRequest) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
-    event = pins.CHANGED if account.has_pin else pins.SET
+    event: EventName = pins.CHANGED if account.has_pin else pins.SET
     pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), event)
     return Posted()
 

@@ -58,7 +58,6 @@ def _by_password(
         LockSolution(req.security_answer, answers.from_parameters(req)),
         hides_unknown=settings.hide_unknown_accounts,
         options=VerificationOptions(url=req.verification_url, email_template=req.email_template),
-        suppress_webhook=req.suppress_webhook,
     )
     if isinstance(outcome, FactorRequired):
         raise errors.TwoFactorOn

@@ -21,14 +21,14 @@ def set_emails(context: Context, req: identifier_operations.SetEmails) -> Profil
     provided = input_checks.emails(req.email)
     if not provided.addresses:
         raise errors.MalformedEmail
-    after = change_emails.set_by_server(context, req.uid, provided, suppress_webhook=req.suppress_webhook)
+    after = change_emails.set_by_server(context, req.uid, provided)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
 @identifier_operations.remove_email.implements
 def remove_email(context: Context, req: identifier_operations.RemoveAccountEmail) -> Profile:
     account = accounts.require(context, req.uid)
-    after = change_emails.remove(context, account, req.email, suppress_webhook=req.suppress_webhook, is_own=False)
+    after = change_emails.remove(context, account, req.email, is_own=False)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
@@ -36,7 +36,7 @@ def remove_email(context: Context, req: identifier_operations.RemoveAccountEmail
 def set_phone(context: Context, req: identifier_operations.SetPhone) -> Profile:
     account = accounts.require(context, req.uid)
     phone = input_checks.phone(req.phone or "")
-    after = phone_verification.assign(context, account.uid, phone, suppress_webhook=req.suppress_webhook)
+    after = phone_verification.assign(context, account.uid, phone)
     return accounts.profile_for_server(context, after, req.fields_)
 
 
@@ -45,7 +45,7 @@ def invalidate_email(context: Context, req: identifier_operations.InvalidateEmai
     accounts.require(context, req.uid)
     email_verification.refuse_url(context, req.verification_url)
     options = VerificationOptions(url=req.verification_url, email_template=req.email_template)
-    change_emails.invalidate(context, req.uid, options, suppress_webhook=req.suppress_webhook)
+    change_emails.invalidate(context, req.uid, options)
     return Posted()
 
 
@@ -53,7 +53,7 @@ def invalidate_email(context: Context, req: identifier_operations.InvalidateEmai
 def invalidate_phone(context: Context, req: identifier_operations.InvalidatePhone) -> Posted:
     accounts.require(context, req.uid)
     options = PlainSmsOptions(req.sms_template, req.is_voice_otp)
-    phone_verification.invalidate(context, req.uid, options, suppress_webhook=req.suppress_webhook)
+    phone_verification.invalidate(context, req.uid, options)
     return Posted()
 
 

@@ -42,7 +42,7 @@ def update_by_identifier(context: Context, req: account_operations.UpdateAccount
 
 @account_operations.delete_by_uid.implements
 def delete_by_uid(context: Context, req: account_operations.DeleteAccountByUid) -> account_operations.AccountDeleted:
-    return _delete(context, accounts.require(context, req.uid), req.suppress_webhook)
+    return _delete(context, accounts.require(context, req.uid))
 
 
 @account_operations.delete_by_identifier.implements
@@ -50,14 +50,14 @@ def delete_by_identifier(context: Context, req: account_operations.DeleteAccount
     if not (req.email or req.username or req.phone):
         raise errors.EmailMissing
     account = accounts.require_by_identifier(context, email=req.email, username=req.username, phone=req.phone)
-    return _delete(context, account, req.suppress_webhook)
+    return _delete(context, account)
 
 
-def _delete(context: Context, account: Account, suppress_webhook: bool) -> account_operations.AccountDeleted:
+def _delete(context: Context, account: Account) -> account_operations.AccountDeleted:
     """Delete all rows of the account but the audit log, so that a later account with the same id inherits nothing."""
     sessions.end_all(context, account.uid, reason="account_delete")
     removal.delete_account_rows(context.work, account.uid)
-    events.emit(context, "DeleteAccount", account, suppress_webhook)
+    events.emit(context, "DeleteAccount", account)
     return account_operations.AccountDeleted()
 
 
@@ -88,5 +88,5 @@ def _create(context: Context, req: account_operations.CreateAccount) -> Account:
         private=consent_forms.at_registration(context, answers, is_own=False),
     )
     account = drafts.add(context, draft, columns)
-    events.emit(context, "CreateTraditionalAccount", account, req.suppress_webhook)
+    events.emit(context, "CreateTraditionalAccount", account)
     return account

@@ -50,9 +50,9 @@ def change(context: Context, account: Account, req: AccountUpdateFields, names: 
     notifications.notify_profile_changes(context, changed.before, changed.after)
     if changed.has_new_password:
         new_password.after_change(context, changed.after, "UpdateProfile")
-    events.emit(context, "UpdateProfile", changed.after, req.suppress_webhook)
+    events.emit(context, "UpdateProfile", changed.after)
     if changed.before.is_active and not changed.after.is_active:
-        events.emit(context, "BlockAccount", changed.after, req.suppress_webhook)
+        events.emit(context, "BlockAccount", changed.after)
     return changed.after
 
 

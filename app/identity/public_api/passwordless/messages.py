@@ -65,12 +65,8 @@ def by_link(context: Context, req: passwordless_operations.LoginByLink) -> Facto
     except errors.UsedLink:
         raise errors.UsedPasswordlessLink from None
     template = req.welcome_email_template
-    account = redemption.redeem(
-        context, one_time_token, errors.ExpiredLink, suppress_webhook=req.suppress_webhook, template=template
-    )
-    return complete(
-        context, account, Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook), req
-    )
+    account = redemption.redeem(context, one_time_token, errors.ExpiredLink, template=template)
+    return complete(context, account, Authentication(("otp",), channel=FactorKind.EMAIL), req)
 
 
 @passwordless_operations.by_email_code.implements
@@ -127,13 +123,11 @@ def _by_code(
     if not req.otp:
         raise errors.BadParameter.names("otp")
     solution = locks.LockSolution(req.security_answer, answers.from_parameters(req))
-    account = redemption.redeem_code(
-        context, lookup, channel, req.otp, solution, suppress_webhook=req.suppress_webhook, template=template
-    )
+    account = redemption.redeem_code(context, lookup, channel, req.otp, solution, template=template)
     authentication = (
-        Authentication(("otp",), "email", FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
+        Authentication(("otp",), "email", FactorKind.EMAIL)
         if channel == MAIL
-        else Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook)
+        else Authentication(("sms",), "phone", FactorKind.SMS)
     )
     return complete(context, account, authentication, req)
 

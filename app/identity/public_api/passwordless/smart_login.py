@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract import errors
 from app.contract.passwordless import smart_login_operations
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
@@ -77,11 +75,9 @@ def poll(context: Context, req: smart_login_operations.PollLogin) -> FactorLogin
         if by_phone
         else Authentication(("otp",), channel=FactorKind.EMAIL)
     )
-    suppress_webhook = bool(device.facts.get("is_silent"))
-    authentication = replace(authentication, suppress_webhook=suppress_webhook)
-    return messages.complete(
-        context, smart_login.redeem(context, device, suppress_webhook=suppress_webhook), authentication, req
-    )
+    if device.facts.get("is_silent"):  # a request that began or approved the sign-in said so
+        context = context.without_webhooks()
+    return messages.complete(context, smart_login.redeem(context, device), authentication, req)
 
 
 @smart_login_operations.approve.implements
@@ -117,9 +113,9 @@ def one_touch_mail(
     is_allowed = _can_sign_in_or_register(context, lookup, email=req.email)
     options = SendOptions(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_allowed,
-        name=req.name or "", suppress_webhook=req.suppress_webhook,
+        name=req.name or "",
     )  # fmt: skip
-    facts = {**options.facts, "is_silent": options.suppress_webhook}
+    facts = {**options.facts, "is_silent": context.suppresses_webhooks}
     device, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     try:
         passwordless_sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
@@ -158,10 +154,8 @@ def one_touch_code(context: Context, req: smart_login_operations.OneTouchByCode)
     one_time_token = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NO_ACCOUNT, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
-    account = redemption.redeem(context, one_time_token, errors.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
-    return messages.complete(
-        context, account, Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook), req
-    )
+    account = redemption.redeem(context, one_time_token, errors.ClosedSmsCode)
+    return messages.complete(context, account, Authentication(("sms",), "phone", FactorKind.SMS), req)
 
 
 @smart_login_operations.touch_link.implements
@@ -193,12 +187,12 @@ def _approve(
     context: Context, req: smart_login_operations.ApproveByLink, one_time_token: OneTimeToken
 ) -> smart_login_operations.LoginApproved:
     device: ContinuationToken = smart_login.approve(context, one_time_token)
-    if req.welcome_email_template or req.suppress_webhook:
+    if req.welcome_email_template or context.suppresses_webhooks:
         continuation_tokens.add_facts(
             context,
             _reload(context, device),
             welcome=req.welcome_email_template or device.facts.get("welcome"),
-            is_silent=req.suppress_webhook,
+            is_silent=context.suppresses_webhooks or bool(device.facts.get("is_silent")),
         )
     return smart_login_operations.LoginApproved()
 

@@ -34,7 +34,6 @@ def reset(context: Context, req: recovery_operations.Reset) -> recovery_operatio
     return _response(
         context,
         password_reset.reset_by_code(context, lookup, reset_messages.MAIL, otp, password, req),
-        suppress_webhook=req.suppress_webhook,
     )
 
 
@@ -47,7 +46,6 @@ def reset_by_sms(context: Context, req: recovery_operations.ResetBySms) -> recov
         context,
         password_reset.reset_by_code(context, lookup, reset_messages.SMS, otp, password, req),
         FactorKind.SMS,
-        suppress_webhook=req.suppress_webhook,
     )
 
 
@@ -64,10 +62,9 @@ def reset_by_answer(context: Context, req: recovery_operations.ResetByAnswer) ->
         context,
         locked,
         password_hash,
-        suppress_webhook=req.suppress_webhook,
         template=req.reset_password_email_template,
     )
-    return _response(context, changed, FactorKind.QUESTIONS, suppress_webhook=req.suppress_webhook)
+    return _response(context, changed, FactorKind.QUESTIONS)
 
 
 @recovery_operations.change.implements
@@ -81,9 +78,7 @@ def change_own(context: Context, req: recovery_operations.ChangePassword) -> Pos
     solution = locks.LockSolution(req.security_answer, answers.from_parameters(req))
     if not account.is_locked_now:  # a captcha is valid once, and a locked account needs it for the lock
         captcha_verification.require_solved_at(context, "change_password", answers.from_parameters(req))
-    changed = password_change.change(
-        context, account, req.old_password, req.new_password, solution, suppress_webhook=req.suppress_webhook
-    )
+    changed = password_change.change(context, account, req.old_password, req.new_password, solution)
     end_sessions_and_tokens(
         context, changed, except_session=context.token_holder.session_id, except_token=context.token_holder.token_hash
     )
@@ -106,9 +101,7 @@ def set_password(context: Context, req: recovery_operations.SetPassword) -> reco
     locked = account_store.lock(context, account.uid)  # a blocked account gets the password too and stays blocked
     if locked is None:
         raise errors.UnknownUid
-    changed = new_password.write(
-        context, locked, password_hash, suppress_webhook=req.suppress_webhook, event="SetPassword"
-    )
+    changed = new_password.write(context, locked, password_hash, event="SetPassword")
     end_sessions_and_tokens(context, changed)
     return _hash_response(changed)
 
@@ -117,10 +110,8 @@ def _by_link(context: Context, req: recovery_operations.Reset) -> recovery_opera
     if not req.reset_token and not req.password:
         raise errors.BadParameter("The password and resettoken are required parameters.")
     token, password = require_parameter("resettoken", req.reset_token), require_parameter("password", req.password)
-    changed, _ = password_reset.reset_with_link(
-        context, token, password, suppress_webhook=req.suppress_webhook, template=req.reset_password_email_template
-    )
-    return _response(context, changed, suppress_webhook=req.suppress_webhook)
+    changed, _ = password_reset.reset_with_link(context, token, password, template=req.reset_password_email_template)
+    return _response(context, changed)
 
 
 def _read_code_request(req: recovery_operations.Reset) -> tuple[str, str, str]:
@@ -158,12 +149,12 @@ def _read_identifier(context: Context, req: recovery_operations.ResetByAnswer) -
 
 
 def _response(
-    context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL, *, suppress_webhook: bool
+    context: Context, account: Account, channel: FactorKind = FactorKind.EMAIL
 ) -> recovery_operations.PasswordReset:
     """Sign in if the tenant configured that and a single factor suffices; every other requirement of a sign-in applies."""
     if not context.tenant.settings.login_on_password_reset:
         return recovery_operations.PasswordReset()
-    authentication = Authentication(("otp",), channel=channel, suppress_webhook=suppress_webhook)
+    authentication = Authentication(("otp",), channel=channel)
     complete = completion.without_asking(context, account, authentication)
     data = sign_in_responses.to_login(sign_in_responses.session(context, complete)) if complete else None
     return recovery_operations.PasswordReset(data=data)

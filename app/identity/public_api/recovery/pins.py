@@ -67,7 +67,7 @@ def change(context: Context, req: pin_operations.ChangePin) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
     old, new = require_parameter("oldpin", req.old_pin), require_parameter("newpin", req.new_pin)
-    pins.change(context, account, old, new, suppress_webhook=req.suppress_webhook)
+    pins.change(context, account, old, new)
     return Posted()
 
 
@@ -77,7 +77,7 @@ def reset_by_token(context: Context, req: pin_operations.ResetPinByToken) -> Pos
     token, new = require_parameter("resettoken", req.reset_token), require_parameter("pin", req.pin)
     password_reset.count_attempt(context)
     try:
-        pin_reset.reset_with_link(context, token, new, suppress_webhook=req.suppress_webhook)
+        pin_reset.reset_with_link(context, token, new)
     except errors.UsedLink:
         raise errors.UsedPinLink from None
     return Posted()
@@ -89,9 +89,7 @@ def reset_by_code(context: Context, req: pin_operations.ResetPinByCode) -> Poste
     otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
     password_reset.count_attempt(context)
     solution = LockSolution(req.security_answer, answers.from_parameters(req))
-    pin_reset.reset_with_code(
-        context, _read_identifier(context, req), otp, new, solution, suppress_webhook=req.suppress_webhook
-    )
+    pin_reset.reset_with_code(context, _read_identifier(context, req), otp, new, solution)
     return Posted()
 
 
@@ -127,7 +125,7 @@ def _by_answer(context: Context, kind: str, value: str, req: pin_operations.Rese
     password_reset.count_attempt(context)
     lookup = recipient.find(context, kind, value)
     account = pin_reset.verify_answers(context, lookup, req.security_answer or {})
-    pin_reset.set_pin(context, account, pins.hash_new_pin(context, new), suppress_webhook=req.suppress_webhook)
+    pin_reset.set_pin(context, account, pins.hash_new_pin(context, new))
     return Posted()
 
 

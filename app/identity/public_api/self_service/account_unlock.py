@@ -30,7 +30,7 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
     open_lock(context, account, req, req)
     login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     context.audit.record("account.unlocked", uid=account.uid)
-    events.emit(context, "UpdateProfile", account, req.suppress_webhook)
+    events.emit(context, "UpdateProfile", account)
 
 
 def open_lock(context: Context, account: Account, lock_answer: LockAnswers, captcha_answer: CaptchaSolution) -> bool:

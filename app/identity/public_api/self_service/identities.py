@@ -40,13 +40,13 @@ def link(context: Context, req: identity_linking_operations.Link) -> Posted:
     _refuse_off(context)
     if not req.candidate_token:
         if req.client_guid:
-            return _linked_by_guid(context, account, req.client_guid, suppress_webhook=req.suppress_webhook)
+            return _linked_by_guid(context, account, req.client_guid)
         raise errors.BadParameter.names("candidatetoken")
     handoff = token_handoff.find_candidate(context, req.candidate_token)
     if handoff is None:
         raise _not_linkable(context, account, req.candidate_token)
     claimed, ticket = handoff
-    _link(context, account, claimed, suppress_webhook=req.suppress_webhook)
+    _link(context, account, claimed)
     if not continuation_tokens.spend(context, ticket):
         raise errors.WrongCandidate
     return Posted()
@@ -56,7 +56,7 @@ def link(context: Context, req: identity_linking_operations.Link) -> Posted:
 def link_by_guid(context: Context, req: identity_linking_operations.LinkByGuid) -> Posted:
     account = accounts.current(context)
     _refuse_off(context)
-    return _linked_by_guid(context, account, _guid(req.client_guid), suppress_webhook=req.suppress_webhook)
+    return _linked_by_guid(context, account, _guid(req.client_guid))
 
 
 @identity_linking_operations.unlink.implements
@@ -70,7 +70,7 @@ def unlink(context: Context, req: identity_linking_operations.Unlink) -> Deleted
     if provider == _OWN:
         raise errors.OwnIdentityRequired if req.provider_id == account.profile_id else errors.UnknownIdentity
     _refuse_not_there(context, account, provider, req.provider_id)
-    unlinking.remove(context, account, provider, req.provider_id, suppress_webhook=req.suppress_webhook)
+    unlinking.remove(context, account, provider, req.provider_id)
     return Deleted()
 
 
@@ -80,20 +80,20 @@ def refresh_profile(context: Context, req: identity_linking_operations.RefreshPr
     return accounts.profile_for_owner(context, account, None)
 
 
-def _linked_by_guid(context: Context, account: Account, guid: str, *, suppress_webhook: bool) -> Posted:
+def _linked_by_guid(context: Context, account: Account, guid: str) -> Posted:
     handoff = token_handoff.find_finished(context, guid)
     claimed = token_handoff.identity_for(handoff)
     if claimed is None:
         raise errors.NotLinkable
-    _link(context, account, claimed, suppress_webhook=suppress_webhook)
+    _link(context, account, claimed)
     token_handoff.spend(context, handoff)
     return Posted()
 
 
-def _link(context: Context, account: Account, claimed: ProviderIdentity, *, suppress_webhook: bool) -> None:
+def _link(context: Context, account: Account, claimed: ProviderIdentity) -> None:
     """Link the identity to the locked account. Raises NotAuthenticated where the session was revoked at the same moment."""
     try:
-        federated_sign_in.link(context, account, claimed, suppress_webhook=suppress_webhook)
+        federated_sign_in.link(context, account, claimed)
     except linked_identities.TooManyIdentities:
         raise errors.NotLinkable from None
     except IdentifierTaken:

@@ -46,7 +46,7 @@ def update(context: Context, req: self_service_operations.UpdateOwnAccount) -> s
 
 @self_service_operations.set_username.implements
 def set_username(context: Context, req: self_service_operations.SetUsername) -> Posted:
-    change_profile.set_username(context, accounts.current(context), req.username, suppress_webhook=req.suppress_webhook)
+    change_profile.set_username(context, accounts.current(context), req.username)
     return Posted()
 
 
@@ -61,7 +61,7 @@ def add_email(context: Context, req: self_service_operations.AddEmail) -> Posted
 
 @self_service_operations.remove_email.implements
 def remove_email(context: Context, req: self_service_operations.RemoveEmail) -> Deleted:
-    change_emails.remove(context, accounts.current(context), req.email, suppress_webhook=req.suppress_webhook)
+    change_emails.remove(context, accounts.current(context), req.email)
     return Deleted()
 
 
@@ -130,5 +130,5 @@ def send_deletion_code(context: Context, req: self_service_operations.SendDeleti
 def delete_by_code(context: Context, req: self_service_operations.DeleteByCode) -> Deleted:
     account = accounts.current(context)
     is_open = account_unlock.open_lock(context, account, req, req)
-    deletion.confirm_code(context, account, req.otp, is_lock_solved=is_open, suppress_webhook=req.suppress_webhook)
+    deletion.confirm_code(context, account, req.otp, is_lock_solved=is_open)
     return Deleted()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.second_factors.factor_sign_in_operations import ChallengeAnswer
@@ -51,8 +49,6 @@ def complete(
 ) -> FactorLogin:
     """Verify a factor for a challenge's token, and begin the session."""
     pending = pending or find_pending(context, req.second_factor_authentication_token)
-    if req.suppress_webhook:
-        pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
     solution = LockSolution(req.security_answer, answers.from_parameters(req))
     pending = pending_sign_in.verify(context, pending, kind, response, solution)
     return sign_in_responses.present(context, completion.after_second_factor(context, pending), fields=req.fields_)

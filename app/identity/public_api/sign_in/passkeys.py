@@ -72,7 +72,7 @@ def _sign_in(context: Context, req: passkey_sign_in_operations.SignInFinish, use
     challenge_options = ChallengeOptions(
         req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
     )
-    authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
+    authentication = Authentication(methods)
     outcome = completion.after_first_factor(context, account, authentication)
     return sign_in_responses.present(context, outcome, fields=req.fields_, options=challenge_options)
 

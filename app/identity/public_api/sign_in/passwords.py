@@ -85,7 +85,6 @@ def _verify_password(context: Context, req: sign_in_operations.PasswordLogin) ->
         solution,
         hides_unknown=hides,
         options=_verification_options(req),
-        suppress_webhook=req.suppress_webhook,
     )
 
 
@@ -104,6 +103,6 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> sign_in_opera
         raise refusal
     if not continuation_tokens.spend(context, token):
         raise errors.WrongConsentToken
-    account = consent_forms.submit(context, account, answers, suppress_webhook=req.suppress_webhook)
+    account = consent_forms.submit(context, account, answers)
     outcome = completion.after_earlier_request(context, account, authentication, required_actions.CONSENT)
     return sign_in_responses.to_login(sign_in_responses.present(context, outcome))

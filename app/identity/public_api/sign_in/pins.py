@@ -36,9 +36,7 @@ def with_pin(context: Context, req: pin_operations.PinLogin) -> FactorLogin:
     # lock the account before its tokens, as every request does, against deadlocks
     account_store.lock(context, account.uid)
     pin_tokens.spend_session(context, session)
-    authentication = Authentication(
-        (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
-    )
+    authentication = Authentication((METHOD,), str(session.facts.get("kind") or "email"))
     options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
     outcome = completion.after_first_factor(context, account, authentication)
     return sign_in_responses.present(context, outcome, fields=req.fields_, options=options)
@@ -69,6 +67,6 @@ def set_first(context: Context, req: pin_operations.SetPinAtLogin) -> Login:
     account_store.lock(context, account.uid)  # as above
     if not continuation_tokens.spend(context, token):
         raise errors.UnknownPinToken
-    account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
+    account = pins.set_pin(context, account, pin_hash, pins.SET)
     outcome = completion.after_earlier_request(context, account, authentication, required_actions.PIN)
     return sign_in_responses.to_login(sign_in_responses.present(context, outcome))

@@ -102,13 +102,11 @@ def _confirm(
     token: OneTimeToken,
     req: verification_operations.VerifyByLink | verification_operations.VerifyByCode,
 ) -> verification_operations.Verified:
-    account = email_verification.confirm(
-        context, token, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
-    )
+    account = email_verification.confirm(context, token, template=req.welcome_email_template)
     end_after_email_verification(context, account)
     if not context.tenant.settings.login_on_email_verification:
         return verification_operations.Verified()
-    authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
+    authentication = Authentication(("otp",), channel=FactorKind.EMAIL)
     complete = completion.without_asking(context, account, authentication)
     data = sign_in_responses.to_login(sign_in_responses.session(context, complete, req.fields_)) if complete else None
     return verification_operations.Verified(data=data)

@@ -49,7 +49,7 @@ def _verify_own(context: Context, account: Account, req: phone_operations.Verify
         raise errors.PhoneVerifiedOrNoToken
     else:
         token = phone_verification.spend_code(context, account.uid, account.phone, req.otp or "")
-    phone_verification.confirm(context, token, knows_password=True, suppress_webhook=req.suppress_webhook)
+    phone_verification.confirm(context, token, knows_password=True)
 
 
 def _verify_without_session(
@@ -67,7 +67,7 @@ def _verify_without_session(
     token = phone_verification.spend_code(
         context, uid, phone, req.otp or "", is_lock_solved=is_lock_solved, name=lookup.identifier if is_hidden else None
     )
-    return phone_verification.confirm(context, token, suppress_webhook=req.suppress_webhook)
+    return phone_verification.confirm(context, token)
 
 
 def _complete_risk_challenge(
@@ -84,9 +84,7 @@ def _complete_risk_challenge(
         identifier=lookup.identifier if is_hidden else None,
     )  # fmt: skip
     methods = (*pending.authentication.methods, "sms", MFA)
-    authentication = replace(
-        pending.authentication, methods=methods, opens_lock=is_lock_solved, suppress_webhook=req.suppress_webhook
-    )
+    authentication = replace(pending.authentication, methods=methods, opens_lock=is_lock_solved)
     try:
         outcome = completion.after_second_factor(context, replace(pending, authentication=authentication))
         login = sign_in_responses.present(context, outcome, fields=req.fields_)
@@ -97,7 +95,7 @@ def _complete_risk_challenge(
 
 def _sign_in(context: Context, account: Account, req: phone_operations.VerifyPhone) -> phone_operations.PhoneVerified:
     """Begin a session, or require the second factor; a refusal leaves the code and the number unchanged."""
-    authentication = Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook)
+    authentication = Authentication(("sms",), "phone", FactorKind.SMS)
     outcome = completion.after_first_factor(context, account, authentication)
     login = sign_in_responses.present(context, outcome, fields=req.fields_)
     return phone_operations.PhoneVerified.model_construct(**dict(login))

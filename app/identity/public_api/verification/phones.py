@@ -51,7 +51,7 @@ def change(context: Context, req: phone_operations.ChangePhone) -> PostedSms:
 @phone_operations.remove.implements
 def remove(context: Context, req: phone_operations.RemovePhone) -> Deleted:
     phone_verification.require_enabled(context)
-    phone_verification.remove(context, accounts.current(context), suppress_webhook=req.suppress_webhook)
+    phone_verification.remove(context, accounts.current(context))
     return Deleted()
 
 

@@ -96,9 +96,7 @@ def confirm_code(context: Context, account: Account, email: str, code: str) -> A
     return email_verification.confirm(context, token, knows_password=kind is Purpose.EMAIL)
 
 
-def remove(
-    context: Context, account: Account, email: str | None, *, suppress_webhook: bool = False, is_own: bool = True
-) -> Account:
+def remove(context: Context, account: Account, email: str | None, *, is_own: bool = True) -> Account:
     """Remove an address; the next one becomes primary if it was the primary one. Both get an email; the former primary
     address gets a link that reverts the change, unless the tenant's server made it (`is_own` is false).
 
@@ -122,7 +120,7 @@ def remove(
         mail = notifications.notify_with_alert_link if is_own and to == fresh.email else notifications.notify
         facts = MessageFacts(email=gone.value, change="removed")
         mail(context, MailKind.EMAIL_CHANGED, to, after, facts, before=fresh)
-    events.emit(context, "UpdateProfile", after, suppress_webhook)
+    events.emit(context, "UpdateProfile", after)
     return after
 
 
@@ -147,11 +145,11 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     context.audit.record("email.primary_changed", uid=account.uid)
     facts = MessageFacts(email=after.email or "", change="primary")
     notifications.notify_with_alert_link(context, MailKind.EMAIL_CHANGED, fresh.email, after, facts)
-    events.emit(context, "UpdateProfile", after, False)
+    events.emit(context, "UpdateProfile", after)
     return after
 
 
-def set_by_server(context: Context, uid: str, provided: EmailList, *, suppress_webhook: bool) -> Account:
+def set_by_server(context: Context, uid: str, provided: EmailList) -> Account:
     """Set addresses by their type, all verified; an address that goes gets a notice, and so does the primary one.
 
     Raises UnknownUid, EmailUpdateRefused, and the error of an address that another account has.
@@ -168,11 +166,11 @@ def set_by_server(context: Context, uid: str, provided: EmailList, *, suppress_w
         pending_accounts.remove_pending(context, normalized)
     _end_tokens(context, before, after)
     _notify_of_server(context, before, after)
-    events.emit(context, "UpdateProfile", after, suppress_webhook)
+    events.emit(context, "UpdateProfile", after)
     return after
 
 
-def invalidate(context: Context, uid: str, options: VerificationOptions, *, suppress_webhook: bool) -> None:
+def invalidate(context: Context, uid: str, options: VerificationOptions) -> None:
     """Mark the primary address unverified, and mail a verification. Raises UnknownUid, NoEmailToInvalidate, EmailUnverifiedBefore."""
     before = accounts.lock(context, uid)
     if not before.email:
@@ -184,7 +182,7 @@ def invalidate(context: Context, uid: str, options: VerificationOptions, *, supp
     after = account_store.change(context, uid, emails.changes_since(before.email_list)) or before
     email_verification.send(context, after, options)
     context.audit.record("email.invalidated", uid=after.uid)
-    events.emit(context, "UpdateProfile", after, suppress_webhook)
+    events.emit(context, "UpdateProfile", after)
 
 
 def _lock(context: Context, account: Account) -> Account:

@@ -64,13 +64,11 @@ def update(
     changed = _write(context, account, change)
     _follow_up(context, changed, req, session_id)
     _request_number(context, changed.after, change.phone, req)
-    events.emit(context, "UpdateProfile", changed.after, req.suppress_webhook)
+    events.emit(context, "UpdateProfile", changed.after)
     return changed.after
 
 
-def set_username(
-    context: Context, account: Account, username: str | None, *, suppress_webhook: bool = False
-) -> Account:
+def set_username(context: Context, account: Account, username: str | None) -> Account:
     """Set the account's username; the owner gets an email.
 
     Raises UsernameMissing, MalformedUsername, UsernameFormatRefused, UsernameTaken.
@@ -82,7 +80,7 @@ def set_username(
     )
     changed = _write(context, account, change)
     notifications.notify_profile_changes(context, changed.before, changed.after)
-    events.emit(context, "UpdateProfile", changed.after, suppress_webhook)
+    events.emit(context, "UpdateProfile", changed.after)
     return changed.after
 
 

@@ -108,9 +108,7 @@ def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_
     return sid
 
 
-def confirm_code(
-    context: Context, account: Account, code: str, *, is_lock_solved: bool = False, suppress_webhook: bool = False
-) -> None:
+def confirm_code(context: Context, account: Account, code: str, *, is_lock_solved: bool = False) -> None:
     """Spend a code and delete the account. Raises NoPhoneOnProfile, and as `one_time_tokens.spend_code` does."""
     if not account.phone or not account.phone_verified:
         raise errors.NoPhoneOnProfile
@@ -118,10 +116,10 @@ def confirm_code(
         context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
         is_lock_solved=is_lock_solved,
     )  # fmt: skip
-    delete(context, account.uid, suppress_webhook=suppress_webhook)
+    delete(context, account.uid)
 
 
-def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Account:
+def delete(context: Context, uid: str) -> Account:
     """Delete an account: at once, or after the tenant's grace period (`deletion_days`).
 
     During the grace period all sessions are ended, and a sign-in with the password may revert the deletion. So may the link of
@@ -137,7 +135,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
         sessions.end_all(context, uid, reason="account_delete")
         removal.delete_account_rows(context.work, uid)
         context.audit.record("account.deleted", uid=uid)
-        events.emit(context, "DeleteAccount", account, suppress_webhook)
+        events.emit(context, "DeleteAccount", account)
         return account
     after = account_deletion.begin_grace_period(context, account, leaves_at)
     sessions.end_all(context, uid, reason="account_delete")
@@ -146,7 +144,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     facts = MessageFacts(url=f"{context.pages_url}/login", until=leaves_at)
     notifications.notify(context, MailKind.ACCOUNT_LEAVES, after.email, after, facts)
     context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
-    events.emit(context, "DeleteAccount", after, suppress_webhook)
+    events.emit(context, "DeleteAccount", after)
     return after
 
 

@@ -30,5 +30,5 @@ def revert(context: Context, uid: str) -> bool:
         return False
     after = account_store.change(context, uid, {"is_deleted": False, "leaves_at": None}) or account
     context.audit.record("account.kept", uid=uid)
-    events.emit(context, "UpdateProfile", after, False)
+    events.emit(context, "UpdateProfile", after)
     return True

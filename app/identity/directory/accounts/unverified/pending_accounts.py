@@ -139,7 +139,7 @@ def release(context: Context, columns: dict[str, Any]) -> dict[str, Any]:
     # its passkeys stay with the pending account
     removal.delete_account_rows(context.work, uid, keep_tables=("credentials",))
     if fresh is not None:
-        events.emit(context, "DeleteAccount", fresh, False)
+        events.emit(context, "DeleteAccount", fresh)
         return {name: getattr(fresh, name) for name in _COLUMNS}
     return dict(removed.held) if removed is not None else columns
 
@@ -188,7 +188,7 @@ def activate(context: Context, uid: str) -> Account | None:
         release_identifier = remove_replaceable if is_replaceable(locked) else release_phone
         release_identifier(context, locked, uid)
     account = _add(context, removed[uid], row.email)
-    events.emit(context, "Register", account, False)
+    events.emit(context, "Register", account)
     return account
 
 
@@ -207,7 +207,7 @@ def remove_pending(context: Context, email: str, *, keep_passkeys_of: str = "") 
 def remove_replaceable(context: Context, holder: Account, to: str) -> None:
     """Delete a replaceable account for account `to`, which verified its address."""
     removal.delete_account_rows(context.work, holder.uid)
-    events.emit(context, "DeleteAccount", holder, False)
+    events.emit(context, "DeleteAccount", holder)
     context.audit.record("account.gave_way", uid=holder.uid, to=to)
 
 

@@ -35,7 +35,7 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
         is_member = bool(membership_store.of_account(context, account.uid, organization.org_id))
         _revoke_invitations(context, account, organization.org_id, is_member=is_member)
     context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
-    events.emit(context, "UnassignRoles", account, False)
+    events.emit(context, "UnassignRoles", account)
     return count > 0
 
 
@@ -46,7 +46,7 @@ def leave(context: Context, account: Account, organization: OrganizationRecord) 
         raise errors.NotAMember
     _revoke_invitations(context, account, organization.org_id)
     context.audit.record("organization.left", uid=account.uid, org_id=organization.org_id)
-    events.emit(context, "UnassignRoles", account, False)
+    events.emit(context, "UnassignRoles", account)
 
 
 def leave_all(context: Context, account: Account) -> bool:
@@ -58,7 +58,7 @@ def leave_all(context: Context, account: Account) -> bool:
     _revoke_invitations(context, account)
     _forget_requests(context, account, left)
     context.audit.record("organization.left_all", uid=account.uid)
-    events.emit(context, "UnassignRoles", account, False)
+    events.emit(context, "UnassignRoles", account)
     return True
 
 

@@ -176,4 +176,4 @@ def _record(context: Context, account: Account, organization: OrganizationRecord
     context.audit.record(
         "organization.roles_assigned", uid=account.uid, org_id=organization.org_id, role_ids=sorted(role_ids)
     )
-    events.emit(context, "AssignRoles", account, False)
+    events.emit(context, "AssignRoles", account)
