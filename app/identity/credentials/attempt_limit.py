@@ -14,7 +14,7 @@ from app.kit.operations.errors import ApiError
 def count_attempt(context: Context, account: Account) -> Attempt:
     """Count an attempt before its code is compared. Raises the error of the lock if no attempt is left."""
     with context.work.separate_transaction() as transaction:
-        attempt = login_records.count_attempt(transaction, account, context.tenant.settings, context.now)
+        attempt = login_records.count_attempt(context.within(transaction), account)
     if attempt is None:
         raise account_locks.current_error(context, account) or errors.LockedDuringStep()
     return attempt
@@ -28,14 +28,12 @@ def record_failure(
     Args:
         attempt: the result of `count_attempt`; None if a lock was just solved, and the failure is counted now.
     """
-    settings = context.tenant.settings
     with context.work.separate_transaction() as transaction:
+        separate = context.within(transaction)
         if attempt is None:
-            failure = login_records.count_failure(transaction, account, settings, context.now)
+            failure = login_records.count_failure(separate, account)
         else:
             failure = attempt.failure
             if failure.is_locked:
-                login_records.lock_if_exhausted(transaction, account, settings, context.now)
-    if failure.is_locked:
-        context.audit.record("account.locked", uid=account.uid, lock=settings.lockout.type)
+                login_records.lock_if_exhausted(separate, account)
     return (account_locks.current_error(context, account) if failure.is_locked else None) or refusal, failure.attempts

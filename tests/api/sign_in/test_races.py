@@ -90,7 +90,7 @@ def lock_during_check(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Ide
                 account = accounts.require(call, victim.uid)
                 for _ in range(MAX_ATTEMPTS):
                     with call.work.separate_transaction() as work:
-                        login_records.count_failure(work, account, call.tenant.settings, call.now)
+                        login_records.count_failure(call.within(work), account)
             return is_match(*arguments)
 
         monkeypatch.setattr(services.hashing, "is_match", lock_then_check)

@@ -61,6 +61,4 @@ def _solve_lock(context: Context, account: Account, lock: AccountLock, solution:
 
 def _count_failure(context: Context, account: Account) -> None:
     with context.work.separate_transaction() as transaction:
-        failure = login_records.count_failure(transaction, account, context.tenant.settings, context.now)
-    if failure.is_locked:
-        context.audit.record("account.locked", uid=account.uid, lock=context.tenant.settings.lockout.type)
+        login_records.count_failure(context.within(transaction), account)

@@ -168,8 +168,6 @@ def _wrong_credentials(
     is_late = failure.is_locked and failure.attempts > lockout.maximum_failed_attempts
     if is_late and (lock_refusal := _current_lock_refusal(context, lookup, solved)):
         return lock_refusal
-    if failure.is_locked and lookup.account and solved is None:
-        context.audit.record("account.locked", uid=lookup.account.uid, lock=lockout.type)
     if not lookup.is_hidden and lockout.maximum_failed_attempts and lockout.type != "none":
         left = max(0, lockout.maximum_failed_attempts - failure.attempts)
         return errors.WrongCredentials(

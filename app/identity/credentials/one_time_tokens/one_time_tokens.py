@@ -364,11 +364,9 @@ def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) 
     """Count the failure and return its error."""
     if lookup.account is None and not lookup.is_hidden:  # the account was deleted meanwhile
         return errors.wrong()
-    failure, lockout = account_lookup.count_failure(context, lookup), context.tenant.settings.lockout
+    failure = account_lookup.count_failure(context, lookup)
     account_id = {"uid": lookup.account.uid} if lookup.account else {}
     context.audit.record("code.refused", **account_id, attempts=failure.attempts)
-    if account_id and failure.is_locked and failure.attempts == lockout.maximum_failed_attempts:
-        context.audit.record("account.locked", **account_id, lock=lockout.type)
     return errors.wrong()
 
 

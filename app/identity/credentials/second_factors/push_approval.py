@@ -121,7 +121,7 @@ def _fail_request(context: Context, account: Account, request: ContinuationToken
 
 
 def _count_denial(context: Context, account: Account) -> None:
-    counted = login_records.count_failure(context.work, account, context.tenant.settings, context.now)
+    counted = login_records.count_failure(context, account)
     context.audit.record("second_factor.denied", uid=account.uid, kind=FactorKind.PUSH, attempts=counted.attempts)
 
 

@@ -98,7 +98,7 @@ def count_failure(context: Context, lookup: AccountLookup) -> Failure:
     if lookup.account is None:
         return unknown_identifiers.count(context, lookup.name_hashes)
     with context.work.separate_transaction() as transaction:
-        return login_records.count_failure(transaction, lookup.account, context.tenant.settings, context.now)
+        return login_records.count_failure(context.within(transaction), lookup.account)
 
 
 def question_for(context: Context, lookup: AccountLookup) -> str | None:

@@ -11,8 +11,11 @@ from typing import Any
 from sqlalchemy import and_, bindparam, case, or_, update
 
 from app.contract.tenants.settings import TenantSettings
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.tables import accounts
+from app.identity.platform import events
+from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -92,38 +95,50 @@ def lock_of(account: Account) -> AccountLock | None:
     return AccountLock(LockKind(account.lock_type), account.locked_until) if account.is_locked_now else None
 
 
-def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
-    """Count a failure; at the tenant's threshold lock the account as configured."""
-    uid, lockout = account.uid, settings.lockout
-    parameters = {"tenant": work.tenant_id, "account": uid, "now": now}
-    row = work.one(_FAILED, parameters)
-    attempts = int(row[0]) if row else 0
-    if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
+def count_failure(context: Context, account: Account) -> Failure:
+    """Count a failure; at the tenant's threshold lock the account as configured. `context`: of a separate transaction."""
+    uid, settings = account.uid, context.tenant.settings
+    parameters = {"tenant": context.tenant.tenant_id, "account": uid, "now": context.now}
+    row = context.work.one(_FAILED, parameters)
+    attempts, lockout = int(row[0]) if row else 0, settings.lockout
+    if row is None or lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
-    work.run(update(accounts).where(*_where(work, uid)).values(**_lock(account, settings, now)))
+    locked = account_store.change(context, uid, _lock(account, settings, context.now))
+    if locked is not None and not row.is_locked:
+        _report_lock(context, locked)
     return Failure(attempts, True)
 
 
-def count_attempt(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Attempt | None:
+def count_attempt(context: Context, account: Account) -> Attempt | None:
     """Count an attempt at a short code before the comparison, so that concurrent attempts cannot exceed the limit.
 
-    Returns None and locks the account if no attempts are left. After a wrong code call `lock_if_exhausted`.
+    Returns None and locks the account if no attempts are left. After a wrong code call `lock_if_exhausted`. `context`: of a
+    separate transaction.
     """
-    limit = _attempt_limit(settings)
-    parameters = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
-    row = work.one(_TRIED, parameters)
+    limit = _attempt_limit(context.tenant.settings)
+    parameters = {"tenant": context.tenant.tenant_id, "account": account.uid, "now": context.now, "most": limit}
+    row = context.work.one(_TRIED, parameters)
     if row is None:
-        lock_if_exhausted(work, account, settings, now)
+        lock_if_exhausted(context, account)
         return None
     return Attempt(account.uid, limit, Failure(int(row[0]), int(row[0]) >= limit))
 
 
-def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
+def lock_if_exhausted(context: Context, account: Account) -> None:
     """Lock an account without attempts left, unless it is locked or a correct attempt came in between."""
+    settings = context.tenant.settings
     if settings.lockout.type == "none":  # the account was deleted: attempts are unlimited
         return
-    values, is_exhausted = _lock(account, settings, now), A.failed_attempts >= _attempt_limit(settings)
-    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_exhausted).values(**values))
+    where = (*_where(context.work, account.uid), A.is_locked.is_(False), A.failed_attempts >= _attempt_limit(settings))
+    is_changed = context.work.changed(update(accounts).where(*where).values(**_lock(account, settings, context.now)))
+    if is_changed and (locked := account_store.by_uid(context, account.uid)) is not None:
+        _report_lock(context, locked)
+
+
+def _report_lock(context: Context, locked: Account) -> None:
+    """Report in the transaction of the lock: that of the request is rolled back with its refusal."""
+    context.audit.record("account.locked", uid=locked.uid, lock=context.tenant.settings.lockout.type)
+    events.emit(context, "BlockAccount", locked)
 
 
 def _attempt_limit(settings: TenantSettings) -> int:
@@ -162,7 +177,7 @@ def _failure(*, is_reservation: bool = False) -> Compiled:
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")]
     if is_reservation:
         where.append(or_(is_past, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
-    return Compiled(update(accounts).where(*where).values(**values).returning(A.failed_attempts))
+    return Compiled(update(accounts).where(*where).values(**values).returning(A.failed_attempts, A.is_locked))
 
 
 _FAILED, _TRIED = _failure(), _failure(is_reservation=True)
