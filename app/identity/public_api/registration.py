@@ -16,7 +16,7 @@ from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.registration import account_registration, choice_lists, sott
 from app.identity.authentication.registration.account_registration import RegistrationOptions
-from app.identity.authentication.sign_in import required_actions
+from app.identity.authentication.sign_in import completion, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.verification.email_verification import VerificationOptions
@@ -199,9 +199,10 @@ def _respond(
         join_by_invitation.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
     if not counts_as_two_factors and second_factors.factor_required_by_settings(context, result.account) is not None:
         raise errors.TwoFactorOn(commit_on_raise=True)
+    authentication = Authentication(methods)
+    completion.emit_login(context, result.account, authentication)
     unmet = required_actions.first_unmet(context, result.account, required_actions.POLICY)
     if unmet is not None:
-        authentication = Authentication(methods)
         raise unmet.refusal(context, result.account, authentication)
     # accepting an invitation made it a member after it was read
     account = result.account if invited is None else replace(result.account, has_organizations=True)

@@ -30,8 +30,7 @@ def test_every_change_is_audited(acme: TenantServer) -> None:
     acme.send("DELETE", f"{MANAGE}/{uid}")
     events = [event for event, of, _ in audit_events(acme) if of == uid and event.startswith("event.")]
     assert sorted(events) == sorted(
-        f"event.{name}"
-        for name in ("CreateTraditionalAccount", "UpdateProfile", "UpdateProfile", "BlockAccount", "DeleteAccount")
+        f"event.{name}" for name in ("Register", "UpdateProfile", "UpdateProfile", "BlockAccount", "DeleteAccount")
     )
 
 

@@ -97,7 +97,10 @@ NOT_HERE: dict[tuple[str, int], str] = {}
 ANSWERS: list[Answer] = [
     Answer("U13", lambda who: Ask(query={"clientguid": social_accounts.signed_in_with(who.tenant, who.uid)}), LOGIN, NO_CALLBACK),
     Answer("U29", lambda who: Ask({"candidatetoken": social_accounts.candidate(who.tenant, ADA)}), POSTED, SOCIAL, events=("LinkAccount",)),
-    Answer("U30", lambda who: Ask({"clientguid": social_accounts.linking_guid(who.tenant, ADA)}), POSTED, NO_CALLBACK),
+    Answer(
+        "U30", lambda who: Ask({"clientguid": social_accounts.linking_guid(who.tenant, ADA)}), POSTED, NO_CALLBACK,
+        events=("LinkAccount",),
+    ),
     Answer(
         "U31", lambda who: once(linked(who), Ask({"provider": "Google", "providerid": ADA.subject})), DELETED, SOCIAL,
         events=("UnlinkAccount",),

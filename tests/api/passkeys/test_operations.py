@@ -258,9 +258,9 @@ def enrolled(who: AccountHolder) -> PasskeyHolder:
 
 ANSWERS = [
     Answer("M15", lambda who: Ask(None, token_of(who)), MADE, DEMANDED),
-    Answer("M16", enrols, FACTORED, DEMANDED, is_flat=False),
+    Answer("M16", enrols, FACTORED, DEMANDED, is_flat=False, events=("Login",)),
     Answer("M17", lambda who: Ask(None, token_of(who, enrolled=True)), NAMED, TWO),
-    Answer("M18", proves, FACTORED, TWO, is_flat=False),
+    Answer("M18", proves, FACTORED, TWO, is_flat=False, events=("Login",)),
     Answer("M29", lambda _: Ask(), MADE, TWO),
     Answer("M30", makes(f"{OWN_2FA}/register/passkey/begin", own=True), LISTED, TWO, is_flat=False),
     Answer("M37", lambda who: once(enrolled(who), Ask()), DELETED, TWO),

@@ -195,7 +195,7 @@ ANSWERS = [
     Answer(
         "U55", lambda who: Ask(query={"email": who.email, "clientguid": guid(), "redirecturl": PAGE}), NUMBERED, SMART
     ),
-    Answer("U56", lambda who: Ask(query={"clientguid": approved(who)}), SESSION, SMART),
+    Answer("U56", lambda who: Ask(query={"clientguid": approved(who)}), SESSION, SMART, events=("Login",)),
     Answer("U57", lambda who: ask_link(begun_smart_login(who), "vtoken"), VERIFIED, SMART),
     Answer(
         "U58", lambda who: with_captcha("U58", {"email": UNKNOWN_EMAIL, "clientguid": guid()})(who), NUMBERED, TOUCH

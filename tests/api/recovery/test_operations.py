@@ -307,7 +307,7 @@ ANSWERS = [
     Answer("U40", lambda who: Ask(query={"phone": who.phone}), LISTED),
     Answer("U41", lambda _: Ask(), LISTED),
     Answer("A15", lambda _: Ask(), {"PasswordHash": str}),
-    Answer("A16", lambda _: Ask({"password": NEW}), {"PasswordHash": str}),
+    Answer("A16", lambda _: Ask({"password": NEW}), {"PasswordHash": str}, events=("SetPassword",)),
 ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from werkzeug.test import TestResponse
@@ -273,23 +273,23 @@ def begun(who: SecondFactorHolder, token: str) -> SecondFactorHolder:
     return who
 
 
-DONE = ("Login",)
+DONE: Final = ("Login",)
 TEXTS = on("totp")
 ANSWERS: list[Answer] = [
     Answer("M01", lambda who: Ask({"email": who.email, "password": OLD}), CHALLENGE, on()),
     Answer("M01", lambda who: Ask({"username": who.username, "password": OLD}), SESSION,
            on(two_factor="optional"), events=DONE),
     Answer("M03", challenge(totp, lambda who, _: {"authenticatorcode": who.next_code()}), SESSION, on(), events=DONE),
-    Answer("M03", challenge(totp, lambda who, _: {"googleauthenticatorcode": who.next_code()}), SESSION, on()),
+    Answer("M03", challenge(totp, lambda who, _: {"googleauthenticatorcode": who.next_code()}), SESSION, on(), events=DONE),
     Answer("M04", challenge(texts, lambda who, _: texted(who)), SESSION, TEXTS, events=DONE),
-    Answer("M04", challenge(nothing, lambda who, token: texted(begun(who, token))), SESSION, on()),
+    Answer("M04", challenge(nothing, lambda who, token: texted(begun(who, token))), SESSION, on(), events=DONE),
     Answer("M05", challenge(nothing, lambda *_: PHONE), SMS, on()),
     Answer("M06", challenge(texts, lambda *_: None), SMS, TEXTS),
     Answer("M07", challenge(nothing, lambda who, _: {"emailid": who.email}), POSTED, on()),
     Answer("M07", challenge(nothing, lambda who, _: {"email": who.challenged()["Email"][0]}), POSTED, on()),
     Answer("M08", challenge(mails, lambda who, _: mailed(who)), SESSION, TEXTS, events=DONE),
     Answer("M09", challenge(paper, lambda who, _: {"backupcode": who.codes[0]}), SESSION, on(), events=DONE),
-    Answer("M10", challenge(nothing, lambda *_: RIGHT_ANSWERS), SESSION, on(), is_flat=False),
+    Answer("M10", challenge(nothing, lambda *_: RIGHT_ANSWERS), SESSION, on(), is_flat=False, events=DONE),
     Answer("M11", challenge(questions, lambda *_: RIGHT_ANSWERS), SESSION, on(), is_flat=False, events=DONE),
 ]  # fmt: skip
 

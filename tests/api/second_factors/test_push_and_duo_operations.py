@@ -285,8 +285,8 @@ def named(has: Callable[[AccountHolder], Any]) -> Prepare:
 
 ANSWERS: list[Answer] = [
     Answer("M02", beside_the_app, POSTED, on("push")),
-    Answer("M12", from_duo, SESSION, on("duo")),
-    Answer("M13", approved, SESSION, on("push")),
+    Answer("M12", from_duo, SESSION, on("duo"), events=("Login",)),
+    Answer("M13", approved, SESSION, on("push"), events=("Login",)),
     Answer("M14", on_the_device, POSTED, on("push")),
     Answer("M26", first_from_duo, PROFILE, on("duo")),
     Answer("M35", prepared_by(with_duo), DELETED, on("duo")),

@@ -161,12 +161,12 @@ def shown(who: AccountHolder) -> Ask:
 
 ANSWERS = [
     Answer("U18", lambda _: Ask(query={"deleteurl": PAGE}), {"IsDeleteRequestAccepted": True}),
-    Answer("U19", lambda who: Ask(query={"deletetoken": leaving(who)}), POSTED),
+    Answer("U19", lambda who: Ask(query={"deletetoken": leaving(who)}), POSTED, events=("DeleteAccount",)),
     Answer("U20", lambda _: Ask(), POSTED_SMS),
     Answer("U21", lambda who: Ask({"otp": code(who)}), DELETED, events=("DeleteAccount",)),
     Answer("U25", shown, POSTED, lock("captcha"), events=("UpdateProfile",)),
     Answer("U26", lambda _: Ask(query={"welcomeemailtemplate": "x"}), POSTED),
-    Answer("U27", lambda _: Ask(), PROFILE, POLICY),
+    Answer("U27", lambda _: Ask(), PROFILE, POLICY, events=("UpdateProfile",)),
     Answer("U28", accepted, HISTORY, POLICY),
     Answer("A14", accepted, HISTORY, POLICY),
 ]  # fmt: skip

@@ -174,10 +174,11 @@ ANSWERS = [
     Answer("U15", lambda _: Ask(query={"welcomeemailtemplate": "x"}), PROFILE),
     Answer("U16", lambda _: Ask({"FirstName": "Ada", "Gender": "f", "BirthDate": "1/2/1990"}, {"nullsupport": "true"}),
            UPDATED, events=("UpdateProfile",)),
-    Answer("U17", lambda _: Ask({"securityquestionanswer": {"pet": "red fox"}, "oldpassword": OLD}), UPDATED, is_flat=False),
-    Answer("U22", lambda _: Ask({"username": "Countess"}), POSTED, events=("UpdateProfile",)),
+    Answer("U17", lambda _: Ask({"securityquestionanswer": {"pet": "red fox"}, "oldpassword": OLD}), UPDATED, is_flat=False,
+           events=("UpdateProfile",)),
+    Answer("U22", lambda _: Ask({"username": "Countess"}), POSTED, events=("SetUsername",)),
     Answer("U23", lambda _: Ask({"email": "two@example.test", "type": "Work"}, {"verificationurl": PAGE}), POSTED),
-    Answer("U24", lambda who: Ask({"email": second(who)}), DELETED, events=("UpdateProfile",)),
+    Answer("U24", lambda who: Ask({"email": second(who)}), DELETED, events=("RemoveEmail",)),
 ]  # fmt: skip
 
 

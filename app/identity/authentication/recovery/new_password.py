@@ -13,8 +13,8 @@ from app.identity.credentials.one_time_tokens.one_time_token_store import Purpos
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.passwords import new_password_hash
-from app.identity.directory.accounts import account_store, identifiers
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts import account_store, identifiers, linked_identities
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.unverified import first_verification
@@ -80,12 +80,26 @@ def write(
     if not opens_lock:
         login_records.reset_failures(context.work, locked.uid)
     events.emit(context, event, changed)
+    if verified_email and is_verified(changed, verified_email) and not is_verified(locked, verified_email):
+        events.emit(context, "EmailVerification", changed)
+    emit_first_password(context, locked, changed)
     after_change(context, changed, event, template, verified_email=verified_email)
     return changed
 
 
+def emit_first_password(context: Context, before: Account, after: Account) -> None:
+    """Emit that an account that only providers signed in got its first password."""
+    if before.password_hash is None and after.password_hash and linked_identities.of(before):
+        events.emit(context, "CreateTraditionalAccount", after)
+
+
 def after_change(
-    context: Context, account: Account, reason: str, template: str | None = None, *, verified_email: str | None = None
+    context: Context,
+    account: Account,
+    reason: str,
+    template: str | None = None,
+    *,
+    verified_email: str | None = None,
 ) -> None:
     """Revoke older links and unfinished enrolments after a new password, and notify the owner with a link to revert.
 

@@ -140,8 +140,6 @@ def register(context: Context, draft: AccountDraft, options: RegistrationOptions
         return _register_beside_number(context, draft.phone or "", columns, options)
     context.audit.record("account.registered", uid=account.uid, source=options.source[:100])
     events.emit(context, "Register", account)
-    if not waits_for:
-        events.emit(context, "Login", account)
     _send(context, account, options)
     return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 

@@ -93,6 +93,7 @@ def after_registration(context: Context, account: Account, authentication: Authe
     required = None if is_enough else second_factors.factor_required_by_settings(context, account)
     if required is not None:
         return FactorRequired(required, authentication)
+    emit_login(context, account, authentication)
     risks.remember_origin(context, account)
     return Complete(account, authentication)
 

@@ -207,9 +207,10 @@ def confirm(
     changed = account_store.change(context, locked.uid, values) or locked
     for kind in KINDS:
         one_time_tokens.close(context, locked.uid, kind, subject=None if is_first else token.subject)
+    events.emit(context, "EmailVerification", changed)
     if token.purpose is Purpose.ADD_EMAIL:
         _notify_added(context, locked.email, changed, token)
-    events.emit(context, "EmailVerification", changed)
+        events.emit(one_time_tokens.context_of_change(context, token), "AddEmail", changed)
     template = template or token.facts.get("welcome")
     return send_welcome(context, changed, template) if values.get("email_verified") else changed
 

@@ -9,7 +9,7 @@ from app.contract.messages.models import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import one_time_token_store, one_time_tokens
 from app.identity.credentials.one_time_tokens.codes import SMS_CODE
-from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
+from app.identity.credentials.one_time_tokens.one_time_token_store import OneTimeTokenFacts, Purpose
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
 from app.identity.directory.accounts import account_store, accounts, identifiers
 from app.identity.directory.accounts.account import Account
@@ -121,7 +121,8 @@ def request_change(
     is_taken = holder is not None and holder.uid != account.uid and holder.phone_verified
     if is_taken and not hides_taken:
         raise errors.PhoneTaken
-    code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_REQUESTED, facts={"phone": phone})
+    stored: OneTimeTokenFacts = {"phone": phone, "is_silent": context.suppresses_webhooks}
+    code = one_time_tokens.new_code(context, Purpose.ADD_PHONE, account.uid, subject=_REQUESTED, facts=stored)
     context.audit.record("phone.asked", uid=account.uid)
     if is_taken:
         facts = MessageFacts(url=f"{context.pages_url}/login")
@@ -197,7 +198,9 @@ def confirm(context: Context, token: OneTimeToken, *, knows_password: bool = Fal
     if not (is_change or knows_password):
         unverified = first_verification.remove_unverified(context, locked)
     changed = _store(context, locked, phone, unverified, is_change=is_change)
-    events.emit(context, "UpdateProfile", changed)
+    events.emit(context, "VerifyPhoneNumber", changed)
+    if is_change:
+        events.emit(one_time_tokens.context_of_change(context, token), "UpdatePhoneId", changed)
     return changed
 
 
@@ -208,7 +211,7 @@ def assign(context: Context, uid: str, phone: str) -> Account:
     """
     locked = accounts.lock(context, uid)
     changed = _store(context, locked, phone, {}, is_change=locked.phone != phone)
-    events.emit(context, "UpdateProfile", changed)
+    events.emit(context, "UpdatePhoneId", changed)
     return changed
 
 
@@ -223,7 +226,7 @@ def invalidate(context: Context, uid: str, options: SmsOptions) -> None:
     after = account_store.change(context, uid, {"phone_verified": False}) or before
     send(context, after.uid, before.phone, after, options)
     context.audit.record("phone.invalidated", uid=after.uid)
-    events.emit(context, "UpdateProfile", after)
+    events.emit(context, "InvalidatePhoneVerification", after)
 
 
 def _store(context: Context, locked: Account, phone: str, values: dict[str, Any], *, is_change: bool) -> Account:
@@ -258,7 +261,7 @@ def remove(context: Context, account: Account) -> Account:
     one_time_tokens.close(context, locked.uid, Purpose.PHONE)
     _revoke_codes(context, locked)
     _notify_changed(context, locked, changed)
-    events.emit(context, "UpdateProfile", changed)
+    events.emit(context, "RemovePhoneId", changed)
     return changed
 
 

@@ -75,6 +75,7 @@ class OneTimeTokenFacts(TypedDict, total=False):
     name: str  # of an account that it registers
     registers: bool
     welcome: str | None  # the template of the mail after the first verification
+    is_silent: bool  # its request asked that no webhook receives the event of the change
     ticket: str  # the digest of the continuation token of the device that waits
     reason: str | None  # why a password must be replaced
     methods: list[str]  # the `amr` of the sign-in that must replace it

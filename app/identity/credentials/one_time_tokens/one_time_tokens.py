@@ -103,6 +103,11 @@ def new_code(
     return issue(context, purpose, uid, subject=subject, code_minutes=minutes, facts=facts).code.text
 
 
+def context_of_change(context: Context, token: OneTimeToken) -> Context:
+    """Return the context of the change that a token confirms: without webhooks where the request for it asked that."""
+    return context.without_webhooks() if token.facts.get("is_silent") else context
+
+
 def issue(
     context: Context,
     purpose: Purpose,

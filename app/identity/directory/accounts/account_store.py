@@ -283,11 +283,9 @@ def with_ability(statement: Select[Any], tenant_id: str, uid: Any) -> Select[Any
     return statement.add_columns(can_sign_in).join(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
 
 
-def mark_member(context: Context, uid: str) -> bool:
-    """Record that the account joins an organization, and lock it until the commit. Return whether it exists."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.uid == uid)
-    context.work.locked[uid] = context.work.changed(update(accounts).where(*where).values(has_organizations=True)) > 0
-    return context.work.locked[uid]
+def mark_member(context: Context, uid: str) -> Account | None:
+    """Record that the account joins an organization, and lock it until the commit; return it, or None if it is gone."""
+    return change(context, uid, {"has_organizations": True})
 
 
 organizations_of_profile: Final = ExtensionPoint[Callable[[Context, str], ProfileOrganizations]]()

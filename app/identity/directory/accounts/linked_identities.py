@@ -97,8 +97,14 @@ def link(context: Context, account: Account, identity: ProviderIdentity) -> Acco
     )
     after = _save(context, fresh, (*linked, _new(identity, context.now)), identity)
     context.audit.record("identity.linked", uid=fresh.uid, by=identity.provider)
-    events.emit(context, "LinkAccount", after)
+    if not is_registering(fresh, identity):
+        events.emit(context, "LinkAccount", after)
     return after
+
+
+def is_registering(account: Account, identity: ProviderIdentity) -> bool:
+    """Return whether the identity, which is not linked yet, is the one that registered the account."""
+    return not of(account) and account.private.get(REGISTERED_BY) == identity.provider
 
 
 def unlink(context: Context, account: Account, provider: str, subject: str) -> Account:

@@ -285,8 +285,8 @@ def _existing(context: Context, requested: Iterable[str]) -> set[str]:
 
 
 def _changed(context: Context, account: Account, event: EventName) -> None:
-    account_store.change(context, account.uid, {})  # ModifiedDate
-    events.emit(context, event, account)
+    changed = account_store.lock(context, account.uid)  # its ModifiedDate becomes now
+    events.emit(context, event, changed or account)
 
 
 def _content(item: role_operations.RoleContextInput, stored: Row[Any] | None) -> dict[str, Any]:

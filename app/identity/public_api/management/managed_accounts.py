@@ -55,6 +55,7 @@ def delete_by_identifier(context: Context, req: account_operations.DeleteAccount
 
 def _delete(context: Context, account: Account) -> account_operations.AccountDeleted:
     """Delete all rows of the account but the audit log, so that a later account with the same id inherits nothing."""
+    account = accounts.lock(context, account.uid)  # of two concurrent requests, one deletes it
     sessions.end_all(context, account.uid, reason="account_delete")
     removal.delete_account_rows(context.work, account.uid)
     events.emit(context, "DeleteAccount", account)
@@ -88,5 +89,5 @@ def _create(context: Context, req: account_operations.CreateAccount) -> Account:
         private=consent_forms.at_registration(context, answers, is_own=False),
     )
     account = drafts.add(context, draft, columns)
-    events.emit(context, "CreateTraditionalAccount", account)
+    events.emit(context, "Register", account)
     return account

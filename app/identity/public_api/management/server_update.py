@@ -50,6 +50,7 @@ def change(context: Context, account: Account, req: AccountUpdateFields, names: 
     notifications.notify_profile_changes(context, changed.before, changed.after)
     if changed.has_new_password:
         new_password.after_change(context, changed.after, "UpdateProfile")
+        new_password.emit_first_password(context, changed.before, changed.after)
     events.emit(context, "UpdateProfile", changed.after)
     if changed.before.is_active and not changed.after.is_active:
         events.emit(context, "BlockAccount", changed.after)

@@ -47,7 +47,7 @@ def change(context: Context, account: Account, requested: str) -> None:
     account_store.add_identifiers(context, requested, [(PREVIOUS_UID, uid, True)])
     changed = account_store.change(context, requested, {"private": private}) or account
     context.audit.record("uid.changed", uid=requested, previous=uid)
-    events.emit(context, "UpdateProfile", changed)
+    events.emit(context, "UpdateUid", changed)
 
 
 def _refuse(context: Context, uid: str, requested: str) -> None:

@@ -7,6 +7,7 @@ from app.contract.accounts.self_service_operations import Unlock
 from app.contract.shared_parameters import CaptchaSolution, LockAnswers
 from app.identity.authentication.sign_in import locks
 from app.identity.credentials.captcha import answers
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -30,7 +31,7 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
     open_lock(context, account, req, req)
     login_records.reset_failures(context.work, account.uid, is_lock_solved=True)
     context.audit.record("account.unlocked", uid=account.uid)
-    events.emit(context, "UpdateProfile", account)
+    events.emit(context, "UpdateProfile", account_store.by_uid(context, account.uid) or account)
 
 
 def open_lock(context: Context, account: Account, lock_answer: LockAnswers, captcha_answer: CaptchaSolution) -> bool:

@@ -80,7 +80,9 @@ def token_only(context: Context, account: Account, new: NewEmail) -> str:
     if owner is not None:
         raise errors.EmailRegistered
     _add_pending(context, account, new)
-    return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=normalized, facts=_facts(new))
+    return one_time_tokens.new_link(
+        context, Purpose.ADD_EMAIL, account.uid, subject=normalized, facts=_facts(context, new)
+    )
 
 
 def confirm_code(context: Context, account: Account, email: str, code: str) -> Account:
@@ -120,7 +122,7 @@ def remove(context: Context, account: Account, email: str | None, *, is_own: boo
         mail = notifications.notify_with_alert_link if is_own and to == fresh.email else notifications.notify
         facts = MessageFacts(email=gone.value, change="removed")
         mail(context, MailKind.EMAIL_CHANGED, to, after, facts, before=fresh)
-    events.emit(context, "UpdateProfile", after)
+    events.emit(context, "RemoveEmail" if is_own else "UpdateProfile", after)
     return after
 
 
@@ -182,7 +184,7 @@ def invalidate(context: Context, uid: str, options: VerificationOptions) -> None
     after = account_store.change(context, uid, emails.changes_since(before.email_list)) or before
     email_verification.send(context, after, options)
     context.audit.record("email.invalidated", uid=after.uid)
-    events.emit(context, "UpdateProfile", after)
+    events.emit(context, "InvalidateEmailVerification", after)
 
 
 def _lock(context: Context, account: Account) -> Account:
@@ -210,9 +212,13 @@ def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Accou
     return normalized, owner
 
 
-def _facts(new: NewEmail) -> OneTimeTokenFacts:
+def _facts(context: Context, new: NewEmail) -> OneTimeTokenFacts:
     """Return what the token of a new address stores."""
-    return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
+    return {
+        "type": new.type.strip(),
+        "email": identifiers.display_email(new.email),
+        "is_silent": context.suppresses_webhooks,
+    }
 
 
 def _new_link_and_code(context: Context, account: Account, new: NewEmail, normalized: str) -> MessageFacts:
@@ -228,7 +234,7 @@ def _new_link_and_code(context: Context, account: Account, new: NewEmail, normal
     code_minutes = one_time_tokens.CODE_MINUTES if carries != "link" else None
     token, code = one_time_tokens.issue(
         context, Purpose.ADD_EMAIL, account.uid, subject=normalized, link_minutes=link_minutes, code_minutes=code_minutes,
-        facts=_facts(new),
+        facts=_facts(context, new),
     )  # fmt: skip
     facts = MessageFacts()
     if link_minutes is not None:

@@ -80,7 +80,7 @@ def set_username(context: Context, account: Account, username: str | None) -> Ac
     )
     changed = _write(context, account, change)
     notifications.notify_profile_changes(context, changed.before, changed.after)
-    events.emit(context, "UpdateProfile", changed.after)
+    events.emit(context, "SetUsername", changed.after)
     return changed.after
 
 
@@ -141,6 +141,7 @@ def _follow_up(context: Context, changed: ChangedAccount, req: UpdateOwnAccount,
         end_sessions_and_tokens(context, after, except_session=keep, except_token=token_hash)
         login_records.reset_failures(context.work, after.uid)
         new_password.after_change(context, after, "UpdateProfile")
+        new_password.emit_first_password(context, before, after)
     if before.email is None and req.email:
         addresses = input_checks.emails(req.email).forms
         email_verification.send_to_pending_emails(context, after, _options(req), only=addresses)

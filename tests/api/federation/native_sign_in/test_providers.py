@@ -76,7 +76,9 @@ REFUSALS: list[Refusal] = refusals(
     (1000, with_failing_provider),
 )
 NOT_HERE: dict[tuple[str, int], str] = {("U88", 7909): "a failure of the service itself"}
-ANSWERS: list[Answer] = [Answer("U88", with_google, TOKEN, {"registration_form": ({"name": "first_name"},)})]
+ANSWERS: list[Answer] = [
+    Answer("U88", with_google, TOKEN, {"registration_form": ({"name": "first_name"},)}, events=("Register", "Login"))
+]
 
 
 @every_refusal(REFUSALS)

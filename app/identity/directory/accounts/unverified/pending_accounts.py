@@ -30,6 +30,8 @@ SELF_REGISTERED = "self_registered"
 """The key in `private` of self-registered accounts: only these are replaceable."""
 WAS_PENDING = "waited"
 """The key in `private` of accounts that were pending; verifying their address does not sign in another browser."""
+_IS_SILENT = "is_silent"
+"""The key in `private` of pending accounts whose registration asked that no webhook receives its event."""
 W, I = waiting_accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
 _OF_ADDRESS = (W.tenant_id == bindparam("tenant"), W.email == bindparam("held"), W.expires_at > bindparam("now"))
 _AS_IDENTIFIER = (I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
@@ -96,6 +98,8 @@ def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
     Raises UidTaken: another pending account has the requested id.
     """
     data = pending_columns(columns)
+    if context.suppresses_webhooks:
+        data["private"] = {**data["private"], _IS_SILENT: True}
     expires_at = context.now + LIFETIME
     row = {
         "tenant_id": context.tenant.tenant_id,
@@ -187,8 +191,9 @@ def activate(context: Context, uid: str) -> Account | None:
     if locked is not None:
         release_identifier = remove_replaceable if is_replaceable(locked) else release_phone
         release_identifier(context, locked, uid)
+    is_silent = removed[uid]["private"].pop(_IS_SILENT, False)
     account = _add(context, removed[uid], row.email)
-    events.emit(context, "Register", account)
+    events.emit(context.without_webhooks() if is_silent else context, "Register", account)
     return account
 
 

@@ -25,7 +25,7 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
 
     Raises NotAMember, MalformedRoleId, RoleOfOtherOrganization.
     """
-    lock_account(context, account)
+    account = lock_account(context, account)
     found = organization_roles.for_members(context, organization.org_id, role_ids)
     if not membership_store.of_account(context, account.uid, organization.org_id):
         raise errors.NotAMember
@@ -35,7 +35,8 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
         is_member = bool(membership_store.of_account(context, account.uid, organization.org_id))
         _revoke_invitations(context, account, organization.org_id, is_member=is_member)
     context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
-    events.emit(context, "UnassignRoles", account)
+    if count:
+        events.emit(context, "UnassignRoles", account)
     return count > 0
 
 

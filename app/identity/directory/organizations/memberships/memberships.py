@@ -73,9 +73,10 @@ def add(context: Context, account: Account, organization: OrganizationRecord, ro
         NoSeatLeft: the account is no member, and members have taken every seat.
         UserRoleExists: the account has one of the roles; nothing was changed.
     """
-    found = _prepare(context, account, organization, role_ids)
+    locked, found = _prepare(context, account, organization, role_ids)
     membership_store.add(context, account.uid, organization.org_id, [role.role_id for role in found])
     _record(context, account, organization, [role.role_id for role in found])
+    events.emit(context, "AssignRoles", locked)
 
 
 def join(
@@ -89,12 +90,13 @@ def join(
     requested = list(role_ids) or default_role_ids(context, organization)
     if not requested:
         return []
-    found = _prepare(context, account, organization, requested)
+    locked, found = _prepare(context, account, organization, requested)
     stored = held_role_ids(context, account, organization)
     missing = [role.role_id for role in found if role.role_id not in stored]
     if missing:
         membership_store.add(context, account.uid, organization.org_id, missing)
         _record(context, account, organization, missing)
+        events.emit(context, "AssignRoles", locked)
     return missing
 
 
@@ -116,7 +118,7 @@ def add_everywhere(context: Context, account: Account, role_ids: Collection[str]
 
     Raises UnknownMember, MalformedRoleId, RoleNotOfTenant, and UserRoleExists if it has all of them everywhere.
     """
-    lock_account(context, account)
+    locked = lock_account(context, account)
     roles = organization_roles.assignable(context, role_ids)
     if not all(role.is_of_tenant for role in roles):
         raise errors.RoleNotOfTenant
@@ -131,6 +133,8 @@ def add_everywhere(context: Context, account: Account, role_ids: Collection[str]
             added = True
     if active and not added:
         raise errors.UserRoleExists
+    if added:
+        events.emit(context, "AssignRoles", locked)
 
 
 def require_account(context: Context, uid: str) -> Account:
@@ -156,24 +160,26 @@ def require_removable(context: Context, uid: str) -> Account:
 
 def _prepare(
     context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]
-) -> list[RoleRecord]:
-    """Lock the rows on which a new role depends, in the lock order of all writers, and return the roles."""
-    locked = organizations.lock_active(
+) -> tuple[Account, list[RoleRecord]]:
+    """Lock the rows on which a new role depends, in the lock order of all writers; return the account and the roles."""
+    organization = organizations.lock_active(
         context, organization.org_id, is_alone=True
     )  # two at once would take the last seat
-    if is_full(context, locked) and not membership_store.of_account(context, account.uid, organization.org_id):
+    if is_full(context, organization) and not membership_store.of_account(context, account.uid, organization.org_id):
         raise errors.NoSeatLeft  # before the first write: some callers go on without the membership
-    lock_account(context, account)
-    return organization_roles.for_members(context, organization.org_id, role_ids)
+    locked = lock_account(context, account)
+    return locked, organization_roles.for_members(context, organization.org_id, role_ids)
 
 
-def lock_account(context: Context, account: Account) -> None:
-    if not account_store.mark_member(context, account.uid):
+def lock_account(context: Context, account: Account) -> Account:
+    """Lock the account of a membership, and return it. Raises UnknownMember."""
+    locked = account_store.mark_member(context, account.uid)
+    if locked is None:
         raise errors.UnknownMember
+    return locked
 
 
 def _record(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> None:
     context.audit.record(
         "organization.roles_assigned", uid=account.uid, org_id=organization.org_id, role_ids=sorted(role_ids)
     )
-    events.emit(context, "AssignRoles", account)
