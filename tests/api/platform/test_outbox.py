@@ -208,7 +208,13 @@ def test_lane_returns_only_its_own_kinds(database: Database, clock: FixedClock) 
     for kind in ("mail", "sms", "push", "push_platform", "pigeon"):
         posted(database, clock, kind=kind)
     claimed = {lane.name: kinds_of(database, clock, lane) for lane in LANES}
-    assert claimed == {"mail": {"mail"}, "sms": {"sms"}, "push": {"push", "push_platform"}, "other": {"pigeon"}}
+    assert claimed == {
+        "mail": {"mail"},
+        "sms": {"sms"},
+        "push": {"push", "push_platform"},
+        "webhook": set(),
+        "other": {"pigeon"},
+    }
 
 
 def kinds_of(database: Database, clock: FixedClock, lane: Lane) -> set[str]:
@@ -287,7 +293,7 @@ def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: 
     }
     assert counted == {("waiting", "mail"): 1, ("dead", "other"): 1}
     oldest = {sample.labels["lane"]: sample.value for sample in ages.samples}
-    assert oldest == {"mail": 90, "sms": 0, "push": 0, "other": 0}
+    assert oldest == {"mail": 90, "sms": 0, "push": 0, "webhook": 0, "other": 0}
 
 
 @pytest.mark.both_databases

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.identity.assembly.worker import Worker
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox.outbox import Outbox, outbox
+from app.identity.platform.outbox.outbox import Outbox, outbox, outbox_queues
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -38,6 +38,34 @@ def posted(database: Database, clock: Clock, tenant: str = "acme", kind: str = "
     message_id = Outbox(work, clock, VAULT).post(kind, mail)
     work.commit()
     return message_id
+
+
+def queued(
+    database: Database,
+    clock: Clock,
+    queue: str = "hook",
+    *,
+    tenant: str = "acme",
+    order_key: str | None = None,
+    event: str = "Login",
+) -> str:
+    """Post a webhook into a queue, and return its id."""
+    work = UnitOfWork(database, tenant)
+    outbox = Outbox(work, clock, VAULT)
+    message_id = outbox.post("webhook", {"body": "{}"}, queue=queue, order_key=order_key, event=event)
+    work.commit()
+    return message_id
+
+
+def queue_row(database: Database, queue: str = "hook", tenant: str = "acme") -> Any:
+    """Return the stored state of a queue, None of one that never failed."""
+    work = UnitOfWork(database, tenant)
+    try:
+        return work.one(
+            select(outbox_queues).where(outbox_queues.c.tenant_id == tenant, outbox_queues.c.queue == queue)
+        )
+    finally:
+        work.rollback()
 
 
 def row(database: Database, message_id: str, tenant: str = "acme") -> Any:

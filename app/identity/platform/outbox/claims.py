@@ -34,7 +34,7 @@ UNKNOWN_KEY = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
 _UNKNOWN_KEY_ATTEMPTS = 3
 _O = outbox.c
 # cleared on a claim, so that `retry_unknown_key` skips messages that a worker is trying
-_CLAIMED_PROBLEM = case((_O.last_problem == UNKNOWN_KEY, None), else_=_O.last_problem)
+CLAIMED_PROBLEM = case((_O.last_problem == UNKNOWN_KEY, None), else_=_O.last_problem)
 _IS_UNSENT = _O.state.in_(("waiting", "dead"))
 _PAGE = 100
 
@@ -49,6 +49,13 @@ class ClaimedMessage:
     payload: dict[str, Any] = field(repr=False, compare=False)
     sealed: bytes | None = field(repr=False, compare=False)
     attempts: int
+    created_at: datetime
+    queue: str | None = None
+    order_key: str | None = None
+    retry_until: datetime | None = None
+    """When a message of a queue is retried no more."""
+    failures: int = 0
+    """How many deliveries of the queue had failed in a row before this one."""
 
     def decrypted(self, encryption: Encryption) -> Message:
         """Return the message. Raises DeliveryError, a final one where the value was encrypted for another row."""
@@ -60,7 +67,8 @@ class ClaimedMessage:
             raise DeliveryError(
                 f"it cannot be opened: {problem}", is_final=isinstance(problem, WrongAssociatedData)
             ) from None
-        return Message(self.tenant_id, self.message_id, self.kind, payload, self.attempts)
+        columns = (self.attempts, self.created_at, self.queue, self.order_key)
+        return Message(self.tenant_id, self.message_id, self.kind, payload, *columns)
 
 
 def claim(
@@ -79,8 +87,8 @@ def claim(
     work = UnitOfWork(database, EXEMPT)
     try:
         while row := _next(work, now, lane, after, without):
-            claimed = update(outbox).where(*_is(row), _O.due_at <= now)
-            values = {"due_at": now + lease, "attempts": row.attempts + 1, "last_problem": _CLAIMED_PROBLEM}
+            claimed = update(outbox).where(*is_unchanged(row), _O.due_at <= now)
+            values = {"due_at": now + lease, "attempts": row.attempts + 1, "last_problem": CLAIMED_PROBLEM}
             if work.changed(claimed.values(values)):
                 work.commit()
                 return ClaimedMessage(**{**row._mapping, "attempts": row.attempts + 1})
@@ -104,7 +112,7 @@ def _first_due(lane: Lane, *, has_first: bool, has_last: bool) -> Compiled:
 
     Compiled, because each idle worker asks it every second for each lane.
     """
-    columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts)
+    columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts, _O.created_at)
     where = [_O.state == inlined("waiting"), lane.contains(_O.kind), _O.due_at <= bindparam("now")]
     where += [_O.tenant_id > bindparam("first")] if has_first else []
     where += [_O.tenant_id < bindparam("last")] if has_last else []
@@ -271,7 +279,7 @@ def _reencrypt_rows(database: Database, encryption: Encryption, rows: Sequence[A
         work.rollback()
 
 
-def _is(message: Any) -> tuple[ColumnElement[bool], ...]:
+def is_unchanged(message: Any) -> tuple[ColumnElement[bool], ...]:
     """Return the condition for the row as it was read: every later claim changes `attempts`."""
     return (
         _O.tenant_id == message.tenant_id,
@@ -285,7 +293,7 @@ def _settle(database: Database, message: ClaimedMessage, values: dict[str, Any])
     """Write the outcome, unless the lease was lost and another worker has claimed the message."""
     work = UnitOfWork(database, EXEMPT)
     try:
-        work.run(update(outbox).where(*_is(message)).values(**values))
+        work.run(update(outbox).where(*is_unchanged(message)).values(**values))
         work.commit()
     finally:
         work.rollback()

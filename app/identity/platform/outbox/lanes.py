@@ -11,10 +11,15 @@ from sqlalchemy import ColumnElement, String, and_, literal_column, or_
 
 @dataclass(frozen=True)
 class Lane:
-    """The message kinds of one lane; an empty tuple means every kind without a lane of its own."""
+    """The message kinds of one lane; an empty tuple means every kind without a lane of its own.
+
+    Args:
+        has_queues: its messages are in queues, one for each receiver (outbox/queue_claims.py).
+    """
 
     name: str
     kinds: tuple[str, ...] = ()
+    has_queues: bool = False
 
     def contains(self, kind: Any) -> ColumnElement[bool]:
         """Return the SQL condition that a column holds a kind of this lane."""
@@ -35,8 +40,9 @@ def inlined(text: str) -> ColumnElement[str]:
 MAIL: Final = Lane("mail", ("mail",))
 SMS: Final = Lane("sms", ("sms",))
 PUSH: Final = Lane("push", ("push", "push_platform"))
+WEBHOOK: Final = Lane("webhook", ("webhook",), has_queues=True)
 OTHER: Final = Lane("other")
-LANES: Final = (MAIL, SMS, PUSH, OTHER)
+LANES: Final = (MAIL, SMS, PUSH, WEBHOOK, OTHER)
 _NAMED: Final = tuple(sorted(kind for lane in LANES for kind in lane.kinds))
 
 

@@ -1,22 +1,47 @@
 """The outbox: messages written in the transaction of the change that causes them. The worker delivers each at least once.
 
-Payloads contain links and codes, so they are encrypted, bound to their row (decision 0081).
+Payloads contain links and codes, so they are encrypted, bound to their row (decision 0081). Messages of a queue go to one
+receiver of the tenant, in order for each order key (decision 0373).
 """
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
 
 from pydantic_core import from_json, to_json
-from sqlalchemy import Column, Index, Integer, LargeBinary, String, Text
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+    bindparam,
+    case,
+    exists,
+    false,
+    text,
+)
 
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.compiled_statements import insert_row
+from app.identity.platform.outbox.lanes import lane_of
+from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import Clock
+
+HELD: Final = datetime(9999, 1, 1, tzinfo=UTC)
+"""The `due_at` of a message that waits for an earlier one of its order key. The end of that one makes it due."""
+RETRY_PERIOD: Final = timedelta(days=3)
+"""How long a message of a queue is retried, from its posting or replay."""
+QUEUE_IS_FULL: Final = "too many messages of its queue wait"
+"""The stored `last_problem` of a message that became a dead letter at once."""
+
+log = logging.getLogger("gatehouse.outbox")
 
 outbox = tenant_table(
     "outbox",
@@ -30,11 +55,51 @@ outbox = tenant_table(
     Column("created_at", Instant, nullable=False),
     Column("finished_at", Instant),
     Column("last_problem", Text),
+    Column("queue", Id),  # the receiver, such as the id of a webhook: its messages are paused together
+    Column("order_key", Id),  # messages of a queue with the same key are delivered in order: the uid of an account
+    Column("event", String(40)),
+    Column("status_code", Integer),  # of the last answer
+    Column("sealed_answer", LargeBinary),  # the encrypted record of the last attempt: what was sent and answered
+    Column("replayed_at", Instant),
+    Column("erase_when_done", Boolean),  # the account was deleted: erase the content after delivery
     Index("ix_outbox_due", "state", "due_at"),  # for workers of older versions
     Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # lets tenants take turns (outbox/claims.py)
 )
+_PARTIAL_INDEXES: Final = {
+    "ix_outbox_queues": (("kind", "tenant_id", "queue", "due_at"), "state = 'waiting' AND queue IS NOT NULL"),
+    "ix_outbox_order": (
+        ("tenant_id", "order_key", "queue", "state", "created_at", "message_id"),
+        "order_key IS NOT NULL",
+    ),
+    "ix_outbox_log": (("tenant_id", "queue", "state", "created_at", "message_id"), "queue IS NOT NULL"),
+    "ix_outbox_ages": (("tenant_id", "state", "created_at"), "queue IS NOT NULL"),
+    "ix_outbox_finished": (("tenant_id", "finished_at"), "finished_at IS NOT NULL AND queue IS NULL"),
+}
+"""Columns and rows. Messages without a queue are in the last one alone, once they are finished."""
+for _name, (_columns, _rows) in _PARTIAL_INDEXES.items():
+    Index(_name, *(outbox.c[column] for column in _columns), sqlite_where=text(_rows), postgresql_where=text(_rows))
+
+outbox_queues = tenant_table(
+    "outbox_queues",  # a row exists while deliveries of the queue fail, or it is full
+    Column("queue", Id, primary_key=True),
+    Column("failures", Integer, nullable=False, default=0, server_default="0"),  # one after the other
+    Column("failing_since", Instant),
+    Column("paused_until", Instant),
+    Column("is_full", Boolean, nullable=False, default=False, server_default=false()),
+)
 
 _ADD = insert_row(outbox)
+_Q = outbox_queues.c
+_IS_FULL = exists().where(_Q.tenant_id == bindparam("tenant_id"), _Q.queue == bindparam("queue"), _Q.is_full)
+_ADD_TO_QUEUE = insert_row(
+    outbox,
+    outbox.c.state,
+    computed={
+        "state": case((_IS_FULL, "dead"), else_="waiting"),
+        "finished_at": case((_IS_FULL, bindparam("created_at", type_=Instant))),
+        "last_problem": case((_IS_FULL, QUEUE_IS_FULL)),
+    },
+)
 DISCARDED = "nothing"
 """The kind of a row that `NullOutbox` writes."""
 EMPTY_PAYLOAD: list[Any] = []
@@ -48,27 +113,69 @@ class Outbox:
         self._work = work
         self._clock = clock
         self._encryption = encryption
+        self._last_created_at: datetime | None = None
 
-    def post(self, kind: str, payload: dict[str, Any], *, due_at: datetime | None = None) -> str:
-        """Put a message into the outbox and return its id. `kind`: mail, sms, webhook, backchannel_logout, push."""
-        message_id = randomness.uid()
+    def post(
+        self,
+        kind: str,
+        payload: dict[str, Any],
+        *,
+        due_at: datetime | None = None,
+        queue: str | None = None,
+        order_key: str | None = None,
+        event: str | None = None,
+    ) -> str:
+        """Put a message into the outbox and return its id. `kind`: mail, sms, webhook, backchannel_logout, push.
+
+        Args:
+            queue: the receiver, for kinds whose lane has queues. A message for a full one becomes a dead letter at once.
+            order_key: messages of the queue with the same key are delivered one after the other, in the order of posting.
+            event: a name by which the log of deliveries finds the message.
+        """
+        if lane_of(kind).has_queues != (queue is not None):
+            raise ValueError(f"{kind} needs a queue" if queue is None else f"{kind} has no queue")
+        message_id, created_at = randomness.uid(), self._next_instant()
         sealed = encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
-        return self._write(message_id, kind, sealed=sealed, state="waiting", due_at=due_at or self._clock.now())
+        row = {"sealed": sealed, "created_at": created_at, "due_at": due_at or created_at}
+        if queue is None:
+            return self._write(_ADD, message_id, kind, state="waiting", **row)
+        return self._write(_ADD_TO_QUEUE, message_id, kind, queue=queue, order_key=order_key, event=event, **row)
 
-    def _write(self, message_id: str, kind: str, **columns: Any) -> str:
+    def _next_instant(self) -> datetime:
+        """Return the time, later than at the last call: messages of one request have an order."""
+        now = self._clock.now()
+        if self._last_created_at is not None:
+            now = max(now, self._last_created_at + timedelta(microseconds=1))
+        self._last_created_at = now
+        return now
+
+    def _write(self, insertion: Compiled, message_id: str, kind: str, **columns: Any) -> str:
         row = {"tenant_id": self._work.tenant_id, "message_id": message_id, "kind": kind, "payload": EMPTY_PAYLOAD}
-        self._work.run(_ADD, {**row, "created_at": self._clock.now(), **columns})
+        stored = self._work.one(insertion, {**row, **columns})
+        if stored is not None and stored.state == "dead":
+            log.warning("outbox.full", extra={"kind": kind, "message_id": message_id, "queue": columns["queue"]})
         return message_id
 
 
 class NullOutbox(Outbox):
     """Writes one row per message but sends nothing, so that the response time does not tell whether a message was sent."""
 
-    def post(self, kind: str, payload: dict[str, Any], *, due_at: datetime | None = None) -> str:
+    def post(
+        self,
+        kind: str,
+        payload: dict[str, Any],
+        *,
+        due_at: datetime | None = None,
+        queue: str | None = None,
+        order_key: str | None = None,
+        event: str | None = None,
+    ) -> str:
         """Write an empty row in the state `sent`."""
+        del queue, order_key, event
         now, message_id = self._clock.now(), randomness.uid()
         encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
-        return self._write(message_id, DISCARDED, sealed=None, state="sent", due_at=due_at or now, finished_at=now)
+        row = {"sealed": None, "state": "sent", "created_at": now, "due_at": due_at or now, "finished_at": now}
+        return self._write(_ADD, message_id, DISCARDED, **row)
 
 
 def encrypt_payload(
@@ -84,6 +191,23 @@ def decrypt_payload(encryption: Encryption, row: Any) -> dict[str, Any]:
     associated_data = _associated_data(row.tenant_id, row.message_id, row.kind)
     payload: dict[str, Any] = from_json(encryption.decrypt(row.sealed, associated_data))
     return payload
+
+
+def encrypt_answer(encryption: Encryption, message: Any, answer: dict[str, Any]) -> bytes:
+    """Encrypt what was sent and answered, bound to the row of the message."""
+    return encryption.encrypt(to_json(answer), _answers_associated_data(message))
+
+
+def decrypt_answer(encryption: Encryption, row: Any) -> dict[str, Any] | None:
+    """Return what was sent and answered at the last attempt, None without one; raises DecryptionError."""
+    if row.sealed_answer is None:
+        return None
+    answer: dict[str, Any] = from_json(encryption.decrypt(row.sealed_answer, _answers_associated_data(row)))
+    return answer
+
+
+def _answers_associated_data(row: Any) -> str:
+    return f"{_associated_data(row.tenant_id, row.message_id, row.kind)} answer"
 
 
 def _associated_data(tenant_id: str, message_id: str, kind: str) -> str:

@@ -71,15 +71,18 @@ class Compiled:
         return found
 
 
-def insert_row(table: Table, *returned: ColumnElement[Any]) -> Compiled:
+def insert_row(
+    table: Table, *returned: ColumnElement[Any], computed: Mapping[str, ColumnElement[Any]] | None = None
+) -> Compiled:
     """Return the insert of one row, or of several; the parameters are the keys of its columns.
 
     A column without a value gets its default, or NULL if it is nullable; a column whose default is computed needs a value.
 
     Args:
         returned: columns that the insert of one row returns.
+        computed: SQL expressions that are the values of columns.
     """
-    statement = insert(table).values({column.key: _parameter(column) for column in table.c})
+    statement = insert(table).values({column.key: _parameter(column) for column in table.c} | dict(computed or {}))
     return Compiled(statement.returning(*returned) if returned else statement)
 
 

@@ -12,8 +12,11 @@ import pytest
 
 from app.identity.messaging.senders.twilio import Twilio
 from app.identity.platform.outbox.sender import DeliveryError, Message
+from app.kit.clock import FixedClock
 
-MESSAGE = Message("acme", "m1", "sms", {"to": "+4930123456", "text": "482913 & more", "sid": "SM1"}, 1)
+MESSAGE = Message(
+    "acme", "m1", "sms", {"to": "+4930123456", "text": "482913 & more", "sid": "SM1"}, 1, FixedClock().now()
+)
 
 
 class Gateway(HTTPServer):

@@ -6,10 +6,11 @@ owner too. Two reserved names, which no tenant has, may see the rows of all tena
 
     lookup   reads `tenants`, `custom_hosts` and `applications`, to find a tenant by host name, API key, secret or client, and to
              list tenants for clean-up
-    outbox   reads and updates `outbox`, to claim due messages of every tenant
+    outbox   reads and updates `outbox`, to claim due messages of every tenant, and reads `outbox_queues`
 """
 
 from alembic import op
+from sqlalchemy import text
 
 NAMED = "current_setting('gatehouse.tenant', true)"
 LOOKUP, OUTBOX = "lookup", "outbox"
@@ -45,18 +46,28 @@ def exempt_outbox_claim() -> None:
         )
 
 
-def add_index(name: str, table: str, columns: list[str]) -> None:
+def exempt_outbox_read(table: str) -> None:
+    """Allow the outbox worker to read a table that says which messages it may claim."""
+    if is_postgres():
+        op.execute(f"CREATE POLICY claim_read ON {table} FOR SELECT USING ({NAMED} = '{OUTBOX}')")
+
+
+def add_index(name: str, table: str, columns: list[str], rows: str | None = None) -> None:
     """Add an index to a table in use; PostgreSQL builds it concurrently, outside a transaction.
 
     Must be the last step of a migration, because earlier steps are committed first. Replaces the invalid index of an
     interrupted run.
+
+    Args:
+        rows: the condition of the rows in it, by default all.
     """
+    where = text(rows) if rows else None
     if not is_postgres():
-        op.create_index(name, table, columns)
+        op.create_index(name, table, columns, sqlite_where=where)
         return
     with op.get_context().autocommit_block():
         op.drop_index(name, table, if_exists=True, postgresql_concurrently=True)
-        op.create_index(name, table, columns, postgresql_concurrently=True)
+        op.create_index(name, table, columns, postgresql_concurrently=True, postgresql_where=where)
 
 
 def drop_index(name: str, table: str) -> None:

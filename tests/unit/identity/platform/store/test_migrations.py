@@ -39,8 +39,8 @@ PASSING = {"0018": {"ck_audit_before"}}
 PARTITIONS = {"audit_before", "audit_other"}
 """Partitions that the migrations make; the schema in code knows their table alone."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-outbox, consents, tenants, applications = (
-    metadata.tables[name] for name in ("outbox", "consents", "tenants", "applications")
+outbox, outbox_queues, consents, tenants, applications = (
+    metadata.tables[name] for name in ("outbox", "outbox_queues", "consents", "tenants", "applications")
 )
 
 
@@ -74,6 +74,7 @@ def services(copied_postgres: PostgresUrls) -> Iterator[Database]:
         work = UnitOfWork(database, name)
         work.run(insert(consents).values(tenant_id=name, uid="u", client_id="shop", scopes=[], given_at=NOW))
         work.run(insert(outbox).values(**queued_message(name)))
+        work.run(insert(outbox_queues).values(tenant_id=name, queue="hook"))
         work.run(insert(tenants).values(**tenant(name)))
         work.run(insert(applications).values(tenant_id=name, client_id="c", name="c", settings={}, created_at=NOW))
         work.commit()
@@ -293,9 +294,15 @@ def test_tenant_lookup_sees_only_tenants_and_clients(services: Database) -> None
     assert views["tenants"] == {"acme", "globex"}
 
 
-def test_outbox_claim_sees_only_the_outbox(services: Database) -> None:
+def test_outbox_claim_sees_only_messages_and_queues(services: Database) -> None:
     views = {name: seen(services, "outbox", name) for name in metadata.tables}
-    assert {name for name, rows in views.items() if rows} == {"outbox"}
+    assert {name for name, rows in views.items() if rows} == {"outbox", "outbox_queues"}
+
+
+def test_outbox_claim_cannot_change_a_queue(services: Database) -> None:
+    work = UnitOfWork(services, "outbox")
+    assert work.changed(outbox_queues.update().values(failures=9)) == 0
+    work.rollback()
 
 
 @pytest.mark.parametrize(("as_tenant", "table"), [("lookup", "tenants"), ("outbox", "outbox")])
