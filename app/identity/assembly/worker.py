@@ -10,12 +10,12 @@ from datetime import timedelta
 from app.identity.assembly.clean_up.expired_rows import Cleaner
 from app.identity.messaging.senders.registry import UnsupportedKind, senders
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox import claims
+from app.identity.platform.outbox import claims, queue_outcomes
 from app.identity.platform.outbox.claims import LEASE, ClaimedMessage
-from app.identity.platform.outbox.dispatcher import IDLE_SECONDS, LaneDispatcher
+from app.identity.platform.outbox.dispatcher import IDLE_SECONDS, LaneDispatcher, dispatcher
 from app.identity.platform.outbox.lanes import LANES
 from app.identity.platform.outbox.leases import Leases
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Receipt, Sender
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.kit.clock import Clock, SystemClock, monotonic
 from app.settings import Settings
@@ -52,7 +52,7 @@ class Worker:
         self._drain_seconds = drain_seconds
         self._leases = Leases(database, self._clock, lease)
         self._lanes = [
-            LaneDispatcher(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES
+            dispatcher(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES
         ]
         self._senders = senders(settings, self._clock)
         self._unknown_kind = UnsupportedKind()
@@ -120,7 +120,7 @@ class Worker:
         fields = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
         try:
             with self._leases.sending(message, sender):
-                sender.send(message.decrypted(self._encryption))
+                receipt = sender.send(message.decrypted(self._encryption)) or Receipt()
         except DeliveryError as problem:
             if problem.is_interrupted:
                 claims.release(self._database, message, self._clock.now())
@@ -130,19 +130,23 @@ class Worker:
                 claims.settle_unknown_key(self._database, message, self._clock.now())
                 log.warning("outbox.lacks_key", extra={**fields, "problem": str(problem)})
                 return
-            self._settle_failed(message, str(problem), fields, is_final=problem.is_final)
+            self._settle_failed(message, problem, fields, is_paused=problem.is_receiver_down)
         except Exception as problem:
             log.exception("outbox.broken", extra=fields)
-            self._settle_failed(message, f"{type(problem).__name__}", fields, is_final=False)
+            self._settle_failed(message, DeliveryError(type(problem).__name__), fields, is_paused=False)
         else:
-            self._settle_sent(message, keeps_payload=sender.keeps_payload)
+            self._settle_sent(message, receipt, keeps_payload=sender.keeps_payload)
             log.info("outbox.sent", extra=fields)
 
-    def _settle_sent(self, message: ClaimedMessage, *, keeps_payload: bool) -> None:
+    def _settle_sent(self, message: ClaimedMessage, receipt: Receipt, *, keeps_payload: bool) -> None:
         """Mark a message as sent; wait for an unavailable store, because the message would otherwise be sent again."""
         while True:
             try:
-                claims.settle_sent(self._database, message, self._clock.now(), keeps_payload=keeps_payload)
+                now = self._clock.now()
+                if message.queue is None:
+                    claims.settle_sent(self._database, message, now, keeps_payload=keeps_payload)
+                else:
+                    queue_outcomes.settle_sent(self._database, self._encryption, message, now, receipt)
                 return
             except StoreUnavailable as problem:
                 log.warning("outbox.not_settled", extra={"message_id": message.message_id, "problem": str(problem)})
@@ -150,10 +154,17 @@ class Worker:
                     raise
 
     def _settle_failed(
-        self, message: ClaimedMessage, problem: str, fields: dict[str, object], *, is_final: bool
+        self, message: ClaimedMessage, problem: DeliveryError, fields: dict[str, object], *, is_paused: bool
     ) -> None:
-        is_dead = claims.settle_failed(self._database, message, self._clock.now(), problem, is_final=is_final)
-        log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**fields, "problem": problem})
+        """Postpone the message or make it a dead letter. `is_paused`: its queue, if it has one, waits with it."""
+        now = self._clock.now()
+        if message.queue is None:
+            is_dead = claims.settle_failed(self._database, message, now, str(problem), is_final=problem.is_final)
+        else:
+            fields = {**fields, "queue": message.queue}
+            settled = (self._database, self._encryption, message, now, problem)
+            is_dead = queue_outcomes.settle_failed(*settled, is_paused=is_paused)
+        log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**fields, "problem": str(problem)})
 
     def _drain(self, threads: list[threading.Thread]) -> None:
         """Let deliveries in progress finish, then interrupt those that no receiver has completely."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from app.identity.platform.outbox import claims
+from app.identity.platform.outbox import claims, queue_claims
 from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.lanes import Lane
+from app.identity.platform.outbox.queue_claims import Turn
 from app.identity.platform.store.database import Database
 from app.kit.clock import Clock, monotonic
 
 IDLE_SECONDS = 1.0
+MAX_PER_QUEUE = 4
+_REMEMBERED_TENANTS = 1000
 
 
 class LaneDispatcher:
@@ -41,16 +44,14 @@ class LaneDispatcher:
         with self._condition:
             message = self._claim()
             if message is not None:
-                self._last_tenant = message.tenant_id
-                self._in_progress[message.tenant_id] += 1
+                self._begun(message)
                 self._condition.notify()  # more may be due: wake one more thread
             return message
 
     def done(self, message: ClaimedMessage) -> None:
         """Count the message as no longer being sent."""
         with self._condition:
-            self._in_progress[message.tenant_id] -= 1
-            self._in_progress += Counter()  # drops tenants with a count of zero
+            self._ended(message)
 
     def wait(self) -> None:
         """Wait until a message may be due: one thread polls every second, and wakes another when it found one."""
@@ -70,12 +71,64 @@ class LaneDispatcher:
             self._is_closed = True
             self._condition.notify_all()
 
+    def _begun(self, message: ClaimedMessage) -> None:
+        self._last_tenant = message.tenant_id
+        self._in_progress[message.tenant_id] += 1
+
+    def _ended(self, message: ClaimedMessage) -> None:
+        self._in_progress[message.tenant_id] -= 1
+        self._in_progress += Counter()  # drops tenants with a count of zero
+
     def _claim(self) -> ClaimedMessage | None:
-        full = [tenant_id for tenant_id, count in self._in_progress.items() if count >= self._max_per_tenant]
         started = monotonic()
-        now = self._clock.now()
-        message = claims.claim(self._database, now, self.lane, after=self._last_tenant, without=full, lease=self._lease)
+        message = self._claim_next(self._clock.now())
         if message is None or monotonic() - started < self._lease.total_seconds() / 4:
             return message
         lost = claims.renew(self._database, [message], self._clock.now() + self._lease)  # the claim itself was slow
         return None if lost else message
+
+    def _claim_next(self, now: datetime) -> ClaimedMessage | None:
+        full, after = self._full_tenants(), self._last_tenant
+        return claims.claim(self._database, now, self.lane, after=after, without=full, lease=self._lease)
+
+    def _full_tenants(self) -> list[str]:
+        return [tenant_id for tenant_id, count in self._in_progress.items() if count >= self._max_per_tenant]
+
+
+class QueueDispatcher(LaneDispatcher):
+    """The same of a lane with queues. One tenant gets at most half of `size`, one of its queues fewer, and at most `MAX_PER_QUEUE`.
+
+    A receiver that does not answer leaves threads to the tenant's others until its queue is paused.
+    """
+
+    def __init__(self, database: Database, clock: Clock, lane: Lane, *, size: int, lease: timedelta) -> None:
+        super().__init__(database, clock, lane, size=size, lease=lease)
+        self._max_per_tenant = max(1, size // 2)
+        self._max_per_queue = max(1, min(MAX_PER_QUEUE, self._max_per_tenant - 1))
+        self._in_queues: Counter[tuple[str, str]] = Counter()
+        self._last_queues: dict[str, str] = {}
+
+    def _begun(self, message: ClaimedMessage) -> None:
+        super()._begun(message)
+        self._in_queues[message.tenant_id, str(message.queue)] += 1
+        self._last_queues.pop(message.tenant_id, None)
+        self._last_queues[message.tenant_id] = str(message.queue)
+        if len(self._last_queues) > _REMEMBERED_TENANTS:
+            del self._last_queues[next(iter(self._last_queues))]
+
+    def _ended(self, message: ClaimedMessage) -> None:
+        super()._ended(message)
+        self._in_queues[message.tenant_id, str(message.queue)] -= 1
+        self._in_queues += Counter()
+
+    def _claim_next(self, now: datetime) -> ClaimedMessage | None:
+        full = [queue for queue, count in self._in_queues.items() if count >= self._max_per_queue]
+        turn = Turn(self._last_tenant, self._last_queues, self._full_tenants(), full)
+        return queue_claims.claim(self._database, now, self.lane, turn, lease=self._lease)
+
+
+def dispatcher(database: Database, clock: Clock, lane: Lane, *, size: int, lease: timedelta) -> LaneDispatcher:
+    """Return the dispatcher of a lane, where `size` is that of lanes without queues; one with queues has twice as many threads."""
+    if lane.has_queues:
+        return QueueDispatcher(database, clock, lane, size=2 * size, lease=lease)
+    return LaneDispatcher(database, clock, lane, size=size, lease=lease)
