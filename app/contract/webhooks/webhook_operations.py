@@ -20,13 +20,13 @@ from app.kit.resources.resource import (
     CREATE,
     CREATED_AT,
     DELETE,
+    ENCRYPTED,
     FIXED,
     LIST,
     MODIFIED_AT,
     ONCE,
     READ,
     READ_ONLY,
-    SEALED,
     SECRET,
     UPDATE,
     Key,
@@ -54,7 +54,7 @@ def _auth_type(name: Any) -> Any:
 
 EventField = Annotated[str, AfterValidator(_event)]
 AuthType = Annotated[Literal["None", "Basic", "Bearer"], BeforeValidator(_auth_type)]
-_Map = Annotated[dict[str, str], SEALED]
+_Map = Annotated[dict[str, str], ENCRYPTED]
 
 
 class WebhookBasicAuth(Wire):

@@ -9,12 +9,12 @@ from typing import get_args
 from app.kit.resources.resource import (
     CREATE,
     DELETE,
+    ENCRYPTED,
     LIST,
     NOT_IN_REQUESTS,
     ONCE,
     READ,
     REPLACE,
-    SEALED,
     UPDATE,
     InSettings,
     InTable,
@@ -48,8 +48,8 @@ def _problems(resource: Resource) -> Iterator[str]:
         yield from _of_field(member)
     yield from _twice(resource)
     for member in resource.members:
-        if SEALED in member.roles and (len(member.path) > 1 or not isinstance(resource.backing, InTable)):
-            yield f"{member.request_name} is SEALED, which only the shared table stores, and no model within the item."
+        if ENCRYPTED in member.roles and (len(member.path) > 1 or not isinstance(resource.backing, InTable)):
+            yield f"{member.request_name} is ENCRYPTED, which only the shared table stores, and no model within the item."
     if resource.max_items < 1:
         yield "`max_items` is at least 1."
     if resource.file_key and isinstance(resource.backing, InSettings):

@@ -57,14 +57,14 @@ class FieldRole(Enum):
     FIXED = "set when the item is created; later requests cannot change it"
     READ_ONLY = "only in responses"
     SECRET = "stored encrypted; masked in responses"
-    SEALED = "stored encrypted; readable in responses and configuration files"
+    ENCRYPTED = "stored encrypted; readable in responses and configuration files"
     ONCE = "a generated secret; in the response that creates or renews it, masked afterwards"
     COMPUTED = "not stored; the hooks `on_input` and `on_output` read and compute it"
     CREATED_AT = "in responses: when the item was created"
     MODIFIED_AT = "in responses: when it was last changed"
 
 
-FIXED, READ_ONLY, SECRET, SEALED, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
+FIXED, READ_ONLY, SECRET, ENCRYPTED, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
 NOT_IN_REQUESTS = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
 """Roles that requests cannot set."""
 NOT_CONTENT = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})

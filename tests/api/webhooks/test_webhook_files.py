@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 import yaml
+from sqlalchemy import select
 
 from app.contract.webhooks.webhook_operations import WEBHOOKS
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
+from app.identity.platform.resource_storage.resource_store import resources
 from tests.support.operations.resources import Manager
 from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.tenants.webhooks import TARGET, Body, Webhooks
@@ -83,6 +85,15 @@ def test_plan_does_not_show_added_values(files: Files) -> None:
     assert "headers: changed" in plan
     for value in ("from the file", "another", "t0ken"):
         assert value not in plan
+
+
+def test_digests_of_added_values_are_encrypted_too(files: Files) -> None:
+    files.apply(FILE)
+    with files.manager.work() as work:
+        row = work.one(select(resources).where(resources.c.tenant_id == files.hooks.tenant.tenant_id))
+    assert row is not None
+    assert {"name", "event"} <= set(row.origin["named"])
+    assert not {"headers", "query_params"} & {*row.origin["named"], *row.content}
 
 
 def test_file_changes_an_item_and_retains_its_secrets(files: Files) -> None:

@@ -291,7 +291,7 @@ def test_signing_secret_names_are_those_of_the_item(hooks: Webhooks) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_malformed_and_unknown_ids_are_told_apart(hooks: Webhooks, method: str) -> None:
+def test_malformed_id_differs_from_an_unknown_one(hooks: Webhooks, method: str) -> None:
     body = {"Name": "n"} if method == "PUT" else None
     assert refused(hooks.ask(method, "/00000000-0000-0000-0000-000000000000", body)) == UNKNOWN
     for malformed in ("a%20b", "a" * 101, "%27--", "..%2Fx", "%00"):

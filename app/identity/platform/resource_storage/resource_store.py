@@ -14,7 +14,7 @@ from app.identity.platform.encryption import Encryption
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess, unique_key
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.kit.resources.resource import SEALED, InTable, Resource
+from app.kit.resources.resource import ENCRYPTED, InTable, Resource
 
 resources = tenant_table(
     "resources",
@@ -22,7 +22,7 @@ resources = tenant_table(
     Column("id", String(400), primary_key=True),  # parts of a composite id are percent-encoded, with / between
     Column("unique_key", String(64)),  # digest of the values that are unique within a kind
     Column("content", Json, nullable=False),
-    Column("sealed", LargeBinary),  # the secrets and what the declaration marks SEALED, as encrypted JSON
+    Column("sealed", LargeBinary),  # the secrets and what the declaration marks ENCRYPTED, as encrypted JSON
     Column("origin", Json, nullable=False),  # `by` api or file, and digests of the values in the file
     Column("created_at", Instant, nullable=False),
     Column("modified_at", Instant, nullable=False),
@@ -120,20 +120,20 @@ def _kind(access: StoreAccess, resource: Resource) -> tuple[Any, ...]:
 
 def _values(access: StoreAccess, resource: Resource, item: Item) -> dict[str, Any]:
     associated_data = _associated_data(access.work.tenant_id, resource.kind, _joined(item.id))
-    content, sealed_content = _split(resource, item.content)
-    named, sealed_named = _split(resource, item.origin.get("named", {}))
+    content, encrypted_content = _split(resource, item.content)
+    named, encrypted_named = _split(resource, item.origin.get("named", {}))
     secrets: dict[str, Any] = dict(item.secrets)
-    if sealed_content or sealed_named:
-        secrets[_BESIDE_SECRETS] = {"content": sealed_content, "named": sealed_named}
+    if encrypted_content or encrypted_named:
+        secrets[_BESIDE_SECRETS] = {"content": encrypted_content, "named": encrypted_named}
     sealed = access.encryption.encrypt(to_json(secrets), associated_data) if secrets else None
-    origin = {**item.origin, "named": named} if sealed_named else dict(item.origin)
+    origin = {**item.origin, "named": named} if encrypted_named else dict(item.origin)
     values = {"content": content, "sealed": sealed, "origin": origin}
     return {**values, "unique_key": unique_key(resource, item), "modified_at": item.modified_at or access.now}
 
 
 def _split(resource: Resource, values: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the values to store in clear and those of members marked SEALED, by key."""
-    keys = {member.path[0] for member in resource.members if SEALED in member.roles}
+    """Return the values to store in clear and those of members marked ENCRYPTED, by key."""
+    keys = {member.path[0] for member in resource.members if ENCRYPTED in member.roles}
     return {key: value for key, value in values.items() if key not in keys}, {
         key: values[key] for key in keys & values.keys()
     }

@@ -14,13 +14,13 @@ from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
     CREATE,
     DELETE,
+    ENCRYPTED,
     FIXED,
     LIST,
     ONCE,
     READ,
     READ_ONLY,
     REPLACE,
-    SEALED,
     SECRET,
     UPDATE,
     InOwnStore,
@@ -69,16 +69,16 @@ class SecretNumber(Wire):
     pin: Annotated[int, ONCE] = 0
 
 
-class SealedHeaders(Wire):
+class EncryptedHeaders(Wire):
     item_id: Annotated[str, Key("itemId")]
-    headers: Annotated[dict[str, str], SEALED] = Field(default_factory=dict)
+    headers: Annotated[dict[str, str], ENCRYPTED] = Field(default_factory=dict)
 
 
 class HeadersWithin(Wire):
-    headers: Annotated[str, SEALED] = ""
+    headers: Annotated[str, ENCRYPTED] = ""
 
 
-class SealedWithin(Wire):
+class EncryptedWithin(Wire):
     item_id: Annotated[str, Key("itemId")]
     inner: HeadersWithin
 
@@ -114,12 +114,12 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (FixedKey, ALL, BOTH, "ItemId is part of the id, so it cannot be FIXED"),
         (SecretNumber, ALL, BOTH, "a secret is text; Pin is not"),
         (
-            SealedHeaders,
+            EncryptedHeaders,
             ALL,
             {**BOTH, "backing": InOwnStore()},
-            "Headers is SEALED, which only the shared table stores",
+            "Headers is ENCRYPTED, which only the shared table stores",
         ),
-        (SealedWithin, ALL, BOTH, "Inner.Headers is SEALED"),
+        (EncryptedWithin, ALL, BOTH, "Inner.Headers is ENCRYPTED"),
         (OneKeyTwice, ALL, BOTH, "Second and First are kept under one key"),
         (Deep, ALL, BOTH, "First is kept at 'a.b': declare the model"),
         (OutsideSettings, ALL, BOTH, "First is no part of a singleton; take SettingsKey from it"),

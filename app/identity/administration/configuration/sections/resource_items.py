@@ -20,7 +20,7 @@ from app.identity.administration.resource_operations.write_resources import Writ
 from app.identity.platform.resource_storage.items import API, FILE, Item, StoreAccess, unique_key
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
-from app.kit.resources.resource import MASKED, READ_ONLY, SEALED, SECRET, Resource, ResourceMember
+from app.kit.resources.resource import ENCRYPTED, MASKED, READ_ONLY, SECRET, Resource, ResourceMember
 from app.kit.resources.resource_models import content_of
 from app.kit.resources.resource_values import put_at, remove_at, secret_name, value_at
 
@@ -133,10 +133,12 @@ class _Items:
         if (item.content, item.secrets) != (current.content, current.secrets):
             self._complete(current, item)
         after, _ = _split(self.resource, item.content)
-        readable, sealed = _split(self.resource, stored, _is_sealed)
-        readable_after, sealed_after = _split(self.resource, after, _is_sealed)
+        readable, encrypted = _split(self.resource, stored, _is_encrypted)
+        readable_after, encrypted_after = _split(self.resource, after, _is_encrypted)
         details = list(changes_with_origins(readable, readable_after, before or {}))
-        changed = [path for path in {**sealed, **sealed_after} if sealed.get(path) != sealed_after.get(path)]
+        changed = [
+            path for path in {**encrypted, **encrypted_after} if encrypted.get(path) != encrypted_after.get(path)
+        ]
         details += [f"{'.'.join(path)}: changed" for path in changed]
         if item.secrets != current.secrets:
             details.append("secrets: changed")
@@ -219,9 +221,9 @@ def _is_read_only(member: ResourceMember) -> bool:
     return READ_ONLY in member.roles
 
 
-def _is_sealed(member: ResourceMember) -> bool:
+def _is_encrypted(member: ResourceMember) -> bool:
     """Return whether plans must not show the value."""
-    return SEALED in member.roles
+    return ENCRYPTED in member.roles
 
 
 def _is_of_service(member: ResourceMember) -> bool:
