@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import CTE, ColumnElement, Text, and_, bindparam, case, cast, exists, func, not_, or_, select, update
+from sqlalchemy import CTE, ColumnElement, Text, and_, bindparam, case, cast, false, func, not_, or_, select, update
 
 from app.identity.platform.outbox.claims import CLAIMED_PROBLEM, EXEMPT, LEASE, ClaimedMessage
 from app.identity.platform.outbox.lanes import Lane, inlined
@@ -104,12 +104,12 @@ def _first_due(lane: Lane, full_tenants: int, full_queues: int, *, is_of_one_ten
     due = select(o.message_id).where(*where, *of_queue).order_by(o.due_at).limit(1).correlate(turns).scalar_subquery()
     is_its = and_(_Q.tenant_id == t.tenant_id, _Q.queue == t.queue)
     failures = select(_Q.failures).where(is_its).correlate(turns).scalar_subquery()
-    is_paused = exists().where(is_its, _Q.paused_until > bindparam("now")).correlate(turns)
+    is_paused = select(_Q.paused_until > bindparam("now")).where(is_its).correlate(turns).scalar_subquery()
     excluded = [t.tenant_id == bindparam(f"tenant_{at}") for at in range(full_tenants)]
     for at in range(full_queues):
         excluded += [and_(t.tenant_id == bindparam(f"full_tenant_{at}"), t.queue == bindparam(f"full_queue_{at}"))]
     columns = (t.tenant_id, t.queue, due.label("message_id"), func.coalesce(failures, 0).label("failures"))
-    allowed = (t.queue != "", not_(is_paused), *([not_(or_(*excluded))] if excluded else []))
+    allowed = (t.queue != "", not_(func.coalesce(is_paused, false())), *([not_(or_(*excluded))] if excluded else []))
     return Compiled(select(*columns).where(*allowed, due.is_not(None)).limit(1))
 
 
@@ -201,13 +201,14 @@ def _hold_back(database: Database, found: Any, now: datetime) -> bool:
         first = work.one(first_waiting(row.queue, row.order_key, found.tenant_id).with_for_update())
         if first is None or first.message_id == found.message_id:
             return False
-        o = outbox.alias("later").c
-        chain = (o.tenant_id == found.tenant_id, o.order_key == row.order_key, o.queue == row.queue)
-        later = select(o.message_id).where(*chain, o.state == inlined("waiting"), o.created_at >= row.created_at)
-        later = later.order_by(o.created_at, o.message_id).limit(HELD_AT_ONCE)
-        is_due = (_O.state == inlined("waiting"), _O.due_at <= now, _O.message_id != first.message_id)
-        held = update(outbox).where(_O.tenant_id == found.tenant_id, _O.message_id.in_(later), *is_due)
-        work.run(held.values(due_at=HELD))
+        chain = (_O.tenant_id == found.tenant_id, _O.order_key == row.order_key, _O.queue == row.queue)
+        later = select(_O.message_id, _O.due_at).where(
+            *chain, _O.state == inlined("waiting"), _O.created_at >= row.created_at
+        )
+        rows = work.all(later.order_by(_O.created_at, _O.message_id).limit(HELD_AT_ONCE))
+        ids = [item.message_id for item in rows if item.due_at <= now and item.message_id != first.message_id]
+        # by their key alone: with more conditions PostgreSQL may search all messages of the queue for them
+        work.run(update(outbox).where(_O.tenant_id == found.tenant_id, _O.message_id.in_(ids)).values(due_at=HELD))
         work.commit()
         return True
     finally:
