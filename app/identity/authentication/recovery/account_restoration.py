@@ -16,6 +16,7 @@ from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.email_list import EmailList
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
+from app.identity.platform import events
 from app.identity.platform.context import Context
 
 _REVOKED = (
@@ -63,6 +64,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
         one_time_tokens.close(context, locked.uid, kind)
     one_time_tokens.close_later(context, alert)
     context.audit.record("password.alarm", uid=locked.uid)
+    events.emit(context, "UpdateProfile", restored)
     return restored, alert
 
 

@@ -21,12 +21,13 @@ from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.directory.accounts import account_store, identifiers
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.tenants.urls import allowed_urls
 from app.identity.messaging import messaging
 from app.identity.messaging.message import MessageFacts
+from app.identity.platform import events
 from app.identity.platform.context import NO_ACCOUNT, Context
 
 VTYPE = "resetpasskey"
@@ -93,11 +94,12 @@ def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
         **first_verification.claim(context, locked, found.value),
         **first_verification.remove_unverified_credentials(context, locked, private),
     }
-    account_store.change(
-        context, locked.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
-    )
+    values |= {"private": private, "password_hash": None, "password_changed_at": None}
+    claimed = account_store.change(context, locked.uid, values) or locked
     passkey_store.restrict_after_claim(context, locked.uid, is_first=is_first)
     context.audit.record("account.claimed", uid=locked.uid)
+    if not is_verified(locked, form):
+        events.emit(context, "EmailVerification", claimed)
 
 
 def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:

@@ -21,7 +21,7 @@ from app.identity.credentials.second_factors.second_factors import RequiredFacto
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.messaging.message import MessageFacts
-from app.identity.platform import continuation_tokens
+from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
@@ -56,8 +56,8 @@ def refuse_new_origin(context: Context, account: Account) -> None:
     is_blocked = any(getattr(settings.risk, name) == "block" for name in new_signals)
     with context.work.separate_transaction() as transaction:
         separate = context.within(transaction)
-        if is_blocked:
-            account_store.change(separate, account.uid, {"is_active": False})
+        if is_blocked and (blocked := account_store.change(separate, account.uid, {"is_active": False})) is not None:
+            events.emit(separate, "BlockAccount", blocked)
         _notify(separate, account, new_signals[0], change="refused")
     context.audit.record(
         "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(new_signals), blocked=is_blocked
