@@ -145,10 +145,10 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
 def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
     """Link an identity, as `linked_identities.link` does, and notify the account, unless this identity registered it."""
     before = {linked.key for linked in linked_identities.of(account)}
-    is_registering = linked_identities.is_registering(account, identity)
     changed = linked_identities.link(context, account, identity)
     key = (identity.provider, identity.subject)
-    if key not in before and not is_registering:
+    is_first = not before and account.private.get(linked_identities.REGISTERED_BY) == identity.provider
+    if key not in before and not is_first:
         _notify(context, MailKind.IDENTITY_LINKED, changed, identity.provider)
     return changed
 

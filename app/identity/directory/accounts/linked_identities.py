@@ -77,8 +77,11 @@ def find_account(context: Context, provider: str, subject: str) -> Account | Non
     return account_store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
-def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
+def link(context: Context, account: Account, identity: ProviderIdentity, *, registers: bool = False) -> Account:
     """Link an identity and return the changed account; an identity that is already linked is only updated.
+
+    Args:
+        registers: whether it registers the account, whose event is Register.
 
     Raises:
         IdentifierTaken: another account has the identity.
@@ -97,14 +100,9 @@ def link(context: Context, account: Account, identity: ProviderIdentity) -> Acco
     )
     after = _save(context, fresh, (*linked, _new(identity, context.now)), identity)
     context.audit.record("identity.linked", uid=fresh.uid, by=identity.provider)
-    if not is_registering(fresh, identity):
+    if not registers:
         events.emit(context, "LinkAccount", after)
     return after
-
-
-def is_registering(account: Account, identity: ProviderIdentity) -> bool:
-    """Return whether the identity, which is not linked yet, is the one that registered the account."""
-    return not of(account) and account.private.get(REGISTERED_BY) == identity.provider
 
 
 def unlink(context: Context, account: Account, provider: str, subject: str) -> Account:
