@@ -152,9 +152,9 @@ def register(
     for form in filter(None, (identifiers.normalize_email(email), phone)):
         pending_accounts.remove_pending(context, form)
     context.audit.record("account.registered", uid=account.uid, source=source)
-    if identity is not None and links_identity:
-        account = linked_identities.link(context, account, identity, registers=True)
     events.emit(context, "Register", account)
+    if identity is not None and links_identity:
+        account = linked_identities.link(context, account, identity)
     return email_verification.send_welcome(context, account, template) if email else account
 
 

@@ -77,11 +77,8 @@ def find_account(context: Context, provider: str, subject: str) -> Account | Non
     return account_store.by_identifier(context, IDENTITY, identifiers.identity_value(provider, subject))
 
 
-def link(context: Context, account: Account, identity: ProviderIdentity, *, registers: bool = False) -> Account:
+def link(context: Context, account: Account, identity: ProviderIdentity) -> Account:
     """Link an identity and return the changed account; an identity that is already linked is only updated.
-
-    Args:
-        registers: whether it registers the account, whose event is Register.
 
     Raises:
         IdentifierTaken: another account has the identity.
@@ -100,8 +97,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, regi
     )
     after = _save(context, fresh, (*linked, _new(identity, context.now)), identity)
     context.audit.record("identity.linked", uid=fresh.uid, by=identity.provider)
-    if not registers:
-        events.emit(context, "LinkAccount", after)
+    events.emit(context, "LinkAccount", after)
     return after
 
 

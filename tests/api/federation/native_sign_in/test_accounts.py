@@ -137,7 +137,7 @@ def test_new_account_has_the_proven_address_and_names(app: AppServer) -> None:
 @on_one_database
 def test_first_sign_in_emits_events_once(app: AppServer) -> None:
     signs_in(app)
-    assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "Login": 1}
+    assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "LinkAccount": 1, "Login": 1}
     signs_in(app)
     assert Counter(name for name, _ in events(app.tenant))["Login"] == 2
 
@@ -179,7 +179,7 @@ def test_concurrent_first_sign_ins_make_one_account(app: AppServer) -> None:
     token = app.upstream.access_token()
     answers = at_once([lambda: app.ask("google", google_access_token=token)] * 5)
     assert {app.profile(answer)["Uid"] for answer in answers} == {app.profile(answers[0])["Uid"]}
-    assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "Login": 5}
+    assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "LinkAccount": 1, "Login": 5}
 
 
 @pytest.mark.both_databases

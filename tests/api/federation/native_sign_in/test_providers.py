@@ -77,7 +77,13 @@ REFUSALS: list[Refusal] = refusals(
 )
 NOT_HERE: dict[tuple[str, int], str] = {("U88", 7909): "a failure of the service itself"}
 ANSWERS: list[Answer] = [
-    Answer("U88", with_google, TOKEN, {"registration_form": ({"name": "first_name"},)}, events=("Register", "Login"))
+    Answer(
+        "U88",
+        with_google,
+        TOKEN,
+        {"registration_form": ({"name": "first_name"},)},
+        events=("Register", "LinkAccount", "Login"),
+    )
 ]
 
 
