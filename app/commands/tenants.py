@@ -103,7 +103,9 @@ def key() -> None:
 
 @key.command("rotate")
 @click.argument("tenant_name", metavar="TENANT")
-@click.option("--algorithm", metavar="ALGORITHM", help="Rotate only the key of this algorithm, such as ES256.")
+@click.option(
+    "--algorithm", metavar="ALGORITHM", help="Rotate only the key of this algorithm, such as ES256, or webhooks."
+)
 def key_rotate(tenant_name: str, algorithm: str | None) -> None:
     """Publish new signing keys for TENANT.
 

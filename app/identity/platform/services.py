@@ -77,6 +77,8 @@ class KeySet:
     """The key that signs, by algorithm."""
     public: tuple[dict[str, Any], ...]
     jwks: bytes  # the serialized JWKS document
+    webhooks: tuple[dict[str, Any], ...] = ()
+    """The keys that sign webhooks, which are none of `public`."""
 
     @property
     def kids(self) -> dict[str, str]:

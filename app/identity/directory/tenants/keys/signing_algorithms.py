@@ -50,6 +50,9 @@ _KINDS: Final[Mapping[SigningAlgorithm, Algorithm]] = {
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {name: _KINDS[name] for name in SERVED}
 """Each algorithm has keys of its own: one RSA key for both paddings would let a weakness of one affect the other (RFC 8017
 section 8), and `alg` of a published key then names its use (RFC 7517 section 4.4)."""
+WEBHOOKS: Final = "webhooks"
+"""In the place of an algorithm: the Ed25519 keys that sign webhooks. They sign no token, and are published apart."""
+KEYS: Final[Mapping[str, Algorithm]] = {**ALGORITHMS, WEBHOOKS: _KINDS["Ed25519"]}
 DEFAULT: Final = DEFAULT_ALGORITHM
 """Of applications that name no other, of machine tokens, and of tenants before there were others."""
 

@@ -16,7 +16,7 @@ from joserfc.jwk import Key
 from sqlalchemy import delete, insert, select, update
 
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.keys.signing_algorithms import ALGORITHMS, DEFAULT, compact_jwt, new_rsa_key
+from app.identity.directory.tenants.keys.signing_algorithms import DEFAULT, KEYS, WEBHOOKS, compact_jwt, new_rsa_key
 from app.identity.directory.tenants.tables import signing_keys
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.services import KeySet, RevokedKey, Signer
@@ -172,7 +172,7 @@ class StoredSigningKeys:
     def algorithms(self, work: UnitOfWork) -> tuple[str, ...]:
         """Return the algorithms that the tenant has keys for."""
         stored = {row.algorithm for row in self._rows(work)}
-        return tuple(name for name in ALGORITHMS if name in stored)
+        return tuple(name for name in KEYS if name in stored)
 
     def rotate(self, work: UnitOfWork, algorithm: str = DEFAULT) -> str:
         """Publish a new key of the algorithm that signs after `LEAD`, when the current one retires. Return the new key's id.
@@ -247,25 +247,26 @@ class StoredSigningKeys:
     def _assemble(self, work: UnitOfWork, rows: list[Any]) -> KeySet:
         signing = set(self._signing_kids(rows).values())
         signers = {row.algorithm: Signer(row.kid, self._load(work, row)) for row in rows if row.kid in signing}
-        public = tuple(json.loads(row.public_jwk) for row in rows)
-        return KeySet(signers, public, json.dumps({"keys": public}, separators=(",", ":")).encode())
+        public = tuple(json.loads(row.public_jwk) for row in rows if row.algorithm != WEBHOOKS)
+        webhooks = tuple(json.loads(row.public_jwk) for row in rows if row.algorithm == WEBHOOKS)
+        return KeySet(signers, public, json.dumps({"keys": public}, separators=(",", ":")).encode(), webhooks)
 
     def _load(self, work: UnitOfWork, row: Any) -> Key:
         key = self._loaded.get((work.tenant_id, row.kid))
         if key is None:
             pem = self._encryption.decrypt(row.private_key, f"{work.tenant_id} {row.kid}")
-            key = ALGORITHMS[row.algorithm].import_key(pem)
+            key = KEYS[row.algorithm].import_key(pem)
             self._loaded.put((work.tenant_id, row.kid), key)
         return key
 
     def _add(self, work: UnitOfWork, algorithm: str, active_at: datetime) -> tuple[str, Key]:
-        described = ALGORITHMS[algorithm]
+        described = KEYS[algorithm]
         private = self._new_rsa_key() if described.new_key is new_rsa_key else described.new_key()
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         kid = randomness.hexadecimal(24)
         created = described.import_key(private)
         public = created.as_dict(private=False)
-        public.update({"kid": kid, "use": "sig", "alg": algorithm})
+        public.update({"kid": kid, "use": "sig", "alg": "Ed25519" if algorithm == WEBHOOKS else algorithm})
         row = {
             "tenant_id": work.tenant_id,
             "kid": kid,
@@ -291,6 +292,6 @@ def _by_algorithm(rows: list[Any]) -> dict[str, list[Any]]:
     """Return the rows of each algorithm, without those that a newer version added."""
     found: dict[str, list[Any]] = {}
     for row in rows:
-        if row.algorithm in ALGORITHMS:
+        if row.algorithm in KEYS:
             found.setdefault(row.algorithm, []).append(row)
     return found
