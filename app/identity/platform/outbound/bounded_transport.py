@@ -6,7 +6,8 @@ import ssl
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import cache
 from threading import Condition
 from typing import Final
@@ -57,6 +58,26 @@ class RequestSlots:
 SLOTS = RequestSlots(total=24, per_host=8)
 UNTRUSTED_SLOTS = RequestSlots(total=8, per_host=2)
 """For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
+_NO_LIMIT: Final[AbstractContextManager[None]] = nullcontext()
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The limits of one exchange, where those of providers do not fit.
+
+    Attributes:
+        seconds: for everything.
+        connect_seconds: for the name's look-up, and for each connection.
+        max_bytes: of the response's body.
+        truncates: whether the status alone counts: a body that is longer, packed or broken off is cut there, instead of refused.
+        slots: None where the caller limits concurrent requests.
+    """
+
+    seconds: float
+    connect_seconds: float
+    max_bytes: int
+    truncates: bool = False
+    slots: RequestSlots | None = None
 
 
 class BoundedTransport(httpx.BaseTransport):
@@ -64,19 +85,24 @@ class BoundedTransport(httpx.BaseTransport):
 
     Args:
         is_untrusted: whether anyone can name the address, by registering an application for example.
+        bounds: by default those of providers.
     """
 
-    def __init__(self, resolver: Resolver, *, is_untrusted: bool = False) -> None:
+    def __init__(self, resolver: Resolver, *, is_untrusted: bool = False, bounds: Bounds | None = None) -> None:
+        slots = UNTRUSTED_SLOTS if is_untrusted else SLOTS
         self._resolver = resolver
         self._is_untrusted = is_untrusted
+        self._bounds = bounds or Bounds(TIMEOUT_SECONDS, TIMEOUT_SECONDS, MAX_BYTES, slots=slots)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        with (UNTRUSTED_SLOTS if self._is_untrusted else SLOTS).acquire(request):
+        slots = self._bounds.slots
+        with slots.acquire(request) if slots is not None else _NO_LIMIT:
             return self._send(request)
 
     def _send(self, request: httpx.Request) -> httpx.Response:
-        deadline, proxy = Deadline(TIMEOUT_SECONDS), _proxy_for(request.url)
-        request.extensions["timeout"] = httpx.Timeout(TIMEOUT_SECONDS).as_dict()
+        bounds, proxy = self._bounds, _proxy_for(request.url)
+        deadline = Deadline(bounds.seconds)
+        request.extensions["timeout"] = httpx.Timeout(bounds.seconds, connect=bounds.connect_seconds).as_dict()
         request.headers["Accept-Encoding"] = "identity"
         transport = DeadlineTransport(deadline, verify=tls_context(), trust_env=False, proxy=proxy)
         with httpx.Client(transport=transport, follow_redirects=False, trust_env=False) as client:
@@ -84,7 +110,7 @@ class BoundedTransport(httpx.BaseTransport):
                 self._send_by_proxy(client, request) if proxy else self._send_without_proxy(client, request, deadline)
             )
             try:
-                content = _read_content(response)
+                content = _read_content(response, bounds)
             finally:
                 response.close()
         return httpx.Response(
@@ -103,7 +129,8 @@ class BoundedTransport(httpx.BaseTransport):
         url = request.url
         try:
             port, is_untrusted = url.port or (443 if url.scheme == "https" else 80), self._is_untrusted
-            addresses = self._resolver.addresses(url.host, port, seconds=deadline.seconds, is_untrusted=is_untrusted)
+            seconds = min(self._bounds.connect_seconds, deadline.seconds)
+            addresses = self._resolver.addresses(url.host, port, seconds=seconds, is_untrusted=is_untrusted)
         except AddressRefused as refused:
             raise InvalidResponse(str(refused), request=request) from None
         request.extensions["sni_hostname"] = url.host
@@ -126,15 +153,29 @@ def _proxy_for(url: httpx.URL) -> str | None:
     return proxies.get(url.scheme) or proxies.get("all")
 
 
-def _read_content(response: httpx.Response) -> bytes:
+def _read_content(response: httpx.Response, bounds: Bounds) -> bytes:
+    is_packed = response.headers.get("content-encoding", "identity") != "identity"
+    if bounds.truncates:
+        return b"" if is_packed else _beginning(response, bounds.max_bytes)
     content = b""
-    if response.headers.get("content-encoding", "identity") != "identity":
+    if is_packed:
         raise InvalidResponse("a packed answer", request=response.request)
     for part in response.iter_raw():
         content += part
-        if len(content) > MAX_BYTES:
+        if len(content) > bounds.max_bytes:
             raise InvalidResponse("the provider talks too long", request=response.request)
     return content
+
+
+def _beginning(response: httpx.Response, max_bytes: int) -> bytes:
+    """Return the first bytes of a body, of which the rest may never come."""
+    content = b""
+    with suppress(httpx.HTTPError):
+        for part in response.iter_raw():
+            content += part
+            if len(content) >= max_bytes:
+                break
+    return content[:max_bytes]
 
 
 def _remaining_headers(response: httpx.Response) -> list[tuple[str, str]]:
