@@ -53,6 +53,7 @@ class MailKind(StrEnum):
     JOIN_APPROVED = "organization_join_approved"
     JOIN_DECLINED = "organization_join_declined"
     ORGANIZATION_DOMAIN = "organization_domain"
+    WEBHOOK_DISABLED = "webhook_disabled"
 
 
 class SmsKind(StrEnum):

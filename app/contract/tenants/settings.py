@@ -23,7 +23,7 @@ from app.contract.configuration_model import (
 from app.contract.consents.forms import ConsentForm, Paragraph, agree
 from app.contract.custom_objects.settings import CustomObject
 from app.contract.federation.connections import ConnectionName, ConnectionSettings, complete
-from app.contract.messages.models import Sending
+from app.contract.messages.models import SenderAddress, Sending
 from app.contract.oauth.authorization_details import AuthorizationDetailsTypes
 from app.contract.oauth.registration_settings import ClientRegistration
 from app.contract.organizations.settings import OrganizationSettings
@@ -136,6 +136,14 @@ class RequestLimits(ConfigurationModel):
     passkeys_per_minute_per_address: int = Field(default=60, ge=0)
     captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered questions, not proof of work
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
+
+
+class Contacts(ConfigurationModel):
+    """Email addresses of your own team, by what they hear about."""
+
+    webhooks: Annotated[tuple[SenderAddress, ...], Different] = Field(
+        default=(), max_length=10, description="Who hears that a webhook was turned off because its target is gone."
+    )
 
 
 class EmailAccess(ConfigurationModel):
@@ -260,6 +268,7 @@ class TenantSettings(ConfigurationModel):
     captcha: Captcha = Captcha()
     limits: RequestLimits = RequestLimits()
     sending: Sending = Sending()
+    contacts: Contacts = Contacts()
     argon2: Argon2 = Argon2()
     password_policy: PasswordPolicy = PasswordPolicy()
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)

@@ -47,6 +47,8 @@ class MessageFacts:
     organization_logo: str = ""  # https address
     organization_color: str = ""  # #rrggbb; in place of the tenant's
     inviter: str = ""  # the name of the member who invites, without addresses
+    event: str = ""  # that a webhook receives
+    webhook: str = ""  # its id
     until: datetime | None = None  # the deletion of the account
     application: str = ""  # that asked for the sign-in, if known
     browser: str = ""  # of the request, if known

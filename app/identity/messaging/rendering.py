@@ -86,6 +86,8 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         change=facts.change,
         organization=facts.organization,
         domain=unlinked(facts.domain),
+        event=facts.event,
+        webhook=facts.webhook,
         organization_logo=facts.organization_logo,
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",

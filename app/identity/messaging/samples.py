@@ -144,6 +144,14 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, MessageFacts]]] = {
         name: replace(_IN_GLOBEX, domain="globex.example", change=name)
         for name in ("record_lost", "contested", "verified_elsewhere")
     },
+    MailKind.WEBHOOK_DISABLED: {
+        "gone": MessageFacts(
+            to="developers@example.com",
+            domain="hooks.example.com",
+            event="UpdateProfile",
+            webhook="2f9d1c3ab5e84f70a1d6c0e7b8f94d25",
+        )
+    },
 }
 
 _CODE: Final = MessageFacts(to="+4930123456", name="Ada", otp="482913", minutes=5)

@@ -20,6 +20,7 @@ _NOTICES: Final = frozenset(
     {
         MailKind.WELCOME,
         MailKind.ORGANIZATION_DOMAIN,
+        MailKind.WEBHOOK_DISABLED,
         MailKind.PASSWORD_CHANGED,
         MailKind.EMAIL_CHANGED,
         MailKind.USERNAME_CHANGED,
