@@ -124,6 +124,7 @@ class Outbox:
         queue: str | None = None,
         order_key: str | None = None,
         event: str | None = None,
+        message_id: str = "",
     ) -> str:
         """Put a message into the outbox and return its id. `kind`: mail, sms, webhook, backchannel_logout, push.
 
@@ -131,10 +132,11 @@ class Outbox:
             queue: the receiver, for kinds whose lane has queues. A message for a full one becomes a dead letter at once.
             order_key: messages of the queue with the same key are delivered one after the other, in the order of posting.
             event: a name by which the log of deliveries finds the message.
+            message_id: by default a new id; given where the payload contains it.
         """
         if lane_of(kind).has_queues != (queue is not None):
             raise ValueError(f"{kind} needs a queue" if queue is None else f"{kind} has no queue")
-        message_id, created_at = randomness.uid(), self._next_instant()
+        message_id, created_at = message_id or randomness.uid(), self._next_instant()
         sealed = encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
         row = {"sealed": sealed, "created_at": created_at, "due_at": due_at or created_at}
         if queue is None:
@@ -169,10 +171,11 @@ class NullOutbox(Outbox):
         queue: str | None = None,
         order_key: str | None = None,
         event: str | None = None,
+        message_id: str = "",
     ) -> str:
         """Write an empty row in the state `sent`."""
         del queue, order_key, event
-        now, message_id = self._clock.now(), randomness.uid()
+        now, message_id = self._clock.now(), message_id or randomness.uid()
         encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
         row = {"sealed": None, "state": "sent", "created_at": now, "due_at": due_at or now, "finished_at": now}
         return self._write(_ADD, message_id, DISCARDED, **row)
