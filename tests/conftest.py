@@ -30,6 +30,7 @@ pytest_plugins = [
     "tests.support.services.identity_service",
     "tests.support.oauth.world",
     "tests.support.tenants.tenant_server",
+    "tests.support.tenants.webhook_deliveries",
     "tests.support.organizations.members",
     "tests.support.organizations.open_organization",
     "tests.support.browsers.page_samples",

@@ -3,10 +3,13 @@
 from app.identity.authentication.sign_in.sessions import session_ends
 from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations.memberships import membership_store
+from app.identity.platform import events
 from app.identity.protocols.oauth.logout import backchannel_logout
+from app.identity.webhooks import subscriptions
 
 
 def connect() -> None:
     """Connect each extension point with the functions that it calls; idempotent, called by servers, commands and workers."""
     account_store.organizations_of_profile.connect(membership_store.profile_entries)
     session_ends.listeners.connect(backchannel_logout.notify_applications)
+    events.listeners.connect(subscriptions.post_event)

@@ -31,8 +31,14 @@ _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of t
 _CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count once
 
 
-def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> IdentityServices:
-    """Create the services that all operations of the process share. Opens no connection."""
+def assemble(
+    settings: Settings, clock: Clock | None = None, *, database: Database | None = None, defers_imports: bool = False
+) -> IdentityServices:
+    """Create the services that all operations of the process share. Opens no connection.
+
+    Args:
+        database: by default a new one of the settings.
+    """
     if not defers_imports:
         from app.identity.assembly import (  # noqa: PLC0415 - the server imports them with its handlers
             extension_points,
@@ -41,7 +47,7 @@ def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: 
 
         extension_points.connect()
     clock = clock or SystemClock()
-    database = Database(settings.database)
+    database = database or Database(settings.database)
     encryption = Encryption(settings.secrets)
     shared = _shared_store(settings.redis_url) if settings.redis_url else None
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from app.identity.assembly.clean_up.expired_rows import Cleaner
+from app.identity.assembly.services import assemble
 from app.identity.messaging.senders.registry import UnsupportedKind, senders
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims, queue_outcomes
@@ -16,7 +17,10 @@ from app.identity.platform.outbox.dispatcher import IDLE_SECONDS, LaneDispatcher
 from app.identity.platform.outbox.lanes import LANES
 from app.identity.platform.outbox.leases import Leases
 from app.identity.platform.outbox.sender import DeliveryError, Receipt, Sender
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.webhooks import subscriptions
+from app.identity.webhooks.webhook_sender import WebhookSender
 from app.kit.clock import Clock, SystemClock, monotonic
 from app.settings import Settings
 
@@ -27,6 +31,22 @@ _INTERRUPTED_SECONDS = 2.0
 _BATCH_SIZE = 20
 
 log = logging.getLogger("gatehouse.worker")
+
+
+class SharedServices:
+    """The services that senders of all threads share; assembled for the first webhook, because most workers send none."""
+
+    def __init__(self, settings: Settings, clock: Clock, database: Database) -> None:
+        self._arguments = settings, clock, database
+        self._assembled: IdentityServices | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self) -> IdentityServices:
+        with self._lock:
+            if self._assembled is None:
+                settings, clock, database = self._arguments
+                self._assembled = assemble(settings, clock, database=database)
+            return self._assembled
 
 
 class Worker:
@@ -54,7 +74,8 @@ class Worker:
         self._lanes = [
             dispatcher(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES
         ]
-        self._senders = senders(settings, self._clock)
+        self._services = SharedServices(settings, self._clock, database)
+        self._senders = self._new_senders()
         self._unknown_kind = UnsupportedKind()
         self._cleaner = Cleaner(database)
         self._stopped = threading.Event()
@@ -90,9 +111,13 @@ class Worker:
                 count += 1
         return count
 
+    def _new_senders(self) -> dict[str, Sender]:
+        """Return the senders by kind."""
+        return {**senders(self._settings, self._clock), subscriptions.KIND: WebhookSender(self._services)}
+
     def _deliver_lane(self, lane: LaneDispatcher, stop: threading.Event) -> None:
         """Claim and deliver one message after another: the loop of one delivery thread."""
-        own_senders = senders(self._settings, self._clock)  # each thread has its own connections
+        own_senders = self._new_senders()  # each thread has its own connections
         while not stop.is_set():
             try:
                 message = lane.take()

@@ -1,11 +1,13 @@
-"""Records the interface's account events (webhook events) in the audit log."""
+"""The interface's account events (webhook events): recorded in the audit log, and handed to the webhooks."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, Final, Protocol
 
 from app.contract.webhooks.events import EventName
 from app.identity.platform.context import Context
+from app.identity.platform.extension_points import ExtensionPoint
 
 
 class Subject(Protocol):
@@ -13,6 +15,10 @@ class Subject(Protocol):
 
     @property
     def uid(self) -> str: ...
+
+
+listeners: Final[ExtensionPoint[Callable[[Context, EventName, Subject], None]]] = ExtensionPoint()
+"""Called with each event that is not suppressed, in the transaction of the change."""
 
 
 def emit(context: Context, name: EventName, account: Subject, **facts: Any) -> None:
@@ -25,3 +31,6 @@ def emit(context: Context, name: EventName, account: Subject, **facts: Any) -> N
         facts: those of `AuditLog.record`.
     """
     context.audit.record(f"event.{name}", uid=account.uid, silent=context.suppresses_webhooks, **facts)
+    if not context.suppresses_webhooks:
+        for listener in listeners:
+            listener(context, name, account)

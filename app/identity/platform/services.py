@@ -40,6 +40,9 @@ class TenantDirectory(Protocol):
     def by_client(self, client_id: str, secret: str, cost: Cost | None = None) -> Tenant | None:
         """Return the tenant whose client has this id and secret."""
 
+    def by_id(self, tenant_id: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant with this id."""
+
     def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
 

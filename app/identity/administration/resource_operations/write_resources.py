@@ -105,6 +105,8 @@ class Writer:
         except SettingsRefused as problem:
             raise resource_values.refusal(self.resource, problem.path, f"{problem}.", self.bad) from None
         self._note("added" if before is None else event, after)
+        if self.rules.after_write is not None:
+            self.rules.after_write(self.context, before, after)
 
     def put_origin(self, item: Item) -> None:
         """Store which values of an unchanged item a file named."""

@@ -26,6 +26,7 @@ from app.identity.platform.powers import Power
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import OnChange, Rules, may_lack_secrets
+from app.identity.webhooks import subscriptions
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
@@ -86,6 +87,11 @@ def _completes(bad: type[ApiError]) -> OnChange:
     return complete
 
 
+def _ping_new(context: Context, before: Item | None, after: Item) -> None:
+    if before is None and subscriptions.is_enabled(after):
+        subscriptions.post_ping(context, after)
+
+
 def _powers(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
     return (SHOWS_PROFILES,)
 
@@ -112,6 +118,7 @@ def _rules(bad: type[ApiError], on_input: Callable[[Context, ItemInput], None] |
         powers=_powers,
         generate=new_signing_secret,
         before_write=_completes(bad),
+        after_write=_ping_new,
         actions={"rotate_secret": _rotate},
     )
 

@@ -82,6 +82,10 @@ class CachedTenantDirectory:
         key = ("client", randomness.digest(f"{client_id} {digest}"))
         return self._find(key, lambda work: tenant_store.by_client(work, client_id, digest), cost)
 
+    def by_id(self, tenant_id: str, cost: Cost | None = None) -> Tenant | None:
+        """Return the tenant with this id, which messages of the outbox have."""
+        return self._find(("id", tenant_id), lambda work: tenant_store.by_id(work, tenant_id), cost)
+
     def cached_name(self, kind: str, value: str) -> str:
         """Return the name of a cached tenant by kind "host", "key" or "secret", or an empty string. Makes no query."""
         key = (kind, secret_digest(value) if kind == "secret" else value.lower())

@@ -33,6 +33,11 @@ def by_name(work: UnitOfWork, name: str) -> Tenant | None:
     return _only(work, tenants.c.name == name)
 
 
+def by_id(work: UnitOfWork, tenant_id: str) -> Tenant | None:
+    """Return the active tenant with this id."""
+    return _only(work, tenants.c.tenant_id == tenant_id)
+
+
 def by_custom_host(work: UnitOfWork, host: str) -> Tenant | None:
     """Return the active tenant that verified this custom domain."""
     return _only(work, tenants.c.tenant_id == select(H.tenant_id).where(H.host == host).scalar_subquery())

@@ -58,6 +58,8 @@ class RequestSlots:
 SLOTS = RequestSlots(total=24, per_host=8)
 UNTRUSTED_SLOTS = RequestSlots(total=8, per_host=2)
 """For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
+TARGET_SLOTS = RequestSlots(total=16, per_host=4)
+"""For systems of tenants that a caller waits for, so that slow ones take no slot from providers."""
 _NO_LIMIT: Final[AbstractContextManager[None]] = nullcontext()
 
 

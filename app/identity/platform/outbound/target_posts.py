@@ -1,0 +1,82 @@
+"""Posts to systems that a tenant names: one request, bounded in time and size, without redirects, to judged addresses only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from app.kit.outbound.host_resolver import Resolver
+
+CONNECT_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True)
+class PostLimits:
+    """The limits of a request.
+
+    Attributes:
+        seconds: for the name's look-up, the connection and the answer together.
+        max_bytes: of the answer's body.
+        truncates: whether the status alone counts: a body that is longer, packed or broken off is cut there, instead of refused.
+        waits_for_slot: whether the request takes one of the few slots of requests that people wait for.
+    """
+
+    seconds: float
+    max_bytes: int
+    truncates: bool = False
+    waits_for_slot: bool = True
+
+
+@dataclass(frozen=True)
+class TargetAnswer:
+    """The answer of a target; names of headers in lower case."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    def header(self, name: str) -> str:
+        """Return the first value of a header, or an empty string."""
+        return next((value for known, value in self.headers if known == name), "")
+
+
+class TargetUnavailable(Exception):
+    """The target did not answer; the text says why, without the URL."""
+
+
+def post(resolver: Resolver, url: str, headers: Mapping[str, str], body: bytes, limits: PostLimits) -> TargetAnswer:
+    """Post a body and return the answer of any status. Raises TargetUnavailable."""
+    import httpx
+
+    from app.identity.platform.outbound.bounded_transport import TARGET_SLOTS, BoundedTransport, Bounds
+
+    slots = TARGET_SLOTS if limits.waits_for_slot else None
+    connect_seconds = min(CONNECT_SECONDS, limits.seconds)
+    bounds = Bounds(limits.seconds, connect_seconds, limits.max_bytes, limits.truncates, slots)
+    try:
+        with httpx.Client(transport=BoundedTransport(resolver, bounds=bounds)) as client:
+            response = client.post(url, headers=dict(headers), content=body, follow_redirects=False)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
+        raise TargetUnavailable(f"{urlsplit(url).netloc} did not answer: {_reason(problem)}") from None
+    return TargetAnswer(
+        response.status_code,
+        tuple((name.lower(), value) for name, value in response.headers.multi_items()),
+        response.content,
+    )
+
+
+def _reason(problem: Exception) -> str:
+    """Return why there is no answer. Texts of the HTTP client may contain the URL, except those about the connection."""
+    import httpx
+
+    from app.identity.platform.outbound.bounded_transport import InvalidResponse
+
+    if isinstance(problem, InvalidResponse):
+        return str(problem)
+    return f"ConnectError: {problem}" if isinstance(problem, httpx.ConnectError) else type(problem).__name__
