@@ -43,9 +43,7 @@ class Outcome:
         return self.status_code == GONE
 
 
-def try_once(
-    resolver: Resolver, webhook: Item, request: WebhookRequest, now: datetime, limits: PostLimits = IN_BACKGROUND
-) -> Outcome:
+def try_once(resolver: Resolver, webhook: Item, request: WebhookRequest, now: datetime, limits: PostLimits) -> Outcome:
     """Send a request. A status of 2xx means that the target took it, whatever follows; a redirect does not."""
     sent = webhook_requests.shown(request, webhook)
     try:

@@ -47,7 +47,7 @@ class WebhookSender(Sender):
         services = self._services()
         ready = self._prepare(services, message)
         resolver = Resolver(services.settings.reachable_networks)
-        outcome = delivery.try_once(resolver, ready.webhook, ready.request, ready.now)
+        outcome = delivery.try_once(resolver, ready.webhook, ready.request, ready.now, delivery.IN_BACKGROUND)
         if not outcome.problem:
             return Receipt(outcome.status_code, outcome.record)
         if outcome.is_gone:
