@@ -59,7 +59,7 @@ class MalformedCondition(ValueError):
         self.expected = expected
 
 
-class Token(NamedTuple):
+class ConditionToken(NamedTuple):
     kind: str
     text: str
     position: int
@@ -87,10 +87,10 @@ def parse(text: str) -> Expression:
     return condition.expression
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str) -> list[ConditionToken]:
     if len(text) > MAX_LENGTH:
         raise MalformedCondition(MAX_LENGTH + 1, f"expected the end: a condition has at most {MAX_LENGTH} characters")
-    tokens: list[Token] = []
+    tokens: list[ConditionToken] = []
     place = 0
     while not tokens or tokens[-1].kind != "end":
         found = _TOKEN.match(text, place)
@@ -101,7 +101,7 @@ def _tokens(text: str) -> list[Token]:
             raise MalformedCondition(
                 found.start(found.lastgroup) + 1, f"expected the end: a condition has at most {MAX_TOKENS} parts"
             )
-        tokens.append(Token(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1))
+        tokens.append(ConditionToken(found.lastgroup, found[found.lastgroup], found.start(found.lastgroup) + 1))
         place = found.end()
     return tokens
 
@@ -110,17 +110,17 @@ def _tokens(text: str) -> list[Token]:
 class _Parser:
     """A recursive descent over the tokens; the last one is the end."""
 
-    tokens: list[Token]
+    tokens: list[ConditionToken]
     at: int = 0
     depth: int = 0
 
-    def next(self) -> Token:
+    def next(self) -> ConditionToken:
         """Return the next token and go on; the end stays."""
         token = self.tokens[self.at]
         self.at = min(self.at + 1, len(self.tokens) - 1)
         return token
 
-    def takes(self, *texts: str) -> Token | None:
+    def takes(self, *texts: str) -> ConditionToken | None:
         """Return the next token and go on, if it is one of these words or signs."""
         token = self.tokens[self.at]
         return self.next() if token.kind in ("word", "sign") and token.text in texts else None
@@ -184,14 +184,14 @@ class _Parser:
         """Parse a part, and require that it is true or false."""
         return _require_flag(part())
 
-    def _parenthesis(self, opening: Token) -> Typed:
+    def _parenthesis(self, opening: ConditionToken) -> Typed:
         self._enter(opening)
         inner = self.disjunction()
         self._close(")")
         self.depth -= 1
         return inner._replace(position=opening.position)
 
-    def _list(self, opening: Token) -> Typed:
+    def _list(self, opening: ConditionToken) -> Typed:
         items = [self._element()]
         while self.takes(","):
             items.append(self._element())
@@ -223,7 +223,7 @@ class _Parser:
         if token.text != sign or token.kind != "sign":
             raise MalformedCondition(token.position, f"expected '{sign}'; found {token.shown}")
 
-    def _enter(self, token: Token) -> None:
+    def _enter(self, token: ConditionToken) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise MalformedCondition(token.position, f"expected at most {MAX_DEPTH} levels of parentheses and not")
@@ -233,7 +233,7 @@ class _Parser:
         return token.kind == "word" and token.text == word
 
 
-def _fact(token: Token) -> Typed:
+def _fact(token: ConditionToken) -> Typed:
     fact = FACTS.get(token.text)
     if fact is None:
         raise MalformedCondition(token.position, f"expected the name of a fact; found {token.shown}")

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address
-from typing import Final
+from typing import Any, Final
 
 from app.contract.workflows.facts import ADDRESS, FACTS, FLAG, NUMBER, TEXT, ValueType
 
@@ -135,25 +135,25 @@ def _contains_not(left: object, right: object) -> bool:
     return isinstance(right, tuple) and left not in right
 
 
-COMPARISONS: Final[Mapping[str, Callable[[object, object], bool]]] = {
+COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
     "!=": operator.ne,
-    "<": operator.lt,  # type: ignore[dict-item] # the parser admits numbers only
-    "<=": operator.le,  # type: ignore[dict-item]
-    ">": operator.gt,  # type: ignore[dict-item]
-    ">=": operator.ge,  # type: ignore[dict-item]
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
     "in": _contains,
     "not in": _contains_not,
 }
 
 
-def _typed(fact: object, wanted: ValueType) -> Value | None:
+def _typed(fact: object, declared_type: ValueType) -> Value | None:
     """Return a fact if it has its declared type; None otherwise."""
-    if wanted in (TEXT, ADDRESS):
+    if declared_type in (TEXT, ADDRESS):
         return fact if isinstance(fact, str) else None
-    if wanted is FLAG:
+    if declared_type is FLAG:
         return fact if isinstance(fact, bool) else None
-    if wanted is NUMBER:
+    if declared_type is NUMBER:
         is_number = isinstance(fact, int | float) and not isinstance(fact, bool)
         return fact if is_number and not (isinstance(fact, float) and math.isnan(fact)) else None  # type: ignore[return-value] # as checked
     if not isinstance(fact, list | tuple | set | frozenset):

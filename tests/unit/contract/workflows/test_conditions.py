@@ -142,7 +142,7 @@ def test_condition_at_the_bounds_is_accepted() -> None:
     assert conditions.parse("true" + " and true" * 99).is_true({})
 
 
-def test_condition_tells_the_facts_it_reads() -> None:
+def test_condition_names_the_facts_it_reads() -> None:
     condition = conditions.parse(
         "not (account.has_passkey or request.ip in_network '10.0.0.0/8') and 'a' in account.roles"
     )

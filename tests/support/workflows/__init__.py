@@ -1,0 +1,1 @@
+"""Workflows: graphs as editors draw them."""
