@@ -26,3 +26,4 @@ from app.contract.storefronts.errors import *
 from app.contract.tenants.errors import *
 from app.contract.verification.errors import *
 from app.contract.webhooks.errors import *
+from app.contract.workflows.errors import *

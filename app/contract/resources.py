@@ -61,6 +61,7 @@ class ResourceOptions(TypedDict, total=False):
     full: type[ApiError]
     deleted: type[Wire]
     unset: type[ApiError]
+    outdated: type[ApiError]
     errors: tuple[type[ApiError], ...]
     actions: tuple[ResourceAction, ...]
     backing: Backing

@@ -276,6 +276,11 @@ CONFIGURATION: Final = ChapterGroup(
             "Send the events of accounts to your servers. Existing integrations subscribe at the older addresses.",
             ("webhooks", "rest_hooks"),
         ),
+        Chapter(
+            "Workflows",
+            "Draw the way that people take when they sign in: conditions, further factors, forms, calls of your server and refusals.",
+            ("workflows",),
+        ),
         Chapter("Themes and domains", "How the hosted pages look, and the domains that serve them.", ("themes", "custom_domains")),
         Chapter(
             "Storefronts",

@@ -18,6 +18,7 @@ import app.identity.messaging.tenant_templates.template_store
 import app.identity.platform.audit
 import app.identity.platform.continuation_tokens
 import app.identity.platform.outbox.outbox
+import app.identity.platform.resource_storage.former_versions
 import app.identity.platform.resource_storage.resource_store
 import app.identity.protocols.oauth.registration.initial_access_tokens
 import app.identity.protocols.oauth.tables

@@ -16,6 +16,7 @@ from app.kit.resources.resource import (
     READ,
     REPLACE,
     UPDATE,
+    VERSION,
     InSettings,
     InTable,
     Resource,
@@ -50,6 +51,7 @@ def _problems(resource: Resource) -> Iterator[str]:
     for member in resource.members:
         if ENCRYPTED in member.roles and (len(member.path) > 1 or not isinstance(resource.backing, InTable)):
             yield f"{member.request_name} is ENCRYPTED, which only the shared table stores, and no model within the item."
+    yield from _of_version(resource)
     if resource.max_items < 1:
         yield "`max_items` is at least 1."
     if resource.file_key and isinstance(resource.backing, InSettings):
@@ -117,6 +119,20 @@ def _of_field(member: ResourceMember) -> Iterator[str]:
         yield f"the Key of {member.request_name} needs its parameter in an address."
     if member.is_secret and str not in (member.info.annotation, *get_args(member.info.annotation)):
         yield f"a secret is text; {member.request_name} is not."
+
+
+def _of_version(resource: Resource) -> Iterator[str]:
+    counting = [member for member in resource.members if VERSION in member.roles]
+    if len(counting) > 1 or any(len(member.path) > 1 for member in counting):
+        yield "at most one field counts the writes, beside the others."
+    if bool(counting) is (resource.outdated is None):
+        yield "a VERSION and the error `outdated` belong together."
+    backing = resource.backing
+    if isinstance(backing, InTable) and backing.kept_versions:
+        if not counting:
+            yield "former versions need a field that is the VERSION."
+        if any(member.is_secret for member in resource.members):
+            yield "former versions are stored without secrets; keep none of a resource that has some."
 
 
 def _twice(resource: Resource) -> Iterator[str]:

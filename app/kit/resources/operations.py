@@ -175,7 +175,12 @@ def _errors(resource: Resource, options: VerbOptions) -> Iterator[type[ApiError]
         LIST: (options.unknown,),
         READ: (options.unknown or resource.unknown, resource.unset),
         CREATE: (resource.exists, resource.full),
-        UPDATE: (options.unknown or resource.unknown, resource.exists if resource.unique else None, _unset(resource)),
+        UPDATE: (
+            options.unknown or resource.unknown,
+            resource.exists if resource.unique else None,
+            _unset(resource),
+            resource.outdated,
+        ),
         REPLACE: (resource.exists,),
         DELETE: (options.unknown or resource.unknown,),
     }

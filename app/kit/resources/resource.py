@@ -62,11 +62,14 @@ class FieldRole(Enum):
     COMPUTED = "not stored; the hooks `on_input` and `on_output` read and compute it"
     CREATED_AT = "in responses: when the item was created"
     MODIFIED_AT = "in responses: when it was last changed"
+    VERSION = "grows by one with each write; an update that states another one than the stored one is refused"
 
 
-FIXED, READ_ONLY, SECRET, ENCRYPTED, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
+FIXED, READ_ONLY, SECRET, ENCRYPTED, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT, VERSION = FieldRole
 NOT_IN_REQUESTS = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
 """Roles that requests cannot set."""
+SET_BY_SERVICE = frozenset({READ_ONLY, VERSION})
+"""Roles whose values are stored with the item, and that no configuration file has."""
 NOT_CONTENT = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
 """Roles that are no part of the item's content."""
 
@@ -83,6 +86,11 @@ class ResponseType:
     """Marks a field with another type in responses, for example because it is never null there."""
 
     annotation: Any
+
+
+@dataclass(frozen=True)
+class NotListed:
+    """Marks a field that lists leave out, because its values are large."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +189,9 @@ class ResourceAction:
 
 @dataclass(frozen=True)
 class InTable:
-    """Stored in the table that all such resources share."""
+    """Stored in the table that all such resources share. Of a resource with a VERSION, the last replaced versions stay."""
+
+    kept_versions: int = 0
 
 
 @dataclass(frozen=True)
@@ -270,6 +280,7 @@ class Resource:
         unknown: there is no such item.
         full: there are `max_items` items; None: that of a malformed field.
         unset: a singleton was never set; None: it has its default.
+        outdated: an update states another VERSION than the stored one.
         errors: further errors of every operation.
         content: the model of the stored content and of configuration files; derived from `model` if absent.
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
@@ -298,6 +309,7 @@ class Resource:
     unknown: type[ApiError] | None = None
     full: type[ApiError] | None = None
     unset: type[ApiError] | None = None
+    outdated: type[ApiError] | None = None
     errors: tuple[type[ApiError], ...] = ()
     actions: tuple[ResourceAction, ...] = ()
     backing: Backing = InTable()
@@ -333,6 +345,11 @@ class Resource:
     def keys(self) -> tuple[ResourceMember, ...]:
         """The parts of the id."""
         return tuple(member for member in self.members if member.key is not None)
+
+    @cached_property
+    def version(self) -> ResourceMember | None:
+        """The member that counts the writes of an item, or None."""
+        return next((member for member in self.members if VERSION in member.roles), None)
 
     @property
     def plural(self) -> str:

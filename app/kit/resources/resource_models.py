@@ -15,12 +15,14 @@ from app.kit.resources.resource import (
     FIXED,
     NOT_CONTENT,
     NOT_IN_REQUESTS,
-    READ_ONLY,
     SECRET,
+    SET_BY_SERVICE,
+    VERSION,
     FieldRole,
     Flattened,
     Key,
     Malformed,
+    NotListed,
     RequestName,
     Resource,
     ResourceAction,
@@ -35,7 +37,7 @@ from app.kit.resources.resource import (
 )
 
 MAX_ON_A_PAGE = 200
-MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, SettingsKey, Flattened, Malformed, From)
+MARKS = (Key, FieldRole, RequestName, ResponseType, NotListed, StoredAs, SettingsKey, Flattened, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
 IDEMPOTENCY_KEY = "in_header_idempotency_key"
 """The field of a creating request that makes it idempotent: a repetition within a day gets the same response."""
@@ -117,9 +119,24 @@ def answer(resource: Resource) -> type[Wire]:
 
 
 @cache
+def listed_answer(resource: Resource) -> type[Wire]:
+    """Return an item in the response of a list: without the fields that lists leave out."""
+    full, model = answer(resource), resource.model
+    left_out = {name for name, info in model.model_fields.items() if mark_of(info, NotListed)}
+    if not left_out:
+        return full
+    fields: Fields = {
+        name: (info.annotation, Field(alias=_alias(info), description=info.description))
+        for name, info in full.model_fields.items()
+        if name not in left_out
+    }
+    return _create(f"Listed{model.__name__}", Wire, fields, model.__doc__)
+
+
+@cache
 def list_answer(resource: Resource) -> type[Wire]:
     """Return the response of a list."""
-    item: Any = answer(resource)
+    item: Any = listed_answer(resource)
     return _create(f"{resource.model.__name__}s", Wire, {"data": (list[item], ...)})
 
 
@@ -133,8 +150,8 @@ def _content(resource: Resource) -> type[BaseModel]:
     return _content_model(resource.model)
 
 
-def _is_read_only(info: FieldInfo) -> bool:
-    return mark_of(info, FieldRole) is READ_ONLY
+def _is_set_by_service(info: FieldInfo) -> bool:
+    return mark_of(info, FieldRole) in SET_BY_SERVICE
 
 
 def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] = lambda _: False) -> type[BaseModel]:
@@ -165,8 +182,8 @@ def _content_default(annotation: Any, default: Any) -> Any:
 
 @cache
 def file_model(resource: Resource) -> type[BaseModel]:
-    """Return the model of an item in a configuration file: content without READ_ONLY fields, optional generated id and secrets."""
-    base = resource.content or _content_model(resource.model, is_left_out=_is_read_only)
+    """Return the model of an item in a configuration file: content without what the service sets, optional generated id and secrets."""
+    base = resource.content or _content_model(resource.model, is_left_out=_is_set_by_service)
     more: Fields = {}
     for member in resource.keys:
         if member.key and member.key.is_minted:
@@ -242,7 +259,8 @@ def _request_fields(
     is_same = resource.is_singleton
     for name, info in model.model_fields.items():
         key = mark_of(info, Key)
-        is_excluded = mark_of(info, FieldRole) in NOT_IN_REQUESTS or is_left_out(info)
+        role = mark_of(info, FieldRole)
+        is_excluded = role in NOT_IN_REQUESTS or (role is VERSION and not is_update) or is_left_out(info)
         if is_excluded or (key and (key.is_minted or (has_path_id and key.parameter))):
             is_same = False
             continue

@@ -41,6 +41,7 @@ class ItemInput:
     secrets: dict[str, str] = field(default_factory=dict)
     cleared_secrets: set[str] = field(default_factory=set)
     computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `on_input`
+    version: int | None = None  # that the request's changes were made to
 
     @property
     def item_id(self) -> tuple[str, ...]:
@@ -65,7 +66,8 @@ def read_input(resource: Resource, request: Wire) -> ItemInput:
     """Return the values of a request. A masked secret is left out; null or an empty one is too, unless the update is partial."""
     item = ItemInput(stated={member.path for member in resource.members if _value_of(request, member)[1]})
     is_partial = isinstance(request, PartialUpdate)
-    for member in resource.members:
+    item.version = _value_of(request, resource.version)[0] if resource.version is not None else None
+    for member in (member for member in resource.members if member is not resource.version):
         value, is_given = _value_of(request, member)
         if member.key is not None:
             parameter = f"in_path_{member.key.parameter.lower()}"
@@ -141,6 +143,11 @@ def response_values(
             value = _default(member) if value is _ABSENT else value
         put_at(values, member.fields, value)
     return values
+
+
+def version_of(resource: Resource, content: Mapping[str, Any]) -> int:
+    """Return the version of an item; 1 for one that was stored before its resource counted."""
+    return int(value_at(content, resource.version.path, 1)) if resource.version is not None else 1
 
 
 def _default(member: ResourceMember) -> Any:

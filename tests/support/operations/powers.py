@@ -23,6 +23,7 @@ from tests.support.operations.resource_samples import SAMPLES
 from tests.support.operations.resources import named
 from tests.support.tenants.machines import ask, audience, machine
 from tests.support.tenants.tenant_server import TenantServer
+from tests.support.workflows.drawings import branching, node, sequence
 
 Body = dict[str, Any]
 Make = Callable[[TenantServer], Body]
@@ -142,6 +143,14 @@ _RESET: Body = {"TemplateType": "forgotpassword", "TemplateName": "own", "Subjec
 _CODE: Body = {"SmsTemplateType": "verification", "Name": "own", "Template": "Your code: #OTP#"}
 
 
+_PLAIN_FLOW: Body = {"Name": "Flow", "Data": sequence()}
+
+
+def _workflow(power: str, data: Body) -> Powerful:
+    body = {"Name": "Flow", "Data": data}
+    return Powerful("workflows", power, ALL, same(body), body, (same(_PLAIN_FLOW), same(body), _PLAIN_FLOW))
+
+
 def _jwt(power: str, members: Body) -> Powerful:
     powerful = {**_GOOD_JWT, **members}
     return Powerful("jwt_providers", power, ALL, same(powerful), powerful, (same(_GOOD_JWT), same(powerful), _GOOD_JWT))
@@ -233,6 +242,9 @@ POWERFUL: tuple[Powerful, ...] = (
     _jwt_client("tokens of a provider", {"Mapping": {"tokens": "ProviderAccessCredential"}}, ("token:read",)),
     _jwt_client("identities with tokens", {"Mapping": {"linked": "Identities"}}, ("token:read",)),
     _jwt_client("a number that is always verified", {"Metadata": {"phone_number_verified": "true"}}),
+    _workflow("an HttpCall", sequence(node("call", "HttpCall", url="https://hooks.acme.example", on_failure="deny"))),
+    _workflow("a Deny", branching()),
+    _workflow("claims", {**sequence(), "nodes": [*sequence()["nodes"][:-1], node("end", "SuccessFinalNode", claims={"a": 1})]}),
     Powerful("jwt_providers", "linked accounts", ALL, same(_GOOD_JWT), _GOOD_JWT, prepare=_link("jwt:partner")),
     Powerful(
         "webhooks", "profiles", ("profile:read",), same(SAMPLES["webhooks"].item(1)), SAMPLES["webhooks"].change(1),

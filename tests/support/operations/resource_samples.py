@@ -10,6 +10,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from tests.support.workflows.drawings import branching, drawing, node, sequence
+
 Body = dict[str, Any]
 
 
@@ -243,6 +245,12 @@ SAMPLES: dict[str, ResourceSample] = {
         change=lambda number: {"Name": f"Theme {number}0"},
         key={"themeId": "Id"},
         malformed=({"Name": "Theme 1", "Brand": {"Background": "#000000"}}, "Background"),
+    ),
+    "workflows": ResourceSample(
+        item=lambda number: {"Name": f"Flow {number}", "Data": sequence(node("mfa", "MFA", label=f"{number}"))},
+        change=lambda number: {"Name": f"Flow {number}0", "Data": branching()},
+        key={"workflowId": "Id"},
+        malformed=({"Name": "Flow", "Data": drawing([node("a", "Login")])}, "Data"),
     ),
     "custom_domains": ResourceSample(
         item=lambda number: {"DomainName": f"login{number}.acme.example"},

@@ -27,6 +27,13 @@ def unknown(bound: BoundOperation) -> ApiError:
     return error(f"{named}: the id of {resource.with_article}.") if error is bound.bad else error()
 
 
+def refuse_outdated(bound: BoundOperation, version: int | None, stored: int) -> None:
+    """Refuse an update of another version than the stored one: it would undo a change that its author has not seen."""
+    error = bound.resource.outdated
+    if error is not None and version is not None and version != stored:
+        raise error
+
+
 def refuse_changed_identity(bound: BoundOperation, raw: RawRequest, current: Wire) -> None:
     """Refuse another value of a member that an update does not change, such as the id: it would be dropped without a word."""
     stored = current.model_dump(mode="json")

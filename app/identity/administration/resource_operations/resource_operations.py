@@ -26,7 +26,7 @@ from app.kit.resources.resource import (
     FIXED,
     MODIFIED_AT,
     ONCE,
-    READ_ONLY,
+    SET_BY_SERVICE,
     InSettings,
     Resource,
     ResourceMember,
@@ -77,6 +77,9 @@ def update(bound: BoundOperation, context: Context, req: Wire) -> Wire:
     lock_tenant(context)
     before = _changeable(context, bound, item_input)
     resource_errors.refuse_changed_identity(bound, context.raw, item_response(context, bound, before))
+    resource_errors.refuse_outdated(
+        bound, item_input.version, resource_values.version_of(bound.resource, before.content)
+    )
     after = _updated(context, bound, before, item_input)
     writer = _writer(context, bound)
     writer.check(after)
@@ -139,6 +142,11 @@ def act(bound: BoundOperation, context: Context, req: Wire) -> Wire:
 
 def item_response(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> Wire:
     """Return an item as a response; secrets are masked, except those to `reveal`."""
+    return resource_models.answer(bound.resource).model_validate(_shown(context, bound, item, reveal))
+
+
+def _shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the values of a response by field name."""
     resource = bound.resource
     content = resource_models.content_of(resource).model_validate(item.content)
     moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
@@ -147,11 +155,12 @@ def item_response(context: Context, bound: BoundOperation, item: Item, reveal: S
     )
     if (show := rules_of(resource).on_output) is not None:
         show(context, content, values)
-    return resource_models.answer(resource).model_validate(values)
+    return values
 
 
 def _listed(context: Context, bound: BoundOperation, items: Sequence[Item]) -> Wire:
-    listed = [item_response(context, bound, item) for item in items]
+    listed_item = resource_models.listed_answer(bound.resource)
+    listed = [listed_item.model_validate(_shown(context, bound, item)) for item in items]
     return resource_models.list_answer(bound.resource).model_validate({"data": listed})
 
 
@@ -280,7 +289,7 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
         retained = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
     for member in resource.members:
         current = value_at(before.content, member.path)
-        if current is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
+        if current is not None and (member.roles & {FIXED, *SET_BY_SERVICE} or member.key is not None):
             put_at(retained, member.path, current)
     return retained
 

@@ -25,6 +25,7 @@ def _rules_in(package: str) -> dict[Resource, Rules]:
 RULES: Final[dict[Resource, Rules]] = {
     **_rules_in("app.identity.administration.applications"),
     **_rules_in("app.identity.administration.tenant_settings"),
+    **_rules_in("app.identity.administration.workflows"),
     **sott_rules.RULES,
     **template_rules.RULES,
 }

@@ -98,6 +98,9 @@ class Writer:
 
     def put(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Store a completed item, tell every cache, and audit the write."""
+        if (version := self.resource.version) is not None:
+            former = resource_values.version_of(self.resource, before.content) if before is not None else 0
+            resource_values.put_at(after.content, version.path, former + 1)
         try:
             (self.store.add if before is None else self.store.change)(self.access, self.resource, after)
         except IntegrityError:

@@ -11,6 +11,8 @@ from sqlalchemy import Column, LargeBinary, Select, String, UniqueConstraint, de
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
+from app.identity.platform.resource_storage import former_versions
+from app.identity.platform.resource_storage.former_versions import FormerVersion
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess, unique_key
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -76,12 +78,26 @@ class SharedTable(Store):
 
     def change(self, access: StoreAccess, resource: Resource, item: Item) -> None:
         """Replace an existing item. Raises IntegrityError if its unique key is taken."""
+        if former_versions.keeps_any(resource) and (former := self.item(access, resource, item.id)) is not None:
+            former_versions.keep(access, resource, _joined(item.id), former, item)
         where = (*_kind(access, resource), T.id == _joined(item.id))
         access.work.run(update(resources).where(*where).values(_values(access, resource, item)))
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
-        """Remove an item."""
+        """Remove an item, and its former versions."""
+        if former_versions.keeps_any(resource):
+            former_versions.remove_all(access, resource, _joined(item_id))
         access.work.run(delete(resources).where(*_kind(access, resource), T.id == _joined(item_id)))
+
+    def versions(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> list[FormerVersion]:
+        """Return the versions of an item that later ones replaced, without their content, the newest first."""
+        return former_versions.list_all(access, resource, _joined(item_id))
+
+    def version(
+        self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...], version: int
+    ) -> FormerVersion | None:
+        """Return a version of an item that a later one replaced, or None."""
+        return former_versions.find(access, resource, _joined(item_id), version)
 
 
 SHARED_TABLE = SharedTable()

@@ -20,7 +20,7 @@ from app.identity.administration.resource_operations.write_resources import Writ
 from app.identity.platform.resource_storage.items import API, FILE, Item, StoreAccess, unique_key
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
-from app.kit.resources.resource import ENCRYPTED, MASKED, READ_ONLY, SECRET, Resource, ResourceMember
+from app.kit.resources.resource import ENCRYPTED, MASKED, SECRET, SET_BY_SERVICE, Resource, ResourceMember
 from app.kit.resources.resource_models import content_of
 from app.kit.resources.resource_values import put_at, remove_at, secret_name, value_at
 
@@ -55,7 +55,7 @@ def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, li
 
 def _exported(resource: Resource, item: Item) -> dict[str, Any]:
     document = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
-    content, _ = _split(resource, document, _is_read_only)
+    content, _ = _split(resource, document, _is_set_by_service)
     minted = {
         member.fields[-1]: part
         for member, part in zip(resource.keys, item.id, strict=True)
@@ -217,8 +217,8 @@ def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
     return {name: value for name, value in declared.items() if value and value != MASKED}
 
 
-def _is_read_only(member: ResourceMember) -> bool:
-    return READ_ONLY in member.roles
+def _is_set_by_service(member: ResourceMember) -> bool:
+    return bool(member.roles & SET_BY_SERVICE)
 
 
 def _is_encrypted(member: ResourceMember) -> bool:
@@ -227,8 +227,8 @@ def _is_encrypted(member: ResourceMember) -> bool:
 
 
 def _is_of_service(member: ResourceMember) -> bool:
-    """Return whether a file cannot change the value: a part of the id, or a READ_ONLY value."""
-    return member.key is not None or _is_read_only(member)
+    """Return whether a file cannot change the value: a part of the id, or a value that the service sets."""
+    return member.key is not None or _is_set_by_service(member)
 
 
 def _split(

@@ -1,0 +1,1 @@
+"""The rules of workflows as a resource, and the operations on their versions."""

@@ -1,0 +1,106 @@
+"""The rules of workflows as a resource: what a tenant's workflow may contain, and which powers it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from app.contract.errors import BadField
+from app.contract.registration.form import CUSTOM
+from app.contract.tenants import theme_operations
+from app.contract.tenants.settings import TenantSettings
+from app.contract.workflows import workflow_operations
+from app.contract.workflows.graph import Graph, MalformedGraph, read_graph
+from app.contract.workflows.graph_rules import problems_of
+from app.contract.workflows.nodes import NodeData, ProfileFormNode, TermsNode, needs_every_scope
+from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
+from app.identity.platform.resource_storage.rules import Rules
+
+
+def faults(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:
+    """Yield what keeps a workflow from being stored.
+
+    One with nodes of other products can't run anyway: of its graph, only the parts that Gatehouse knows must be right.
+    """
+    try:
+        graph = read_graph(content.data)
+    except MalformedGraph as problem:
+        yield "data", str(problem)
+        return
+    if not graph.foreign_nodes:
+        yield from (("data", problem) for problem in problems_of(graph))
+    if settings is not None:
+        yield from (("data", problem) for problem in _faults_of_tenant(graph, settings))
+
+
+def _faults_of_tenant(graph: Graph, settings: TenantSettings) -> Iterator[str]:
+    """Yield the values that this tenant's settings do not know."""
+    for node in graph.nodes.values():
+        if node.data is not None:
+            for member, expected in _unknown_values(node.data, settings):
+                yield f"another {node.type} in the node {node.id}: {member}: {expected}"
+
+
+def _unknown_values(data: NodeData, settings: TenantSettings) -> Iterator[tuple[str, str]]:
+    for member, texts in data.texts.items():
+        if settings.default_locale not in texts:
+            yield member, f"a text in {settings.default_locale}, the tenant's default language"
+    if isinstance(data, ProfileFormNode):
+        custom = [name for name in data.fields if name.startswith(CUSTOM)]
+        if unknown := [name for name in custom if name.removeprefix(CUSTOM) not in settings.custom_fields]:
+            yield "fields", f"custom fields of the tenant; {unknown[0]} is none"
+    if isinstance(data, TermsNode) and data.version:
+        versions = [item.version for item in settings.privacy_policy.versions]
+        if data.version not in versions:
+            yield "version", f"a version of the privacy policy; {data.version} is none"
+
+
+def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
+    """Yield the power of a workflow that sends profiles to a server, sets claims of tokens or refuses people."""
+    try:
+        graph = read_graph(item.content["data"])
+    except MalformedGraph:  # its write is refused anyway, or an older version stored it
+        yield Power(ALL, "a workflow that can't be read")
+        return
+    for node in graph.nodes.values():
+        if node.data is not None and needs_every_scope(node.data):
+            yield Power(ALL, f"the node type {node.type} of a workflow")
+            return
+
+
+def check_theme(context: Context, before: Item | None, after: Item) -> None:
+    """Refuse the name of no theme. Raises BadField."""
+    name = after.content.get("theme_name", "")
+    if not name or (before is not None and before.content.get("theme_name") == name):
+        return
+    themes = SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES)
+    if not any(theme.content["name"] == name for theme in themes):
+        raise BadField(f"ThemeName: the name of a theme, or an empty one; there is no theme {name}.")
+
+
+def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    """Show whether a workflow can run, and why not."""
+    values["problems"] = problems_now(content.data)
+    values["is_runnable"] = not values["problems"]
+
+
+def problems_now(data: dict[str, Any]) -> list[str]:
+    """Return why a stored workflow cannot run; empty for one that can."""
+    try:
+        found = problems_of(read_graph(data))
+    except MalformedGraph as problem:
+        found = [str(problem)]
+    return [f"Expected {problem}." for problem in found]
+
+
+RULES: Final = {
+    workflow_operations.WORKFLOWS: Rules(
+        on_output=show_state,
+        problems=faults,
+        powers=powers_of,
+        before_write=check_theme,
+    ),
+}
