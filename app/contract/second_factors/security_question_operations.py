@@ -16,7 +16,8 @@ from app.contract.second_factors.factor_sign_in_operations import ChallengeAnswe
 from app.contract.shared_parameters import AccessTokenQuery, FieldSelection, SecurityAnswer
 from app.contract.shared_responses import Deleted, Posted
 from app.kit.operations.wire import From, Lower, Wire
-from app.kit.resources.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName, folded_sentence
+from app.kit.resources.folding import folded_sentence
+from app.kit.resources.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"

@@ -28,7 +28,8 @@ from app.contract.roles.role_operations import MAX_NAME, MAX_PERMISSIONS, MAX_RO
 from app.contract.second_factors.service_settings import DuoFile, PushFile
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
-from app.kit.resources.resource import Resource, folded_sentence
+from app.kit.resources.folding import folded_sentence
+from app.kit.resources.resource import Resource
 from app.kit.resources.resource_models import file_model
 from app.kit.web.urls import parse_url
 

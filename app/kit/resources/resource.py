@@ -6,7 +6,6 @@ The operations (`operations`), their models (`resource_models`) and the conversi
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -21,6 +20,7 @@ from app.kit.operations.auth import Auth
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import ErrorProfile
 from app.kit.operations.wire import Wire
+from app.kit.resources.folding import folded
 
 MASKED = "********"
 """The value of a secret in responses; in a request it leaves the secret unchanged."""
@@ -250,19 +250,6 @@ class ResourceMember:
 def mark_of(info: FieldInfo, kind: type[Mark]) -> Mark | None:
     """Return a field's mark of that kind, or None."""
     return next((item for item in info.metadata if isinstance(item, kind)), None)
-
-
-def folded(text: str) -> str:
-    """Return a text without differences of letter case and white space."""
-    return " ".join(text.casefold().split())
-
-
-def folded_sentence(text: str) -> str:
-    """Return a text also without blanks, differences of width, and marks at its end: "Your pet ?" is "your  PET"."""
-    sentence = "".join(unicodedata.normalize("NFKC", text).casefold().split())
-    while sentence and unicodedata.category(sentence[-1])[0] in "PC":
-        sentence = sentence[:-1]
-    return sentence
 
 
 @dataclass(frozen=True, eq=False)

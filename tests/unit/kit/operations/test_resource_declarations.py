@@ -23,8 +23,10 @@ from app.kit.resources.resource import (
     REPLACE,
     SECRET,
     UPDATE,
+    VERSION,
     InOwnStore,
     InSettings,
+    InTable,
     Key,
     ResourceAction,
     ResourceError,
@@ -99,6 +101,12 @@ class OutsideSettings(Wire):
     first: Annotated[str, SettingsKey("lockout.type")]
 
 
+class Counted(Wire):
+    item_id: Annotated[str, Key("itemId", is_minted=True)]
+    version: Annotated[int | None, VERSION] = None
+    token: Annotated[str | None, SECRET] = None
+
+
 BOTH: dict[str, Any] = {"exists": SampleRefused, "unknown": SampleRefused}
 ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
 
@@ -132,6 +140,15 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (Plain, ALL, {**BOTH, "max_items": 0}, "`max_items` is at least 1"),
         (Plain, ALL, {**BOTH, "backing": InSettings()}, "needs its key there"),
         (Plain, ALL, {**BOTH, "backing": InSettings("custom_objects"), "file_key": "x"}, "without `file_key`"),
+        (Counted, ALL, BOTH, "a VERSION and the error `outdated` belong together"),
+        (Plain, ALL, {**BOTH, "outdated": SampleRefused}, "a VERSION and the error `outdated` belong together"),
+        (Plain, ALL, {**BOTH, "backing": InTable(kept_versions=5)}, "former versions need a field that is the VERSION"),
+        (
+            Counted,
+            ALL,
+            {**BOTH, "outdated": SampleRefused, "backing": InTable(kept_versions=5)},
+            "keep none of a resource that has some",
+        ),
         (Plain, ALL, {**BOTH, "also": ("/v2/manage/{orgId}/x",)}, "look at orgId"),
         (
             Plain,
