@@ -14,11 +14,10 @@ from app.contract.applications.security_profile import SecurityProfileSettings
 from app.contract.applications.subject_types import SubjectSettings
 from app.contract.applications.token_signing import SigningAlgorithm, SigningSettings
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
-from app.contract.configuration_model import (
-    ConfigurationModel,
-)
+from app.contract.configuration_model import ConfigurationModel, Different
 from app.contract.federation.connections import STANDARD_CLAIMS, ClaimedMember
 from app.contract.tenants.settings import DAY, HOUR
+from app.contract.workflows.names import WorkflowName
 
 _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
     "none": (),
@@ -98,6 +97,11 @@ class ApplicationSettings(
     policy_uri: str | None = None
     tos_uri: str | None = None
     force_reauthentication: bool = False
+    workflows: Annotated[tuple[WorkflowName, ...], Different, Field(max_length=20)] = Field(
+        default=(),
+        description="Workflows that its sign-ins can follow, by name. The first is the default; the parameter `workflow` of a request "
+        "chooses another one. An empty list: the tenant's `default_workflow`.",
+    )
     access_token_seconds: int | None = Field(default=None, ge=30, le=90 * DAY)
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)
     device_code_seconds: int = Field(default=300, ge=60, le=1_800)

@@ -33,6 +33,7 @@ from app.contract.registration.form import FormField
 from app.contract.second_factors.service_settings import DuoSettings, PushSettings
 from app.contract.second_factors.settings import SecondFactors, Totp
 from app.contract.sign_in.risk import Risk
+from app.contract.workflows.names import WorkflowName
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -201,6 +202,9 @@ class TenantSettings(ConfigurationModel):
     two_factor: Mode = "disabled"  # optional: required for accounts that enrolled a second factor
     second_factors: SecondFactors = SecondFactors()
     risk: Risk = Risk()
+    default_workflow: WorkflowName | None = (
+        None  # of sign-ins whose application has none; absent: only the settings decide
+    )
     totp: Totp | None = None
     push: PushSettings | None = None
     duo: DuoSettings | None = None

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from app.contract import errors
 from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
-from app.contract.resources import collection
+from app.contract.resources import collection, singleton
+from app.contract.workflows.names import WorkflowName
 from app.kit.operations.wire import From, Wire
 from app.kit.resources.resource import (
     CREATE,
@@ -20,10 +21,13 @@ from app.kit.resources.resource import (
     READ_ONLY,
     UPDATE,
     VERSION,
+    InSettings,
     InTable,
     Key,
     NotListed,
     ResponseType,
+    SettingsKey,
+    VerbOptions,
 )
 
 MAX_WORKFLOWS = 100
@@ -45,13 +49,6 @@ _EXAMPLE = {
 }
 
 
-def _name(text: str) -> str:
-    if text != text.strip() or not text.isprintable():
-        raise ValueError("a name without control characters, and without blanks at its ends")
-    return text
-
-
-WorkflowName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)]
 ThemeName = Annotated[str, Field(max_length=60)]
 VersionNumber = Annotated[int, Field(ge=1, le=2_000_000_000)]
 
@@ -98,11 +95,32 @@ class Workflow(Wire):
 
 
 WORKFLOWS = collection(
-    "workflows", "/v2/manage/workflows", Workflow, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="workflow",
+    "workflows", "/v2/manage/workflows", Workflow, noun="workflow",
+    verbs=(LIST, CREATE, READ, *(VerbOptions(verb, errors=(errors.WorkflowInUse,)) for verb in (UPDATE, DELETE))),
     about="A workflow is the way that people take when they sign in, drawn as a graph.",
     scope="workflow", backing=InTable(kept_versions=KEPT_VERSIONS), max_items=MAX_WORKFLOWS,
     unique=("name",), exists=errors.BadField, unknown=errors.UnknownWorkflow, outdated=errors.WorkflowChanged,
     file_key="workflows", file_note="The ways that people take when they sign in. A workflow is known by its name.",
+)  # fmt: skip
+
+
+class DefaultWorkflow(Wire):
+    """The workflow that sign-ins follow whose application names none."""
+
+    workflow_name: Annotated[
+        WorkflowName | None,
+        SettingsKey("default_workflow"),
+        Field(
+            description="The name of a workflow that can run, or null: then only the settings decide.",
+            examples=["Partners"],
+        ),
+    ] = None
+
+
+DEFAULT_WORKFLOW = singleton(
+    "default_workflow", "/v2/manage/default-workflow", DefaultWorkflow, verbs=(READ, UPDATE), noun="default workflow",
+    kind="default_workflow", scope="workflow", backing=InSettings(),
+    about="The default workflow is the one that sign-ins follow whose application names none.",
 )  # fmt: skip
 
 

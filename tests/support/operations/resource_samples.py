@@ -252,6 +252,12 @@ SAMPLES: dict[str, ResourceSample] = {
         key={"workflowId": "Id"},
         malformed=({"Name": "Flow", "Data": drawing([node("a", "Login")])}, "Data"),
     ),
+    "default_workflow": ResourceSample(
+        item=lambda number: {"WorkflowName": None},
+        change=lambda number: {"WorkflowName": None},
+        key={},
+        malformed=({"WorkflowName": "Nowhere"}, "WorkflowName"),
+    ),
     "custom_domains": ResourceSample(
         item=lambda number: {"DomainName": f"login{number}.acme.example"},
         change=lambda number: {"DomainName": f"login{number}.acme.example"},

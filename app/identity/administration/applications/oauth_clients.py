@@ -19,6 +19,7 @@ from app.contract.applications.security_profile import FAPI, FAPI_DEFAULTS
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM
 from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.workflows import workflow_choices
 from app.identity.directory.tenants import registered_applications, tenant_writes
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
@@ -249,10 +250,17 @@ def complete(context: Context, before: Item | None, after: Item) -> None:
     """Give a new client its id, if a file did not; drop a secret that its method does not need; publish its signing keys."""
     if before is None:
         after.content.setdefault("client_id", randomness.guid())
+    if context.operation is not None:  # of a file, `sections/chosen_workflows.py` checks what it leaves
+        workflow_choices.refuse_unusable(context, "Workflows", _new_workflows(before, after))
     if not _settings(after).has_secret:
         after.secrets.clear()
     if context.work.is_writing:  # not for the plan of a configuration file
         context.services.signing_keys.publish(context.work, _settings(after).algorithms)
+
+
+def _new_workflows(before: Item | None, after: Item) -> set[str]:
+    former = before.content.get("workflows", ()) if before is not None else ()
+    return {*after.content.get("workflows", ())}.difference(former)
 
 
 def rotate(context: Context, item: Item, body: Any) -> oauth_client_operations.Credentials:  # noqa: ARG001 - the hook's signature

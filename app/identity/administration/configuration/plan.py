@@ -85,6 +85,8 @@ class TenantPlan:
     problems: list[ConfigurationProblem] = field(default_factory=list)
     sectors: list[tuple[KeyPath, ApplicationSettings]] = field(default_factory=list)
     """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
+    workflow_choices: list[tuple[KeyPath, str]] = field(default_factory=list)
+    """The workflows that applications name after the run, and where the file has them."""
     passwords: dict[KeyPath, NewPassword] = field(default_factory=dict)
     """By where the file has the account."""
     audits: list[AuditLog] = field(default_factory=list)

@@ -7,6 +7,7 @@ from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.plan import TenantPlan
 from app.identity.administration.configuration.sections.accounts import AccountSection
 from app.identity.administration.configuration.sections.applications import ApplicationSection
+from app.identity.administration.configuration.sections.chosen_workflows import ChosenWorkflowSection
 from app.identity.administration.configuration.sections.initial_access_tokens import InitialAccessTokenSection
 from app.identity.administration.configuration.sections.organizations import OrganizationSection
 from app.identity.administration.configuration.sections.resource_items import ResourceSection
@@ -44,6 +45,7 @@ def _plan_tenant(run: Run, declared: TenantFile, path: KeyPath) -> TenantPlan:
     planned.audits += [program.audit, people.audit]
     ApplicationSection(*section_arguments, program).plan()
     ResourceSection(*section_arguments, program).plan()
+    ChosenWorkflowSection(*section_arguments, program).check_choices()
     InitialAccessTokenSection(*section_arguments, program).plan()
     known_roles = RoleSection(*section_arguments).plan()
     AccountSection(*section_arguments, people, known_roles).plan()

@@ -13,6 +13,7 @@ from app.contract.workflows import workflow_operations
 from app.contract.workflows.graph import Graph, MalformedGraph, read_graph
 from app.contract.workflows.graph_rules import problems_of
 from app.contract.workflows.nodes import NodeData, ProfileFormNode, TermsNode, needs_every_scope
+from app.identity.administration.workflows.workflow_choices import is_runnable, refuse_unusable, refuse_used
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resource_storage.items import Item, StoreAccess
@@ -71,7 +72,23 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 
             return
 
 
-def check_theme(context: Context, before: Item | None, after: Item) -> None:
+def complete(context: Context, before: Item | None, after: Item) -> None:
+    """Refuse an unknown theme, and to rename or disable a workflow that is in use.
+
+    A configuration file may change both the workflow and what uses it; `sections/chosen_workflows.py` checks the result.
+
+    Raises:
+        BadField, WorkflowInUse.
+    """
+    _check_theme(context, before, after)
+    if before is None or context.operation is None:
+        return
+    is_renamed = before.content["name"] != after.content["name"]
+    if is_renamed or not is_runnable(after):
+        refuse_used(context, before)
+
+
+def _check_theme(context: Context, before: Item | None, after: Item) -> None:
     """Refuse the name of no theme. Raises BadField."""
     name = after.content.get("theme_name", "")
     if not name or (before is not None and before.content.get("theme_name") == name):
@@ -96,11 +113,20 @@ def problems_now(data: dict[str, Any]) -> list[str]:
     return [f"Expected {problem}." for problem in found]
 
 
+def check_default(context: Context, before: Item | None, after: Item) -> None:
+    """Refuse a default that no workflow is, or that cannot run. Raises BadField."""
+    name = after.content.get("default_workflow")
+    if name is not None and (before is None or before.content.get("default_workflow") != name):
+        refuse_unusable(context, "WorkflowName", (name,))
+
+
 RULES: Final = {
+    workflow_operations.DEFAULT_WORKFLOW: Rules(before_write=check_default),
     workflow_operations.WORKFLOWS: Rules(
         on_output=show_state,
         problems=faults,
         powers=powers_of,
-        before_write=check_theme,
+        before_write=complete,
+        before_delete=refuse_used,
     ),
 }

@@ -173,6 +173,13 @@ def is_named(work: UnitOfWork, client_id: str) -> bool:
     return any(client_id in row.settings.get(name, ()) for row in rows for name in names)
 
 
+def application_with_workflow(work: UnitOfWork, name: str) -> str | None:
+    """Return the name of an application whose sign-ins can follow this workflow, or None."""
+    mentions = cast(A.settings, Text).contains(json.dumps(name, ensure_ascii=False), autoescape=True)
+    rows = work.all(select(A.settings).where(A.tenant_id == work.tenant_id, mentions).order_by(A.name))
+    return next((str(row.settings["name"]) for row in rows if name in row.settings.get("workflows", ())), None)
+
+
 def application_named(work: UnitOfWork, name: str) -> ApplicationRow | None:
     """Return the application with this name, in any letter case."""
     row = work.one(_APPLICATIONS.where(A.tenant_id == work.tenant_id, A.name == name.lower()))

@@ -73,6 +73,8 @@ class ApplicationSection(ItemSection):
                     self._old(stored_application, application, path)
         for left in rows:
             if left.client_id not in seen:
+                if not self.run.prune:
+                    self._remember_workflows(self.path, ApplicationSettings.model_validate(left.settings))
                 name = str(left.settings.get("name", left.name))
                 self.note_left("application", name, write=partial(self.clients.remove, oauth_clients.item_of(left)))
 
@@ -97,6 +99,7 @@ class ApplicationSection(ItemSection):
             self.note_generated(f"application {self.declared.name}/{declared.name}", "client_id", client_id)
         secrets = self._secrets(declared) if declared.has_secret else {}
         self._remember_sector(path, None, settings)
+        self._remember_workflows((*path, "workflows"), settings)
         item = self._item(declared.name, client_id, settings, secrets)
         self.check(self.clients, path, None, item)
         self.note(
@@ -123,6 +126,7 @@ class ApplicationSection(ItemSection):
         settings = ApplicationSettings.model_validate(merged(stored.settings, named, before))
         self._name(stored.client_id, declared.settings())
         self._remember_sector(path, ApplicationSettings.model_validate(stored.settings), settings)
+        self._remember_workflows((*path, "workflows"), settings)
         details = list(changes_with_origins(stored.settings, tenant_writes.stored_settings(settings), before))
         why = application_secrets.problem_with(stored, settings)
         details.extend([why] if why else [])
@@ -145,6 +149,10 @@ class ApplicationSection(ItemSection):
         """Return an application as an item, with the keys that the file names."""
         content = {**tenant_writes.stored_settings(settings), "client_id": client_id}
         return Item((name,), content, secrets, {"by": FILE, "named": self.planned.named["applications"][client_id]})
+
+    def _remember_workflows(self, path: KeyPath, settings: ApplicationSettings) -> None:
+        """Note what an application has after the run; `chosen_workflows.py` compares it with the workflows then."""
+        self.planned.workflow_choices += [(path, name) for name in settings.workflows]
 
     def _remember_sector(self, path: KeyPath, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
         if sector_identifiers.is_checked(before, after):

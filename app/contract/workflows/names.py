@@ -1,0 +1,14 @@
+"""The names of workflows, by which the tenant, applications and sign-ins choose them."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+
+def _name(text: str) -> str:
+    if text != text.strip() or not text.isprintable():
+        raise ValueError("a name without control characters, and without blanks at its ends")
+    return text
+
+
+WorkflowName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)]
