@@ -1,0 +1,10 @@
+"""Every way in which a person or a program comes to a session or to tokens of an account: one entry each."""
+
+from __future__ import annotations
+
+from tests.support.sign_in_paths import passwords
+from tests.support.sign_in_paths.path import SignInPath
+
+SIGN_IN_PATHS: tuple[SignInPath, ...] = (*passwords.PATHS,)
+
+__all__ = ["SIGN_IN_PATHS", "SignInPath"]

@@ -1,0 +1,60 @@
+"""Sign-ins by password."""
+
+from __future__ import annotations
+
+from tests.support.sign_in_paths.account import SigningAccount
+from tests.support.sign_in_paths.outcomes import BLOCKED_PAGE, Credential, of_page, of_program, of_token_endpoint
+from tests.support.sign_in_paths.path import SignInPath, Steps
+
+
+def by_program(who: SigningAccount) -> Steps:
+    yield
+    return of_program(who.logs_in())
+
+
+def by_program_with_factors(who: SigningAccount) -> Steps:
+    yield
+    return of_program(who.signs_in())
+
+
+def by_page(who: SigningAccount) -> Steps:
+    visitor = who.browser()
+    yield
+    page = visitor.open("/login")
+    return of_page(who.types_password(page))
+
+
+def by_page_for_application(who: SigningAccount) -> Steps:
+    visitor, shop = who.browser(), who.application()
+    yield
+    page = visitor.authorize(shop)
+    return of_page(who.types_password(page))
+
+
+def by_grant(who: SigningAccount) -> Steps:
+    client = who.application(grant_types=["password"])
+    form = {"grant_type": "password", "username": who.email, "password": who.person.password}
+    yield
+    return of_token_endpoint(client.back("token", {**form, **client.client_credentials()}))
+
+
+_PAGE = "pages_api/sign_in/password:with_password"
+_PROGRAM = "public_api/sign_in/passwords"
+PATHS = (
+    SignInPath("password, program", by_program, (f"{_PROGRAM}:_verify_password", f"{_PROGRAM}:with_password")),
+    SignInPath(
+        "password, program with factors",
+        by_program_with_factors,
+        (f"{_PROGRAM}:_verify_password", f"{_PROGRAM}:with_password_and_factor"),
+        settings={"two_factor": "optional"},
+    ),
+    SignInPath("password, page", by_page, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
+    SignInPath(
+        "password, page for an application",
+        by_page_for_application,
+        (_PAGE, "protocols/oauth/authorize/decision:Decision._sent"),
+        Credential.CODE,
+        BLOCKED_PAGE,
+    ),
+    SignInPath("password grant", by_grant, ("protocols/oauth/grants/password:exchange",), blocked="invalid_grant"),
+)

@@ -1,0 +1,80 @@
+"""A sign-in path: what it needs, how it is gone, and which functions of the identity service make its session or tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from flask import Flask
+
+from tests.support.fakes.identity_provider import FakeProvider
+from tests.support.sign_in_paths.account import SigningAccount, signing_account
+from tests.support.sign_in_paths.outcomes import Credential, Outcome
+from tests.support.tenants.tenant_server import NewTenantServer
+
+Steps = Generator[None, None, Outcome]
+"""A way to sign in. The first `yield` says that the account has what it needs; each later one stands between two requests of the
+sign-in, where something may change meanwhile. Returns the outcome."""
+
+
+@dataclass(frozen=True)
+class SignInPath:
+    """One way in which a person or a program comes to a session or to tokens of an account."""
+
+    name: str
+    steps: Callable[[SigningAccount], Steps]
+    callers: tuple[str, ...]
+    """The functions of `app/identity` on this way that `tests/support/sign_in_paths/callers.py` finds: `module:function`."""
+    by: Credential = Credential.ACCESS_TOKEN
+    blocked: str = "991"
+    """How the path refuses a blocked account."""
+    meanwhile: tuple[str, ...] = ()
+    """How it refuses an account that is blocked at the second `yield`, the third, and so on; as `blocked` where it is empty."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    logins: int = 1
+    """How many events `Login` it emits; none where an earlier sign-in goes on."""
+
+    def __str__(self) -> str:
+        return self.name
+
+    def prepare(self, make: NewTenantServer, hub: Flask, provider: FakeProvider, **settings: Any) -> Prepared:
+        """Make a tenant with these settings beside the path's, and an account that is about to sign in."""
+        who = signing_account(make, hub, provider, **{**self.settings, **settings})
+        steps = self.steps(who)
+        next(steps)
+        return Prepared(self, who, steps)
+
+    def refusals(self, moments: int) -> tuple[str, ...]:
+        """Return how the path refuses an account that is blocked at each moment."""
+        return (self.blocked, *(self.meanwhile or (self.blocked,) * (moments - 1)))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An account that is about to sign in."""
+
+    path: SignInPath
+    who: SigningAccount
+    steps: Steps
+
+    def moments(self) -> int:
+        """Sign in, and return at how many moments something may happen to the account."""
+        return 1 + sum(1 for _ in self.steps)
+
+    def perform(self, meanwhile: Callable[[SigningAccount], object] | None = None, at: int = 0) -> Outcome:
+        """Sign in.
+
+        Args:
+            meanwhile: what happens to the account at moment `at`: 0 is before the sign-in begins.
+        """
+        moment = 0
+        while True:
+            if meanwhile is not None and moment == at:
+                meanwhile(self.who)
+            try:
+                next(self.steps)
+            except StopIteration as end:
+                outcome: Outcome = end.value
+                return outcome
+            moment += 1
