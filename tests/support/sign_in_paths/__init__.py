@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from tests.support.sign_in_paths import passwords
+from tests.support.sign_in_paths import factors, messages, passkeys, passwords, required_actions, risks
 from tests.support.sign_in_paths.path import SignInPath
 
-SIGN_IN_PATHS: tuple[SignInPath, ...] = (*passwords.PATHS,)
+SIGN_IN_PATHS: tuple[SignInPath, ...] = (
+    *passwords.PATHS,
+    *passkeys.PATHS,
+    *messages.PATHS,
+    *factors.PATHS,
+    *risks.PATHS,
+    *required_actions.PATHS,
+)
 
 __all__ = ["SIGN_IN_PATHS", "SignInPath"]

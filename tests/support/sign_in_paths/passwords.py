@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.support.sign_in_paths.account import SigningAccount
-from tests.support.sign_in_paths.outcomes import BLOCKED_PAGE, Credential, of_page, of_program, of_token_endpoint
 from tests.support.sign_in_paths.path import SignInPath, Steps
+from tests.support.sign_in_paths.results import BLOCKED_PAGE, Credential, of_page, of_program, of_token_endpoint
 
 
 def by_program(who: SigningAccount) -> Steps:

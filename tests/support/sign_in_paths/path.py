@@ -10,8 +10,9 @@ from flask import Flask
 
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.sign_in_paths.account import SigningAccount, signing_account
-from tests.support.sign_in_paths.outcomes import Credential, Outcome
-from tests.support.tenants.tenant_server import NewTenantServer
+from tests.support.sign_in_paths.results import Credential, Outcome, of_page, of_program
+from tests.support.tenants.tenant_server import NewTenantServer, RefusedRequest
+from tests.support.visitors.visitor import ButtonMissing
 
 Steps = Generator[None, None, Outcome]
 """A way to sign in. The first `yield` says that the account has what it needs; each later one stands between two requests of the
@@ -63,7 +64,7 @@ class Prepared:
         return 1 + sum(1 for _ in self.steps)
 
     def perform(self, meanwhile: Callable[[SigningAccount], object] | None = None, at: int = 0) -> Outcome:
-        """Sign in.
+        """Sign in; a request that is refused, and a page without the next button, end it.
 
         Args:
             meanwhile: what happens to the account at moment `at`: 0 is before the sign-in begins.
@@ -77,4 +78,8 @@ class Prepared:
             except StopIteration as end:
                 outcome: Outcome = end.value
                 return outcome
+            except RefusedRequest as refusal:
+                return of_program(refusal.response)
+            except ButtonMissing as dead_end:
+                return of_page(dead_end.page)
             moment += 1

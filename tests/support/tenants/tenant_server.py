@@ -103,9 +103,18 @@ class TenantServer:
         self.services.directory.clear_cache()
 
 
+class RefusedRequest(AssertionError):
+    """A refusal of a request that must succeed."""
+
+    def __init__(self, response: TestResponse) -> None:
+        super().__init__(f"{response.status_code} {response.text}")
+        self.response = response
+
+
 def answered(response: TestResponse) -> dict[str, Any]:
-    """Return the body of an answer that must be a success."""
-    assert response.status_code == 200, response.text
+    """Return the body of an answer that must be a success; raises RefusedRequest."""
+    if response.status_code != 200:
+        raise RefusedRequest(response)
     body: dict[str, Any] = response.get_json()
     return body
 

@@ -73,6 +73,14 @@ _ATTRIBUTES = re.compile(r'([^\s="/>]+)(?:="([^"]*)")?')
 _TEXT = re.compile(r">([^<]*[^<\s][^<]*)<")
 
 
+class ButtonMissing(AssertionError):
+    """A page without the button or link that a visitor looks for."""
+
+    def __init__(self, page: VisitedPage, button: str) -> None:
+        super().__init__(f"{button} is not on {page.address}: {page.text}")
+        self.page = page
+
+
 @dataclass
 class VisitedPage:
     """A page as the visitor sees it."""
@@ -122,8 +130,11 @@ class VisitedPage:
         return {name: int(count) for name, count in (part.split("=") for part in stored.split("; ") if part)}
 
     def form(self, button: str) -> Form:
-        """Return the form with this button."""
-        return next(form for form in Forms(self.html).found if button in form.buttons)
+        """Return the form with this button; raises ButtonMissing."""
+        found = next((form for form in Forms(self.html).found if button in form.buttons), None)
+        if found is None:
+            raise ButtonMissing(self, button)
+        return found
 
     def press(self, button: str, **typed: str) -> VisitedPage:
         """Type into the fields and press a button; redirects within the hub are followed."""

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import errors
 from app.contract.second_factors.challenge import NO_SESSION
+from tests.support.sign_in_paths.callers import unwatched
 from tests.support.visitors.visitor import VisitedPage, words
 
 
@@ -58,6 +59,11 @@ NO_CREDENTIAL: Final = Refused("no session")
 """The request succeeded, and signed nobody in."""
 BLOCKED_PAGE: Final = "Account blocked: Get help to unblock it."
 """What our pages say to the owner of a blocked account."""
+BLOCKED_LINK: Final = "You can’t sign in right now: Account blocked Get help to unblock it."
+BLOCKED_STEP: Final = "Two-step verification: Too many attempts Wait a while, then sign in again."
+"""What the second factor's page says to it."""
+CLOSED_CODE: Final = "Wrong or expired code. Enter the latest one."
+"""What they say of a code whose account is blocked."""
 _ACTIONS: Final = {
     str(error.code): error.__name__
     for error in (errors.PrivacyPolicyOutdated, errors.ConsentNeeded, errors.PinRequired)
@@ -69,7 +75,7 @@ _FACTORS: Final = {
 _FACTOR_PAGES: Final = {"/second-factor", "/confirm"}
 _ACTION_PAGES: Final = {"/privacy-policy", "/consent-forms", "/set-pin", "/missing-fields"}
 _TOKEN_PARAMETERS: Final = ("access_token", "token", "lr-token")
-_ALERT: Final = re.compile(r'<(p|div)[^>]* role="alert"[^>]*>(.*?)</\1>', re.DOTALL)
+_ALERT: Final = re.compile(r'<(p|div)[^>]* (?:role="alert"|class="problem")[^>]*>(.*?)</\1>', re.DOTALL)
 
 
 def of_program(answer: TestResponse) -> Outcome:
@@ -100,11 +106,13 @@ def of_page(page: VisitedPage) -> Outcome:
     if not page.address.startswith(page.visitor.home):
         return of_address(page.address)
     path = urlsplit(page.address).path
-    if path in _FACTOR_PAGES:
+    if path in _FACTOR_PAGES and page.status == 200:
         return NeedsFactor()
-    if path in _ACTION_PAGES:
+    if path in _ACTION_PAGES and page.status == 200:
         return NeedsAction(path)
-    if page.visitor.open("/profile").address.endswith("/profile"):
+    with unwatched():
+        is_signed_in = page.visitor.open("/profile").address.endswith("/profile")
+    if is_signed_in:
         return SignedIn(Credential.SESSION)
     return Refused(refusal_on(page))
 

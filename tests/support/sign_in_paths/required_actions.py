@@ -1,0 +1,100 @@
+"""Sign-ins that continue once the account did what the tenant requires, and sign-ins by the PIN that one of these set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.support.accounts.consents import POLICY, consent_answers, required_forms
+from tests.support.accounts.pinned import PINS, REQUIRED, first, session, sign_in_with_pin
+from tests.support.sign_in_paths.account import SigningAccount
+from tests.support.sign_in_paths.path import SignInPath, Steps
+from tests.support.sign_in_paths.results import (
+    BLOCKED_PAGE,
+    Credential,
+    NeedsAction,
+    Refused,
+    SignedIn,
+    of_page,
+    of_program,
+)
+from tests.support.tenants.tenant_server import RefusedRequest, answered
+
+
+def held_up(who: SigningAccount) -> dict[str, Any]:
+    """Show the password, and return what continues the sign-in."""
+    answer = who.logs_in()
+    if not isinstance(of_program(answer), NeedsAction):
+        raise RefusedRequest(answer)
+    data: dict[str, Any] = answer.get_json()["Data"]
+    return data
+
+
+def after_privacy_policy(who: SigningAccount) -> Steps:
+    yield
+    token = held_up(who)["access_token"]
+    yield
+    answered(who.tenant.send("GET", "/identity/v2/auth/privacypolicy/accept", bearer=token))
+    return SignedIn(Credential.ACCESS_TOKEN, token)
+
+
+def after_consent(who: SigningAccount) -> Steps:
+    yield
+    token = held_up(who)["ConsentToken"]
+    yield
+    return of_program(who.call("U83", consent_answers("FirstLogin"), consenttoken=token))
+
+
+def after_first_pin(who: SigningAccount) -> Steps:
+    yield
+    token = held_up(who)["PINAuthToken"]
+    yield
+    return of_program(first(who, token))
+
+
+def by_pin(who: SigningAccount) -> Steps:
+    token = session(who)
+    yield
+    return of_program(sign_in_with_pin(who, token))
+
+
+def after_privacy_policy_on_page(who: SigningAccount) -> Steps:
+    visitor, shop = who.browser(), who.application()
+    yield
+    page = who.types_password(visitor.authorize(shop))
+    yield
+    outcome = of_page(page.press("Accept", terms="y"))
+    return Refused("asked again") if isinstance(outcome, NeedsAction) else outcome
+
+
+_PASSWORD = ("public_api/sign_in/passwords:_verify_password", "public_api/sign_in/passwords:with_password")
+PATHS = (
+    SignInPath(
+        "accepted privacy policy, program",
+        after_privacy_policy,
+        (*_PASSWORD, "authentication/sign_in/required_actions:_policy_refusal"),
+        meanwhile=("1409",),
+        settings={"privacy_policy": POLICY},
+    ),
+    SignInPath(
+        "consents after the password, program",
+        after_consent,
+        (*_PASSWORD, "public_api/sign_in/passwords:with_consents"),
+        settings=required_forms("FirstLogin"),
+    ),
+    SignInPath(
+        "first PIN after the password, program",
+        after_first_pin,
+        (*_PASSWORD, "public_api/sign_in/pins:set_first"),
+        settings=REQUIRED,
+    ),
+    SignInPath("PIN, program", by_pin, ("public_api/sign_in/pins:with_pin",), settings=PINS),
+    SignInPath(
+        "accepted privacy policy, page for an application",
+        after_privacy_policy_on_page,
+        ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/decision:Decision._sent"),
+        Credential.CODE,
+        BLOCKED_PAGE,
+        ("asked again",),
+        settings={"privacy_policy": POLICY},
+    ),
+)
