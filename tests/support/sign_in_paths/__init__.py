@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from tests.support.sign_in_paths import factors, messages, passkeys, passwords, required_actions, risks
+from tests.support.sign_in_paths import (
+    browsers,
+    factors,
+    grants,
+    messages,
+    passkeys,
+    passwords,
+    programs,
+    providers,
+    reauthentication,
+    required_actions,
+    risks,
+)
 from tests.support.sign_in_paths.path import SignInPath
 
 SIGN_IN_PATHS: tuple[SignInPath, ...] = (
@@ -12,6 +24,11 @@ SIGN_IN_PATHS: tuple[SignInPath, ...] = (
     *factors.PATHS,
     *risks.PATHS,
     *required_actions.PATHS,
+    *providers.PATHS,
+    *grants.PATHS,
+    *programs.PATHS,
+    *browsers.PATHS,
+    *reauthentication.PATHS,
 )
 
 __all__ = ["SIGN_IN_PATHS", "SignInPath"]

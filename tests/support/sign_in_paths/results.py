@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app.contract import errors
 from app.contract.second_factors.challenge import NO_SESSION
 from tests.support.sign_in_paths.callers import unwatched
-from tests.support.visitors.visitor import VisitedPage, words
+from tests.support.visitors.visitor import VisitedPage, Visitor, words
 
 
 class Credential(StrEnum):
@@ -24,6 +24,7 @@ class Credential(StrEnum):
     ACCESS_TOKEN = "access token"
     CODE = "code"
     JWT = "JWT"
+    ADDRESS = "address that signs in elsewhere"
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Refused:
 Outcome = SignedIn | NeedsFactor | NeedsAction | Refused
 NO_CREDENTIAL: Final = Refused("no session")
 """The request succeeded, and signed nobody in."""
+UNASKED: Final = "unasked"
+"""Stands for the refusal of a path that does not ask whether the account is blocked: a block ends the sessions and tokens it needs."""
 BLOCKED_PAGE: Final = "Account blocked: Get help to unblock it."
 """What our pages say to the owner of a blocked account."""
 BLOCKED_LINK: Final = "You can’t sign in right now: Account blocked Get help to unblock it."
@@ -89,6 +92,8 @@ def of_program(answer: TestResponse) -> Outcome:
         return NeedsFactor()
     if signature := session.get("signature"):
         return SignedIn(Credential.JWT, signature)
+    if address := session.get("loginUrl") or session.get("url"):
+        return SignedIn(Credential.ADDRESS, address)
     token = session.get("access_token")
     return SignedIn(Credential.ACCESS_TOKEN, token) if token and token != NO_SESSION else NO_CREDENTIAL
 
@@ -110,11 +115,15 @@ def of_page(page: VisitedPage) -> Outcome:
         return NeedsFactor()
     if path in _ACTION_PAGES and page.status == 200:
         return NeedsAction(path)
+    outcome = of_session(page.visitor)
+    return outcome if isinstance(outcome, SignedIn) else Refused(refusal_on(page))
+
+
+def of_session(visitor: Visitor) -> Outcome:
+    """Read whether the browser has a session that opens the account pages."""
     with unwatched():
-        is_signed_in = page.visitor.open("/profile").address.endswith("/profile")
-    if is_signed_in:
-        return SignedIn(Credential.SESSION)
-    return Refused(refusal_on(page))
+        is_signed_in = visitor.open("/profile").address.endswith("/profile")
+    return SignedIn(Credential.SESSION) if is_signed_in else NO_CREDENTIAL
 
 
 def of_address(address: str) -> Outcome:
