@@ -24,7 +24,7 @@ from app.contract.steps import (
     StepResponse,
 )
 from app.identity.authentication.recovery import password_reset, recipient, recovery_requests
-from app.identity.authentication.sign_in import interactions, sign_in_identifiers
+from app.identity.authentication.sign_in import completion, eligibility, interactions, sign_in_identifiers
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingRecovery
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
@@ -177,10 +177,21 @@ def _signed_in(
     channel = None if is_step else FactorKind.SMS if one_time_token.facts.get("phone") else FactorKind.EMAIL
     is_remembered = is_step and bool(one_time_token.facts.get("remember"))
     authentication = Authentication(methods, channel=channel, remember=is_remembered)
-    following_step = page_sign_in.try_after_first_factor(context, interaction, account, authentication)
+    continue_sign_in = _after_expired_password if is_step else page_sign_in.try_after_first_factor
+    following_step = continue_sign_in(context, interaction, account, authentication)
     if following_step is None or interaction is not None:
         return following_step
     return next_step.at_application(context, following_step, str(one_time_token.facts.get("attempt") or ""))
+
+
+def _after_expired_password(
+    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+) -> StepResponse | None:
+    """Continue the sign-in that the expired password began, and that its request recorded; None if the account may not sign in."""
+    if not eligibility.can_sign_in(context, account, authentication.kind):
+        return None
+    outcome = completion.after_earlier_request(context, account, authentication)
+    return page_sign_in.present(context, interaction, outcome)
 
 
 @recovery_pages.renew_reset.implements
