@@ -12,6 +12,8 @@ from tests.support.sign_in_paths import (
     programs,
     providers,
     reauthentication,
+    recovery,
+    registrations,
     required_actions,
     risks,
 )
@@ -29,6 +31,8 @@ SIGN_IN_PATHS: tuple[SignInPath, ...] = (
     *programs.PATHS,
     *browsers.PATHS,
     *reauthentication.PATHS,
+    *registrations.PATHS,
+    *recovery.PATHS,
 )
 
 __all__ = ["SIGN_IN_PATHS", "SignInPath"]

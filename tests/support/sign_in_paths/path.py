@@ -28,8 +28,8 @@ class SignInPath:
     callers: tuple[str, ...]
     """The functions of `app/identity` on this way that `tests/support/sign_in_paths/callers.py` finds: `module:function`."""
     by: Credential = Credential.ACCESS_TOKEN
-    blocked: str = "991"
-    """How the path refuses a blocked account."""
+    blocked: str | None = "991"
+    """How the path refuses a blocked account; None where it makes the account."""
     meanwhile: tuple[str, ...] = ()
     """How it refuses an account that is blocked at the second `yield`, the third, and so on; as `blocked` where it is empty."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class SignInPath:
 
     def refusals(self, moments: int) -> tuple[str, ...]:
         """Return how the path refuses an account that is blocked at each moment."""
-        return (self.blocked, *(self.meanwhile or (self.blocked,) * (moments - 1)))
+        return (self.blocked, *(self.meanwhile or (self.blocked,) * (moments - 1))) if self.blocked is not None else ()
 
 
 @dataclass(frozen=True)
