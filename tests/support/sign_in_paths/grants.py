@@ -13,6 +13,7 @@ from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.results import (
     Credential,
+    Refused,
     SignedIn,
     of_page,
     of_token_endpoint,
@@ -32,6 +33,26 @@ def by_single_sign_on(who: SigningAccount) -> Steps:
     visitor, other = who.signed_in_browser(), who.application()
     yield
     return of_page(visitor.authorize(other))
+
+
+def by_silent_sign_on(who: SigningAccount) -> Steps:
+    visitor, other = who.signed_in_browser(), who.application()
+    yield
+    return of_page(visitor.authorize(other, prompt="none"))
+
+
+def by_chosen_account(who: SigningAccount) -> Steps:
+    """Choose the account in a browser that is signed in to another one, too."""
+    visitor, shop = who.signed_in_browser(), who.application()
+    other = who.world.person("grace@example.test")
+    login = visitor.authorize(shop, prompt="select_account").press("Use another account")
+    login.press("Sign in", identifier=other.email, password=other.password)
+    yield
+    page = visitor.authorize(shop, prompt="select_account")
+    if who.email not in page.text:
+        return Refused("not offered")
+    yield
+    return of_page(page.press(who.email))
 
 
 def by_authorization_code(who: SigningAccount) -> Steps:
@@ -109,6 +130,10 @@ _GRANTS, _SENT = "protocols/oauth/grants", "protocols/oauth/authorize/decision:D
 PATHS = (
     SignInPath(
         "single sign-on of an application", by_single_sign_on, (_SENT,), Credential.CODE, "Welcome back", logins=0
+    ),
+    SignInPath("silent single sign-on", by_silent_sign_on, (_SENT,), Credential.CODE, "login_required", logins=0),
+    SignInPath(
+        "chosen account", by_chosen_account, (_SENT,), Credential.CODE, "not offered", ("Welcome back",), logins=0
     ),
     SignInPath(
         "authorization code",

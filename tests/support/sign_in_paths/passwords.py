@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.support.organizations.invitations import inviting_business
 from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.results import BLOCKED_PAGE, Credential, of_page, of_program, of_token_endpoint
@@ -31,6 +32,15 @@ def by_page_for_application(who: SigningAccount) -> Steps:
     return of_page(who.types_password(page))
 
 
+def by_invitation(who: SigningAccount) -> Steps:
+    """Sign in from the page of an invitation to an organization, which the account joins then."""
+    business, visitor = inviting_business(who.tenant), who.browser()
+    business.invite(who.email)
+    yield
+    page = visitor.open(f"/i/{business.token(who.email)}").press("Sign in to join")
+    return of_page(page.press("Sign in", identifier=who.email, password=who.person.password))
+
+
 def by_grant(who: SigningAccount) -> Steps:
     client = who.application(grant_types=["password"])
     form = {"grant_type": "password", "username": who.email, "password": who.person.password}
@@ -56,5 +66,6 @@ PATHS = (
         Credential.CODE,
         BLOCKED_PAGE,
     ),
+    SignInPath("password, page of an invitation", by_invitation, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
     SignInPath("password grant", by_grant, ("protocols/oauth/grants/password:exchange",), blocked="invalid_grant"),
 )

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.accounts.social_accounts import guid, linked_to
 from tests.support.fakes.identity_provider import FakeProvider
-from tests.support.fakes.native_apps import prepare
+from tests.support.fakes.native_apps import jwt_sender, prepare
 from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.results import (
@@ -66,6 +66,21 @@ def by_token_of_app(who: SigningAccount) -> Steps:
     return of_program(app.ask("google", google_access_token=app.upstream.access_token()))
 
 
+def by_jwt_of_browser(who: SigningAccount) -> Steps:
+    token, visitor = jwt_sender(who.tenant), who.browser()
+    linked(who, "ada-1815", "jwt:partner")
+    yield
+    return of_page(visitor.open(f"/access/jwt?{urlencode({'jwttoken': token()})}"))
+
+
+def by_jwt_of_app(who: SigningAccount) -> Steps:
+    token = jwt_sender(who.tenant)
+    linked(who, "ada-1815", "jwt:partner")
+    yield
+    named: dict[str, Any] = {"providername": "Partner", "refresh_token": "any", "id_token": token()}
+    return of_program(who.tenant.send("GET", "/api/v2/access_token/jwt", **named))
+
+
 def link(**parameters: str) -> str:
     """Return a program's link to the provider."""
     return f"/RequestHandler.aspx?{urlencode({'provider': NAME, 'callbacktype': 'QueryString', **parameters})}"
@@ -113,6 +128,8 @@ PATHS = (
         "address verified by a provider, page", by_address_of_provider, (_PAGE,), Credential.SESSION, BLOCKED_PAGE
     ),
     SignInPath("token of a provider's app", by_token_of_app, ("public_api/native_sign_in/account:_sign_in",)),
+    SignInPath("JWT of a browser", by_jwt_of_browser, (_PAGE,), Credential.SESSION, BLOCKED_PAGE),
+    SignInPath("JWT of an app", by_jwt_of_app, ("public_api/native_sign_in/account:_sign_in",)),
     SignInPath(
         "provider, handoff by request token",
         by_request_token,

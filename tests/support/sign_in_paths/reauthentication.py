@@ -7,7 +7,7 @@ from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.factors import DRIVER, holder_of
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.programs import own_token
-from tests.support.sign_in_paths.results import Credential, SignedIn, of_page
+from tests.support.sign_in_paths.results import UNASKED, Credential, SignedIn, of_page
 from tests.support.tenants.tenant_server import answered
 
 NEW = "Quartz-lantern-58"
@@ -35,6 +35,16 @@ def by_factor_for_page(who: SigningAccount) -> Steps:
     holder.advance_clock(minutes=10)
     yield
     page = visitor.open("/confirm?next=/emails")
+    yield
+    return of_page(page.press("Verify", code=holder.next_code()))
+
+
+def by_factor_for_application(who: SigningAccount) -> Steps:
+    """Show the second factor for an application that wants two, in a session that began by one."""
+    holder, visitor, shop = holder_of(who), who.signed_in_browser(), who.application()
+    DRIVER[FactorKind.TOTP].enrol(holder)
+    yield
+    page = visitor.authorize(shop, acr_values="2")
     yield
     return of_page(page.press("Verify", code=holder.next_code()))
 
@@ -96,6 +106,16 @@ PATHS = (
         ("pages_api/sign_in/second_factor:_renew_session",),
         Credential.SESSION,
         "Welcome back",
+        settings=DRIVER[FactorKind.TOTP].tenant_settings(two_factor="optional"),
+        logins=0,
+    ),
+    SignInPath(
+        "second factor for an application's acr",
+        by_factor_for_application,
+        ("pages_api/sign_in/second_factor:_renew_session", "protocols/oauth/authorize/decision:Decision._sent"),
+        Credential.CODE,
+        "Welcome back",
+        (UNASKED,),
         settings=DRIVER[FactorKind.TOTP].tenant_settings(two_factor="optional"),
         logins=0,
     ),

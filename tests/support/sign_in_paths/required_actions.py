@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.accounts.consents import POLICY, consent_answers, required_forms
-from tests.support.accounts.pinned import PINS, REQUIRED, first, session, sign_in_with_pin
+from tests.support.accounts.pinned import PIN, PINS, REQUIRED, first, session, sign_in_with_pin
 from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.results import (
     BLOCKED_PAGE,
     Credential,
     NeedsAction,
+    Outcome,
     Refused,
     SignedIn,
     of_page,
     of_program,
 )
 from tests.support.tenants.tenant_server import RefusedRequest, answered
+from tests.support.visitors.visitor import VisitedPage
 
 
 def held_up(who: SigningAccount) -> dict[str, Any]:
@@ -62,11 +64,42 @@ def after_privacy_policy_on_page(who: SigningAccount) -> Steps:
     yield
     page = who.types_password(visitor.authorize(shop))
     yield
-    outcome = of_page(page.press("Accept", terms="y"))
-    return Refused("asked again") if isinstance(outcome, NeedsAction) else outcome
+    return asked_again(page.press("Accept", terms="y"))
 
 
+def after_consents_on_page(who: SigningAccount) -> Steps:
+    visitor, shop = who.browser(), who.application()
+    yield
+    page = who.types_password(visitor.authorize(shop))
+    yield
+    return asked_again(page.press("Continue", **{"agree-terms": "y"}))
+
+
+def after_first_pin_on_page(who: SigningAccount) -> Steps:
+    visitor, shop = who.browser(), who.application()
+    yield
+    page = who.types_password(visitor.authorize(shop))
+    yield
+    return asked_again(page.press("Save PIN", pin=PIN))
+
+
+def after_missing_fields_on_page(who: SigningAccount) -> Steps:
+    visitor, shop = who.browser(), who.application()
+    yield
+    page = who.types_password(visitor.authorize(shop))
+    yield
+    return asked_again(page.press("Continue", first_name="Ada"))
+
+
+def asked_again(page: VisitedPage) -> Outcome:
+    """Read where the answered page leads; a page that asks again refuses."""
+    outcome = of_page(page)
+    return Refused(ASKED_AGAIN) if isinstance(outcome, NeedsAction) else outcome
+
+
+ASKED_AGAIN = "asked again"
 _PASSWORD = ("public_api/sign_in/passwords:_verify_password", "public_api/sign_in/passwords:with_password")
+_PAGE = ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/decision:Decision._sent")
 PATHS = (
     SignInPath(
         "accepted privacy policy, program",
@@ -91,10 +124,40 @@ PATHS = (
     SignInPath(
         "accepted privacy policy, page for an application",
         after_privacy_policy_on_page,
-        ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/decision:Decision._sent"),
+        _PAGE,
         Credential.CODE,
         BLOCKED_PAGE,
-        ("asked again",),
+        (ASKED_AGAIN,),
         settings={"privacy_policy": POLICY},
+    ),
+    SignInPath(
+        "consents, page for an application",
+        after_consents_on_page,
+        _PAGE,
+        Credential.CODE,
+        BLOCKED_PAGE,
+        (ASKED_AGAIN,),
+        settings=required_forms("FirstLogin"),
+    ),
+    SignInPath(
+        "first PIN, page for an application",
+        after_first_pin_on_page,
+        _PAGE,
+        Credential.CODE,
+        BLOCKED_PAGE,
+        (ASKED_AGAIN,),
+        settings=REQUIRED,
+    ),
+    SignInPath(
+        "missing fields, page for an application",
+        after_missing_fields_on_page,
+        _PAGE,
+        Credential.CODE,
+        BLOCKED_PAGE,
+        (ASKED_AGAIN,),
+        settings={
+            "ask_required_fields": True,
+            "registration_form": ({"name": "email"}, {"name": "first_name", "required": True}),
+        },
     ),
 )
