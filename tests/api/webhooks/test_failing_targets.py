@@ -153,7 +153,7 @@ def test_gone_target_disables_its_webhook(deliveries: WebhookDeliveries) -> None
 
     assert {row.state for row in deliveries.rows()[1:]} == {"dead"}
     assert len(deliveries.receiver.received) == 1, "what waited is not sent any more"
-    assert answered(deliveries.webhooks.ask("GET", f"/{webhook['Id']}"))["IsEnabled"] is False
+    assert answered(deliveries.webhooks.program("GET", f"/v2/manage/webhooks/{webhook['Id']}"))["IsEnabled"] is False
     assert entries_of(deliveries.tenant, "webhook.disabled") == [(None, {"id": webhook["Id"], "reason": "gone"})]
     for address in ("devs@acme.example", "ops@acme.example"):
         (mail,) = mails_to(deliveries.services, deliveries.tenant.tenant_id, address)
@@ -169,7 +169,7 @@ def test_webhook_sends_again_once_it_is_enabled(deliveries: WebhookDeliveries) -
     deliveries.change_account()
     deliveries.deliver()
     assert len(deliveries.receiver.received) == 1
-    answered(deliveries.webhooks.ask("PUT", f"/{webhook['Id']}", {"IsEnabled": True}))
+    answered(deliveries.webhooks.program("PUT", f"/v2/manage/webhooks/{webhook['Id']}", {"IsEnabled": True}))
     deliveries.receiver.answers(200)
     deliveries.change_account()
     deliveries.deliver()
@@ -181,7 +181,7 @@ def test_webhook_sends_again_once_it_is_enabled(deliveries: WebhookDeliveries) -
 def test_deleted_webhook_gets_nothing_that_waited(deliveries: WebhookDeliveries) -> None:
     webhook = deliveries.subscribe()
     deliveries.change_account()
-    answered(deliveries.webhooks.ask("DELETE", f"/{webhook['Id']}"))
+    answered(deliveries.webhooks.program("DELETE", f"/v2/manage/webhooks/{webhook['Id']}"))
     deliveries.deliver()
 
     assert deliveries.receiver.received == []

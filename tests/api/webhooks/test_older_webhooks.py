@@ -11,7 +11,7 @@ from app.contract.webhooks.webhook_operations import OLDER_WEBHOOKS, WEBHOOKS
 from tests.support.operations.resources import at_most
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
-from tests.support.tenants.webhooks import NEWER, OLDER, TARGET, Body, Webhooks
+from tests.support.tenants.webhooks import TARGET, Body, Webhooks
 
 MALFORMED = (400, 908)
 FULL, UNKNOWN_EVENT, WRONG_URL, TAKEN, UNKNOWN = (403, 1085), (403, 1086), (403, 1087), (403, 1110), (403, 1112)
@@ -25,54 +25,54 @@ def hooks(acme: TenantServer) -> Webhooks:
 
 @pytest.mark.both_databases
 def test_both_addresses_have_the_same_webhooks(hooks: Webhooks) -> None:
-    made = answered(hooks.older("POST", "", BODY))
+    made = answered(hooks.server("POST", "/v2/manage/webhook", BODY))
     assert (made["Event"], made["TargetUrl"], made["Headers"]) == ("Login", TARGET, {"X-Team": "shop"})
     assert made["SigningSecret"].startswith("whsec_")
-    masked, path = {**made, "SigningSecret": "********"}, f"/{made['Id']}"
-    for sent in (hooks.ask, hooks.older):
-        assert answered(sent("GET")) == {"Data": [masked]}
-        assert answered(sent("GET", path)) == masked
-    changed = answered(hooks.older("PUT", path, {"Name": "Warehouse"}))
-    assert answered(hooks.ask("GET", path)) == changed
+    masked, webhook_id = {**made, "SigningSecret": "********"}, made["Id"]
+    assert hooks.listed() == answered(hooks.server("GET", "/v2/manage/webhook"))["Data"] == [masked]
+    assert answered(hooks.program("GET", f"/v2/manage/webhooks/{webhook_id}")) == masked
+    assert answered(hooks.server("GET", f"/v2/manage/webhook/{webhook_id}")) == masked
+    changed = answered(hooks.server("PUT", f"/v2/manage/webhook/{webhook_id}", {"Name": "Warehouse"}))
+    assert answered(hooks.program("GET", f"/v2/manage/webhooks/{webhook_id}")) == changed
     assert (changed["Name"], changed["Headers"]) == ("Warehouse", {})
-    assert answered(hooks.older("DELETE", path)) == {"isdeleted": True}
+    assert answered(hooks.server("DELETE", f"/v2/manage/webhook/{webhook_id}")) == {"isdeleted": True}
     assert hooks.listed() == []
 
 
 def test_events_are_listed_at_the_older_address(hooks: Webhooks) -> None:
-    assert answered(hooks.older("GET", "/events")) == {"Data": list(EVENTS)}
+    assert answered(hooks.server("GET", "/v2/manage/webhook/events")) == {"Data": list(EVENTS)}
 
 
 @pytest.mark.parametrize("event", ["Logins", "", "ping"])
 def test_unknown_event_has_its_own_error(hooks: Webhooks, event: str) -> None:
-    assert refused(hooks.older("POST", "", {**BODY, "Event": event})) == UNKNOWN_EVENT
+    assert refused(hooks.server("POST", "/v2/manage/webhook", {**BODY, "Event": event})) == UNKNOWN_EVENT
 
 
 @pytest.mark.parametrize(
     "target", ["http://hooks.example/", "x", "", "https://a:b@hooks.example/", f"https://a.example/{'a' * 2_048}"]
 )
 def test_wrong_target_has_its_own_error(hooks: Webhooks, target: str) -> None:
-    assert refused(hooks.older("POST", "", {**BODY, "TargetUrl": target})) == WRONG_URL
+    assert refused(hooks.server("POST", "/v2/manage/webhook", {**BODY, "TargetUrl": target})) == WRONG_URL
 
 
 @pytest.mark.both_databases
 def test_duplicate_of_a_newer_webhook_has_its_own_error(hooks: Webhooks) -> None:
     hooks.created()
-    assert refused(hooks.older("POST", "", BODY)) == TAKEN
+    assert refused(hooks.server("POST", "/v2/manage/webhook", BODY)) == TAKEN
 
 
 def test_limit_is_that_of_all_webhooks_with_its_own_error(hooks: Webhooks) -> None:
     assert OLDER_WEBHOOKS.max_items == WEBHOOKS.max_items
     with at_most(OLDER_WEBHOOKS, 1):
         hooks.created()
-        assert refused(hooks.older("POST", "", {**BODY, "Event": "Register"})) == FULL
+        assert refused(hooks.server("POST", "/v2/manage/webhook", {**BODY, "Event": "Register"})) == FULL
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize("webhook_id", ["00000000-0000-0000-0000-000000000000", "a%20b"])
 def test_unknown_id_has_its_own_error(hooks: Webhooks, method: str, webhook_id: str) -> None:
     body = {"Name": "n"} if method == "PUT" else None
-    assert refused(hooks.older(method, f"/{webhook_id}", body)) == UNKNOWN
+    assert refused(hooks.server(method, f"/v2/manage/webhook/{webhook_id}", body)) == UNKNOWN
 
 
 def test_other_malformed_members_are_named(hooks: Webhooks, subtests: pytest.Subtests) -> None:
@@ -81,31 +81,41 @@ def test_other_malformed_members_are_named(hooks: Webhooks, subtests: pytest.Sub
     )  # fmt: skip
     for member, value in members:
         with subtests.test(member):
-            answer = hooks.older("POST", "", {**BODY, member: value})
+            answer = hooks.server("POST", "/v2/manage/webhook", {**BODY, member: value})
             assert refused(answer) == MALFORMED
             assert member in answer.get_json()["Description"]
-    assert refused(hooks.older("POST", "", {"Event": "Login"})) == MALFORMED
+    assert refused(hooks.server("POST", "/v2/manage/webhook", {"Event": "Login"})) == MALFORMED
 
 
 def test_older_address_admits_machines_with_the_same_powers(hooks: Webhooks) -> None:
     without = machine(hooks.tenant, "webhook:create", "webhook:read", "webhook:delete")
-    assert refused(ask(hooks.tenant, without, "POST", OLDER, BODY)) == (403, 6002)
-    made = answered(ask(hooks.tenant, hooks.token, "POST", OLDER, BODY))
-    assert [item["Id"] for item in answered(ask(hooks.tenant, without, "GET", OLDER))["Data"]] == [made["Id"]]
-    assert refused(ask(hooks.tenant, without, "DELETE", f"{OLDER}/{made['Id']}")) == (403, 6002)
+    assert refused(ask(hooks.tenant, without, "POST", "/v2/manage/webhook", BODY)) == (403, 6002)
+    made = answered(ask(hooks.tenant, hooks.token, "POST", "/v2/manage/webhook", BODY))
+    assert [item["Id"] for item in answered(ask(hooks.tenant, without, "GET", "/v2/manage/webhook"))["Data"]] == [
+        made["Id"]
+    ]
+    assert refused(ask(hooks.tenant, without, "DELETE", f"/v2/manage/webhook/{made['Id']}")) == (403, 6002)
 
 
 def test_api_key_alone_is_refused(hooks: Webhooks, subtests: pytest.Subtests) -> None:
-    made = answered(hooks.older("POST", "", BODY))
-    for method, path in (("GET", ""), ("POST", ""), ("DELETE", f"/{made['Id']}"), ("GET", "/events")):
+    made = answered(hooks.server("POST", "/v2/manage/webhook", BODY))
+    addresses = (
+        ("GET", "/v2/manage/webhook"), ("POST", "/v2/manage/webhook"), ("GET", "/v2/manage/webhook/events"),
+        ("DELETE", f"/v2/manage/webhook/{made['Id']}"),
+    )  # fmt: skip
+    for method, address in addresses:
         body = BODY if method == "POST" else None
-        with subtests.test(f"{method} {path}"):
-            assert refused(hooks.tenant.send(method, f"{OLDER}{path}", body, with_secret=False)) == (400, 923)
-            assert refused(hooks.tenant.send(method, f"{NEWER}{path}", body)) == (403, 6002)
+        with subtests.test(f"{method} {address}"):
+            assert refused(hooks.tenant.send(method, address, body, with_secret=False)) == (400, 923)
     assert len(hooks.listed()) == 1
+
+
+def test_newer_address_does_not_take_the_api_secret(hooks: Webhooks) -> None:
+    assert refused(hooks.server("GET", "/v2/manage/webhooks")) == (403, 6002)
+    assert refused(hooks.server("POST", "/v2/manage/webhooks", BODY)) == (403, 6002)
 
 
 def test_foreign_webhook_is_not_subscribed(hooks: Webhooks, globex: TenantServer) -> None:
     made = hooks.created()
-    assert refused(Webhooks(globex).older("DELETE", f"/{made['Id']}")) == UNKNOWN
-    assert answered(Webhooks(globex).older("GET")) == {"Data": []}
+    assert refused(Webhooks(globex).server("DELETE", f"/v2/manage/webhook/{made['Id']}")) == UNKNOWN
+    assert answered(Webhooks(globex).server("GET", "/v2/manage/webhook")) == {"Data": []}

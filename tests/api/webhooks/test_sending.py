@@ -102,7 +102,7 @@ def test_named_secret_is_the_webhooks_own(deliveries: WebhookDeliveries) -> None
 
 def test_both_secrets_verify_until_the_rotation_ends(deliveries: WebhookDeliveries) -> None:
     webhook = deliveries.subscribe()
-    renewed = answered(deliveries.webhooks.ask("POST", f"/{webhook['Id']}/rotate-secret"))
+    renewed = answered(deliveries.webhooks.program("POST", f"/v2/manage/webhooks/{webhook['Id']}/rotate-secret"))
     during = deliveries.delivered()
 
     for secret in (webhook["SigningSecret"], renewed["SigningSecret"]):
@@ -112,7 +112,7 @@ def test_both_secrets_verify_until_the_rotation_ends(deliveries: WebhookDeliveri
 
 def test_former_secret_ends_after_a_day(deliveries: WebhookDeliveries) -> None:
     webhook = deliveries.subscribe()
-    renewed = answered(deliveries.webhooks.ask("POST", f"/{webhook['Id']}/rotate-secret"))
+    renewed = answered(deliveries.webhooks.program("POST", f"/v2/manage/webhooks/{webhook['Id']}/rotate-secret"))
     pass_time(deliveries.services, seconds=timedelta(hours=25).total_seconds())
     after = deliveries.delivered()
 
@@ -187,7 +187,9 @@ def test_bearer_token_is_sent(deliveries: WebhookDeliveries) -> None:
 def test_changed_webhook_is_used_for_what_waits(deliveries: WebhookDeliveries) -> None:
     webhook = deliveries.subscribe()
     deliveries.change_account()
-    answered(deliveries.webhooks.ask("PUT", f"/{webhook['Id']}", {"Headers": {"X-Team": "late"}}))
+    answered(
+        deliveries.webhooks.program("PUT", f"/v2/manage/webhooks/{webhook['Id']}", {"Headers": {"X-Team": "late"}})
+    )
     deliveries.deliver()
 
     assert deliveries.receiver.received[-1].headers["x-team"] == "late"

@@ -126,7 +126,7 @@ def test_exported_file_applies_without_changes(files: Files) -> None:
 def test_webhook_is_rotated_after_it_came_from_a_file(files: Files) -> None:
     files.apply(FILE)
     (made,) = files.hooks.listed()
-    rotated = answered(files.hooks.ask("POST", f"/{made['Id']}/rotate-secret"))
+    rotated = answered(files.hooks.program("POST", f"/v2/manage/webhooks/{made['Id']}/rotate-secret"))
     before, secrets = files.hooks.listed(), files.manager.secrets()
     files.apply(FILE)
     assert (files.hooks.listed(), files.manager.secrets()) == (before, secrets)

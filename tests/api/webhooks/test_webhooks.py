@@ -55,11 +55,11 @@ def test_webhook_is_created_with_its_defaults(hooks: Webhooks) -> None:
         "IsIntegrationWebhook": False, "Headers": {}, "QueryParams": {}, "Authentication": none, "IsEnabled": True,
         "Format": "Json", "SigningSecret": made["SigningSecret"], "FormerSigningSecretUntil": None, **moment,
     }  # fmt: skip
-    assert answered(hooks.ask("GET", f"/{made['Id']}")) == {**made, "SigningSecret": "********"}
+    assert answered(hooks.program("GET", f"/v2/manage/webhooks/{made['Id']}")) == {**made, "SigningSecret": "********"}
 
 
 def test_every_event_can_be_subscribed(hooks: Webhooks) -> None:
-    listed = answered(hooks.ask("GET", "/events"))["Data"]
+    listed = answered(hooks.program("GET", "/v2/manage/webhooks/events"))["Data"]
     assert listed == list(EVENTS)
     assert len(listed) == len(set(listed)) == 31
     for event in listed:
@@ -69,13 +69,15 @@ def test_every_event_can_be_subscribed(hooks: Webhooks) -> None:
 @pytest.mark.parametrize("spelling", ["updatephoneid", "UPDATEPHONEID", "updatePhoneID"])
 def test_event_is_matched_in_any_letter_case(hooks: Webhooks, spelling: str) -> None:
     assert hooks.created(spelling)["Event"] == "UpdatePhoneId"
-    assert refused(hooks.ask("POST", "", {"Event": "UpdatePhoneId", "TargetUrl": TARGET})) == TAKEN
+    assert (
+        refused(hooks.program("POST", "/v2/manage/webhooks", {"Event": "UpdatePhoneId", "TargetUrl": TARGET})) == TAKEN
+    )
 
 
 def test_unknown_event_is_refused(hooks: Webhooks, subtests: pytest.Subtests) -> None:
     for event in ("Logins", "", "ping", "Login ", "login\n", "*"):
         with subtests.test(event):
-            answer = hooks.ask("POST", "", {"Event": event, "TargetUrl": TARGET})
+            answer = hooks.program("POST", "/v2/manage/webhooks", {"Event": event, "TargetUrl": TARGET})
             assert refused(answer) == MALFORMED
             assert "Event" in answer.get_json()["Description"]
 
@@ -91,7 +93,7 @@ def test_hostile_target_is_refused(hooks: Webhooks, subtests: pytest.Subtests) -
     )  # fmt: skip
     for target in targets:
         with subtests.test(target[:60]):
-            answer = hooks.ask("POST", "", {"Event": "Login", "TargetUrl": target})
+            answer = hooks.program("POST", "/v2/manage/webhooks", {"Event": "Login", "TargetUrl": target})
             assert refused(answer) in REFUSED
             assert refused(answer) == DANGEROUS or "TargetUrl" in answer.get_json()["Description"]
     assert hooks.listed() == []
@@ -101,7 +103,9 @@ def test_same_target_in_another_spelling_is_a_duplicate(hooks: Webhooks, subtest
     made = hooks.created(target="https://hooks.example/A?x=1")
     for target in ("https://HOOKS.example/A?x=1", "https://hooks.example:443/A?x=1", "HTTPS://hooks.example/A?x=1"):
         with subtests.test(target):
-            assert refused(hooks.ask("POST", "", {"Event": "login", "TargetUrl": target})) == TAKEN
+            assert (
+                refused(hooks.program("POST", "/v2/manage/webhooks", {"Event": "login", "TargetUrl": target})) == TAKEN
+            )
     for other in ("https://hooks.example/a?x=1", "https://hooks.example/A", "https://hooks.example:8443/A?x=1"):
         assert hooks.created(target=other)["Id"] != made["Id"]
     assert hooks.created("Register", "https://hooks.example/A?x=1")
@@ -112,9 +116,9 @@ def test_one_of_concurrent_duplicates_at_all_addresses_wins(hooks: Webhooks) -> 
     body, old = {"Event": "Login", "TargetUrl": TARGET}, {"event": "login", "targeturl": TARGET}
     assert hooks.token
     calls = [
-        lambda: hooks.ask("POST", "", body),
-        lambda: hooks.older("POST", "", body),
-        lambda: hooks.rest("POST", "", old),
+        lambda: hooks.program("POST", "/v2/manage/webhooks", body),
+        lambda: hooks.server("POST", "/v2/manage/webhook", body),
+        lambda: hooks.server("POST", "/api/v2/webhook", old),
     ]
     with ThreadPoolExecutor(6) as threads:
         answers = [future.result() for future in [threads.submit(call) for call in calls * 2]]
@@ -131,7 +135,7 @@ def test_fifty_first_webhook_is_refused(new_tenant_server: NewTenantServer) -> N
     with at_most(WEBHOOKS, 2):
         hooks.created("Login")
         hooks.created("Register")
-        answer = hooks.ask("POST", "", {"Event": "AddEmail", "TargetUrl": TARGET})
+        answer = hooks.program("POST", "/v2/manage/webhooks", {"Event": "AddEmail", "TargetUrl": TARGET})
         assert refused(answer) == MALFORMED
         assert answer.get_json()["Description"] == "At most 2 webhooks."
 
@@ -144,7 +148,7 @@ def test_added_values_are_encrypted_and_readable(hooks: Webhooks) -> None:
     assert made["Authentication"] == {
         "AuthType": "Basic", "BasicAuth": {"Username": "ada", "Password": "********"}, "BearerToken": {"Token": None},
     }  # fmt: skip
-    assert answered(hooks.ask("GET", f"/{made['Id']}"))["Headers"] == values["Headers"]
+    assert answered(hooks.program("GET", f"/v2/manage/webhooks/{made['Id']}"))["Headers"] == values["Headers"]
     row = stored(hooks)
     for secret in ("header-value", "query-value", "X-Key", "open sesame", made["SigningSecret"]):
         assert secret not in str(dict(row._mapping)), secret
@@ -165,12 +169,16 @@ def test_hostile_header_is_refused(hooks: Webhooks, subtests: pytest.Subtests) -
     ]
     for headers in hostile:
         with subtests.test(str(headers)[:60]):
-            answer = hooks.ask("POST", "", {"Event": "Login", "TargetUrl": TARGET, "Headers": headers})
+            answer = hooks.program(
+                "POST", "/v2/manage/webhooks", {"Event": "Login", "TargetUrl": TARGET, "Headers": headers}
+            )
             assert refused(answer) in REFUSED, answer.text
             assert refused(answer) == DANGEROUS or "Headers" in answer.get_json()["Description"]
     for wrong in (["X-Key"], "X-Key", {"X-Key": 1}, {"X-Key": None}, {"X-Key": ["v"]}):
         with subtests.test(str(wrong)):
-            answer = hooks.ask("POST", "", {"Event": "Login", "TargetUrl": TARGET, "Headers": wrong})
+            answer = hooks.program(
+                "POST", "/v2/manage/webhooks", {"Event": "Login", "TargetUrl": TARGET, "Headers": wrong}
+            )
             assert refused(answer) == MALFORMED
     assert hooks.listed() == []
 
@@ -186,7 +194,9 @@ def test_hostile_query_parameter_is_refused(hooks: Webhooks, subtests: pytest.Su
     hostile += [{"a": "v" * 4_000}, {"a": 1}, [], "a=b", {"a": {"b": "c"}}]
     for parameters in hostile:
         with subtests.test(str(parameters)[:60].encode("ascii", "replace").decode()):
-            answer = hooks.ask("POST", "", {"Event": "Login", "TargetUrl": TARGET, "QueryParams": parameters})
+            answer = hooks.program(
+                "POST", "/v2/manage/webhooks", {"Event": "Login", "TargetUrl": TARGET, "QueryParams": parameters}
+            )
             assert answer.status_code == 400
     assert hooks.listed() == []
 
@@ -216,7 +226,9 @@ def test_authentication_without_its_part_is_refused(hooks: Webhooks, subtests: p
     )
     for authentication, member in refusals:
         with subtests.test(str(authentication)):
-            answer = hooks.ask("POST", "", {"Event": "Login", "TargetUrl": TARGET, "Authentication": authentication})
+            answer = hooks.program(
+                "POST", "/v2/manage/webhooks", {"Event": "Login", "TargetUrl": TARGET, "Authentication": authentication}
+            )
             assert refused(answer) == MALFORMED, answer.text
             assert member.lower() in answer.get_json()["Description"].lower().replace("_", "")
     assert hooks.listed() == []
@@ -224,7 +236,7 @@ def test_authentication_without_its_part_is_refused(hooks: Webhooks, subtests: p
 
 def test_authorization_header_beside_authentication_is_refused(hooks: Webhooks) -> None:
     body = {"Event": "Login", "TargetUrl": TARGET, "Headers": {"authorization": "x"}, "Authentication": BEARER}
-    assert refused(hooks.ask("POST", "", body)) == MALFORMED
+    assert refused(hooks.program("POST", "/v2/manage/webhooks", body)) == MALFORMED
 
 
 @pytest.mark.parametrize("spelling", ["bearer", "BEARER"])
@@ -234,32 +246,40 @@ def test_authentication_type_is_read_in_any_letter_case(hooks: Webhooks, spellin
 
 def test_secret_of_a_former_authentication_is_gone(hooks: Webhooks) -> None:
     made = hooks.created(Authentication=BASIC)
-    path = f"/{made['Id']}"
-    shown = answered(hooks.ask("PUT", path, {"Authentication": BEARER}))["Authentication"]
+    path = f"/v2/manage/webhooks/{made['Id']}"
+    shown = answered(hooks.program("PUT", path, {"Authentication": BEARER}))["Authentication"]
     assert (shown["BasicAuth"]["Password"], shown["BearerToken"]["Token"]) == (None, "********")
     without = {"AuthType": "Basic", "BasicAuth": {"Username": "ada"}}
-    assert refused(hooks.ask("PUT", path, {"Authentication": without})) == MALFORMED
-    answered(hooks.ask("PUT", path, {"Name": "without"}))
-    assert refused(hooks.ask("PUT", path, {"Authentication": {"AuthType": "Bearer"}})) == MALFORMED
+    assert refused(hooks.program("PUT", path, {"Authentication": without})) == MALFORMED
+    answered(hooks.program("PUT", path, {"Name": "without"}))
+    assert refused(hooks.program("PUT", path, {"Authentication": {"AuthType": "Bearer"}})) == MALFORMED
 
 
 @pytest.mark.both_databases
 def test_update_replaces_all_but_url_event_and_secrets(hooks: Webhooks) -> None:
     made = hooks.created(Name="Shop", Headers={"X-A": "1"}, Authentication=BEARER, SecretName="shop", IsEnabled=False)
     kept = {"AuthType": "Bearer", "BearerToken": {"Token": "********"}}
-    changed = answered(hooks.ask("PUT", f"/{made['Id']}", {"Format": "CloudEvents", "Authentication": kept}))
+    changed = answered(
+        hooks.program("PUT", f"/v2/manage/webhooks/{made['Id']}", {"Format": "CloudEvents", "Authentication": kept})
+    )
     assert changed["Authentication"]["BearerToken"] == {"Token": "********"}
     assert (changed["Name"], changed["Headers"], changed["SecretName"], changed["IsEnabled"]) == (None, {}, None, True)
     assert (changed["Format"], changed["TargetUrl"], changed["Event"]) == ("CloudEvents", TARGET, "Login")
 
 
 def test_update_cannot_change_url_event_or_origin(hooks: Webhooks, subtests: pytest.Subtests) -> None:
-    made = hooks.created()
+    path = f"/v2/manage/webhooks/{hooks.created()['Id']}"
     for member, value in (("TargetUrl", "https://evil.example/"), ("Event", "Register")):
         with subtests.test(member):
-            assert refused(hooks.ask("PUT", f"/{made['Id']}", {"Name": "n", member: value})) == MALFORMED
-    answered(hooks.ask("PUT", f"/{made['Id']}", {"Name": "n", "TargetUrl": TARGET, "Event": "login"}))
-    answered(hooks.ask("PUT", f"/{made['Id']}", {"Name": "n", "IsIntegrationWebhook": True, "SigningSecret": "mine"}))
+            assert refused(hooks.program("PUT", path, {"Name": "n", member: value})) == MALFORMED
+    answered(hooks.program("PUT", path, {"Name": "n", "TargetUrl": TARGET, "Event": "login"}))
+    answered(
+        hooks.program(
+            "PUT",
+            path,
+            {"Name": "n", "IsIntegrationWebhook": True, "SigningSecret": "mine"},
+        )
+    )
     (shown,) = hooks.listed()
     assert (shown["TargetUrl"], shown["Event"], shown["IsIntegrationWebhook"]) == (TARGET, "Login", False)
 
@@ -269,22 +289,22 @@ def test_former_signing_secret_stays_for_a_day(hooks: Webhooks) -> None:
     manage = manager_of(lambda **_: hooks.tenant, WEBHOOKS)
     made = hooks.created()
     now = hooks.tenant.services.clock.now()
-    rotated = answered(hooks.ask("POST", f"/{made['Id']}/rotate-secret"))
+    rotated = answered(hooks.program("POST", f"/v2/manage/webhooks/{made['Id']}/rotate-secret"))
     assert rotated["SigningSecret"].startswith("whsec_")
     assert rotated["SigningSecret"] != made["SigningSecret"]
     assert iso(now) < rotated["FormerSigningSecretUntil"]
     assert set(manage.secrets()) == {made["SigningSecret"], rotated["SigningSecret"]}
     with moved(hooks.tenant.services, hours=1):
         later = Webhooks(hooks.tenant)
-        again = answered(later.ask("POST", f"/{made['Id']}/rotate-secret"))
+        again = answered(later.program("POST", f"/v2/manage/webhooks/{made['Id']}/rotate-secret"))
         assert again["FormerSigningSecretUntil"] > rotated["FormerSigningSecretUntil"]
         assert set(manage.secrets()) == {rotated["SigningSecret"], again["SigningSecret"]}
-        assert answered(later.ask("GET", f"/{made['Id']}"))["SigningSecret"] == "********"
+        assert answered(later.program("GET", f"/v2/manage/webhooks/{made['Id']}"))["SigningSecret"] == "********"
 
 
 def test_signing_secret_names_are_those_of_the_item(hooks: Webhooks) -> None:
     made = hooks.created()
-    answered(hooks.ask("POST", f"/{made['Id']}/rotate-secret"))
+    answered(hooks.program("POST", f"/v2/manage/webhooks/{made['Id']}/rotate-secret"))
     manage = manager_of(lambda **_: hooks.tenant, WEBHOOKS)
     assert len(manage.secrets()) == 2
     assert {SIGNING_SECRET, FORMER_SIGNING_SECRET} == {"signing_secret", "former_signing_secret"}
@@ -293,17 +313,17 @@ def test_signing_secret_names_are_those_of_the_item(hooks: Webhooks) -> None:
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_malformed_id_differs_from_an_unknown_one(hooks: Webhooks, method: str) -> None:
     body = {"Name": "n"} if method == "PUT" else None
-    assert refused(hooks.ask(method, "/00000000-0000-0000-0000-000000000000", body)) == UNKNOWN
+    assert refused(hooks.program(method, "/v2/manage/webhooks/00000000-0000-0000-0000-000000000000", body)) == UNKNOWN
     for malformed in ("a%20b", "a" * 101, "%27--", "..%2Fx", "%00"):
-        assert hooks.ask(method, f"/{malformed}", body).status_code in (400, 404)
-    assert refused(hooks.ask(method, "/a%20b", body)) == MALFORMED
+        assert hooks.program(method, f"/v2/manage/webhooks/{malformed}", body).status_code in (400, 404)
+    assert refused(hooks.program(method, "/v2/manage/webhooks/a%20b", body)) == MALFORMED
 
 
 def test_webhook_of_another_tenant_is_unknown(hooks: Webhooks, globex: TenantServer) -> None:
     made, other = hooks.created(), Webhooks(globex)
     for method, path in (("GET", ""), ("PUT", ""), ("DELETE", ""), ("POST", "/rotate-secret")):
         body = {"Name": "n"} if method == "PUT" else None
-        assert refused(other.ask(method, f"/{made['Id']}{path}", body)) == UNKNOWN
+        assert refused(other.program(method, f"/v2/manage/webhooks/{made['Id']}{path}", body)) == UNKNOWN
     assert other.listed() == []
     assert other.created()["Id"] != made["Id"]
 

@@ -1,4 +1,4 @@
-"""Webhooks of a tenant, at their three addresses."""
+"""Webhooks of a tenant, and who manages them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from werkzeug.test import TestResponse
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered
 
-NEWER, OLDER, REST_HOOKS = "/v2/manage/webhooks", "/v2/manage/webhook", "/api/v2/webhook"
 SCOPES = ("webhook:read", "webhook:create", "webhook:update", "webhook:delete", "profile:read")
 TARGET = "https://hooks.example/in"
 Body = dict[str, Any]
@@ -27,22 +26,18 @@ class Webhooks:
     def token(self) -> str:
         return machine(self.tenant, *SCOPES)
 
-    def ask(self, method: str, path: str = "", body: Any = None, **query: Any) -> TestResponse:
-        """Ask an operation below the address of webhooks, with a machine token."""
-        return ask(self.tenant, self.token, method, f"{NEWER}{path}", body, **query)
+    def program(self, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
+        """Ask an operation with a machine token."""
+        return ask(self.tenant, self.token, method, path, body, **query)
 
-    def older(self, method: str, path: str = "", body: Any = None, **query: Any) -> TestResponse:
-        """Ask an operation below the older address, with the API secret."""
-        return self.tenant.send(method, f"{OLDER}{path}", body, **query)
-
-    def rest(self, method: str, path: str = "", body: Any = None, **query: Any) -> TestResponse:
-        """Ask an operation of REST hooks."""
-        return self.tenant.send(method, f"{REST_HOOKS}{path}", body, **query)
+    def server(self, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
+        """Ask an operation with the API secret."""
+        return self.tenant.send(method, path, body, **query)
 
     def created(self, event: str = "Login", target: str = TARGET, **members: Any) -> Body:
         """Create a webhook, which must succeed."""
-        return answered(self.ask("POST", "", {"Event": event, "TargetUrl": target, **members}))
+        return answered(self.program("POST", "/v2/manage/webhooks", {"Event": event, "TargetUrl": target, **members}))
 
     def listed(self) -> list[Body]:
-        webhooks: list[Body] = answered(self.ask("GET"))["Data"]
+        webhooks: list[Body] = answered(self.program("GET", "/v2/manage/webhooks"))["Data"]
         return webhooks
