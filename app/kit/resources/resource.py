@@ -243,8 +243,7 @@ class ResourceMember:
     @property
     def is_content(self) -> bool:
         """Whether it is part of the content beside the id."""
-        key = self.key
-        return not (self.roles & NOT_CONTENT or (key and key.is_minted))
+        return not (self.roles & NOT_CONTENT or (self.key and self.key.is_minted))
 
 
 def mark_of(info: FieldInfo, kind: type[Mark]) -> Mark | None:
@@ -263,8 +262,7 @@ class Resource:
         auth: the credentials that admit to its operations; those with scopes need `scope`.
         deleted: the response of DELETE.
         also: further paths of the same operations.
-        exists: an item with this id or these unique values exists.
-        unknown: there is no such item.
+        exists, unknown: an item with this id or these unique values exists; there is no such item.
         full: there are `max_items` items; None: that of a malformed field.
         unset: a singleton was never set; None: it has its default.
         outdated: an update states another VERSION than the stored one.

@@ -56,14 +56,8 @@ def _webhook(number: int) -> Body:
 
 def _element(name: str, display: str, *, custom: bool = False, **more: Any) -> Body:
     plain = {
-        "type": "string",
-        "name": name,
-        "display": display,
-        "rules": "required",
-        "options": None,
-        "permission": "w",
-        **more,
-    }
+        "type": "string", "name": name, "display": display, "rules": "required", "options": None, "permission": "w", **more,
+    }  # fmt: skip
     if custom:
         return {"Checked": True, **{key.title(): value for key, value in plain.items()}}
     return {"Checked": True, **plain, "DataSource": None, "Parent": None, "ParentDataSource": None}
@@ -112,14 +106,10 @@ def _perfectmind(number: int) -> Body:
 def _oauth_provider(name: str) -> Body:
     host = f"https://{name}.example"
     return {
-        "ProviderName": name,
-        "UserLoginEndpoint": f"{host}/authorize",
-        "AccessTokenEndpoint": f"{host}/token",
-        "UserprofileEndpoint": f"{host}/user",
-        "ApplicationKey": "key",
-        "ApplicationSecret": "a secret of the application",
+        "ProviderName": name, "UserLoginEndpoint": f"{host}/authorize", "AccessTokenEndpoint": f"{host}/token",
+        "UserprofileEndpoint": f"{host}/user", "ApplicationKey": "key", "ApplicationSecret": "a secret of the application",
         "DataMap": {"ID": "id", "Email": "mail"},
-    }
+    }  # fmt: skip
 
 
 SAMPLES: dict[str, ResourceSample] = {
