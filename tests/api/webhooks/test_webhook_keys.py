@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -14,6 +15,7 @@ from app.identity.platform.services import IdentityServices, KeySet
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.world import World
 from tests.support.services.identity_service import pass_time
+from tests.support.tenants.webhook_deliveries import WebhookDeliveries
 
 
 @pytest.fixture
@@ -61,3 +63,12 @@ def test_revoked_webhook_key_ends_no_token(services: IdentityServices, work: Uni
 
     assert (kids(after), revoked.tokens) == ([revoked.signs], 0)
     assert after.kids["RS256"] == keys.kids["RS256"]
+
+
+def test_published_keys_are_public_in_both_forms(deliveries: WebhookDeliveries) -> None:
+    (key,) = deliveries.published_keys()
+
+    assert (key["kty"], key["crv"], key["use"], key["alg"]) == ("OKP", "Ed25519", "sig", "Ed25519")
+    assert base64.b64decode(key["whpk"].removeprefix("whpk_")) == base64.urlsafe_b64decode(f"{key['x']}==")
+    assert "d" not in key
+    assert deliveries.published_keys() == [key], "from the cache"

@@ -16,8 +16,9 @@ from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import FixedClock
 from tests.support.fakes.https_receiver import HttpsReceiver, ReceivedRequest, https_receiver
-from tests.support.tenants.tenant_server import TenantServer
+from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.tenants.webhooks import Body, Webhooks
+from tests.support.visitors.plain_client import PlainClient
 
 
 @dataclass(frozen=True)
@@ -50,17 +51,24 @@ class WebhookDeliveries:
             pass
 
     def change_account(self, **members: Any) -> str:
-        """Create an account and change it, which raises UpdateProfile. Return its id."""
+        """Create an account and change it: the event UpdateProfile. Return the id."""
         uid = str(self.tenant.create()["Uid"])
         self.tenant.update(uid, {"FirstName": "Ada", **members})
         return uid
 
     def delivered(self) -> ReceivedRequest:
-        """Raise UpdateProfile, deliver it, and return the only request that arrived."""
+        """Change an account, deliver the event, and return the only request that arrived."""
         self.change_account()
         self.deliver()
         (request,) = self.receiver.received
         return request
+
+    def published_keys(self) -> list[Body]:
+        """Return the tenant's keys as receivers read them."""
+        base = f"http://{self.tenant.name}.{self.services.settings.hub_domain}"
+        response = PlainClient(self.tenant.app).get("/.well-known/webhook-keys", base_url=base)
+        keys: list[Body] = answered(response)["keys"]
+        return keys
 
     def rows(self, kind: str = "webhook") -> Sequence[Any]:
         """Return the tenant's messages, the oldest first."""

@@ -33,8 +33,11 @@ NOTES = {
 OTHER_NAMES = {"true", "false", "claims", "PublicKeyCredential", "begin", "finish", "api_key", "api_secret"} | {
     "client_credentials",
     "apisecret",
+    "ping",
+    "v1a",
+    "whpk",
 }
-"""Names of JSON, of an authorization request, of browsers, of paths, of grants and of the configuration file."""
+"""Names of JSON, of an authorization request, of browsers, of paths, of grants, of deliveries and of the configuration file."""
 
 
 VALUES = frozenset(
