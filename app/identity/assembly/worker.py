@@ -16,6 +16,7 @@ from app.identity.platform.outbox.claims import LEASE, ClaimedMessage
 from app.identity.platform.outbox.dispatcher import IDLE_SECONDS, LaneDispatcher, dispatcher
 from app.identity.platform.outbox.lanes import LANES
 from app.identity.platform.outbox.leases import Leases
+from app.identity.platform.outbox.queue_limits import QueueLimits
 from app.identity.platform.outbox.sender import DeliveryError, Receipt, Sender
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database, StoreUnavailable
@@ -78,6 +79,7 @@ class Worker:
         self._senders = self._new_senders()
         self._unknown_kind = UnsupportedKind()
         self._cleaner = Cleaner(database)
+        self._queue_limits = QueueLimits(database)
         self._stopped = threading.Event()
 
     def run(self, stop: threading.Event) -> None:
@@ -200,11 +202,12 @@ class Worker:
             log.warning("worker.left", extra={"messages": left})
 
     def _clean(self, stop: threading.Event) -> None:
-        """Delete expired rows in batches until `stop` is set."""
+        """Delete expired rows in batches, and mark full queues, until `stop` is set."""
         wait = IDLE_SECONDS
         while not stop.wait(wait):
             wait = IDLE_SECONDS
             try:
+                self._queue_limits.turn(self._clock.now())
                 if removed := self._cleaner.turn(self._clock.now()):
                     log.info("cleaning.done", extra={"rows": removed})
             except StoreUnavailable:

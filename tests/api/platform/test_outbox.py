@@ -287,7 +287,7 @@ def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: 
     worker(database, clock).deliver_due()
     posted(database, clock)
     clock.advance(seconds=90)
-    counts, ages = OutboxMetrics(database, clock).collect()
+    counts, ages, _ = OutboxMetrics(database, clock).collect()
     counted = {
         (sample.labels["state"], sample.labels["lane"]): sample.value for sample in counts.samples if sample.value
     }

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import Select, Table, and_, bindparam, delete, exists, func, literal, select, tuple_, union_all
 
-from app.identity.assembly.clean_up import audit_retention, deleted_accounts
+from app.identity.assembly.clean_up import audit_retention, deleted_accounts, queued_messages
 from app.identity.assembly.table_modules import metadata
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
@@ -83,9 +83,8 @@ def _tenants(database: Database) -> Iterator[str]:
 def _is_expired(table: Table) -> Any:
     """Return the condition for expired rows of a table; the cutoff time is the bind parameter of the table's name."""
     if table.name == "outbox":
-        return and_(
-            table.c.state == "sent", table.c.finished_at < bindparam(table.name, type_=table.c.finished_at.type)
-        )
+        is_old = table.c.finished_at < bindparam(table.name, type_=table.c.finished_at.type)
+        return and_(table.c.state == "sent", table.c.queue.is_(None), is_old)
     return table.c.expires_at < bindparam(table.name, type_=table.c.expires_at.type)
 
 
@@ -114,6 +113,7 @@ _TABLES_WITH_EXPIRED_ROWS: Final = union_all(
         exists().where(audit_retention.is_expired(bindparam("tenant"), bindparam(audit_retention.TABLE)))
     ),
     select(literal(_SURPLUS)).where(exists(_unanswered_beyond(bindparam("tenant"), MAX_UNANSWERED))),
+    *queued_messages.due_work(),
 )
 
 
@@ -123,6 +123,7 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     try:
         first_retained = audit_retention.first_retained(work, now)
         bounds = {"tenant": tenant_id, deleted_accounts.TABLE: now, audit_retention.TABLE: first_retained, **cutoffs}
+        bounds |= queued_messages.bounds(now)
         names = [row.name for row in work.run(_TABLES_WITH_EXPIRED_ROWS, bounds)]
     finally:
         work.rollback()
@@ -131,6 +132,7 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
         deleted += audit_retention.delete_expired(database, tenant_id, first_retained)
     if _SURPLUS in names:
         deleted += push_out_unanswered(database, tenant_id, MAX_UNANSWERED)
+    deleted += queued_messages.clean(database, tenant_id, now, names)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 
 

@@ -15,11 +15,20 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, bindparam, case, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, LargeBinary, and_, bindparam, case, func, or_, select, tuple_, update
 
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
-from app.identity.platform.outbox.outbox import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload, outbox
+from app.identity.platform.outbox.outbox import (
+    DISCARDED,
+    EMPTY_PAYLOAD,
+    decrypt_answer,
+    decrypt_payload,
+    encrypt_answer,
+    encrypt_payload,
+    outbox,
+    outbox_queues,
+)
 from app.identity.platform.outbox.sender import DeliveryError, Message
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.database import Database
@@ -211,6 +220,18 @@ def count_unsent(database: Database) -> Sequence[Any]:
         work.rollback()
 
 
+def count_queues(database: Database, now: datetime) -> dict[str, int]:
+    """Return how many queues of all tenants are paused, and how many are full."""
+    work = UnitOfWork(database, EXEMPT)
+    q = outbox_queues.c
+    conditions = {"paused": q.paused_until > now, "full": q.is_full}
+    counts = (func.count(case((condition, 1))).label(name) for name, condition in conditions.items())
+    try:
+        return dict(work.run(select(*counts)).one()._mapping)
+    finally:
+        work.rollback()
+
+
 def list_mails_and_sms(database: Database, limit: int = 200) -> Sequence[Any]:
     """Return the encrypted mails and SMS of all tenants, newest first, for the development inbox."""
     work = UnitOfWork(database, EXEMPT)
@@ -224,11 +245,11 @@ def list_mails_and_sms(database: Database, limit: int = 200) -> Sequence[Any]:
 def replay(database: Database, now: datetime, message_id: str | None = None) -> int:
     """Make one dead letter due again, or all of them. Return their number."""
     work = UnitOfWork(database, EXEMPT)
-    where = [_O.state == "dead"] + ([] if message_id is None else [_O.message_id == message_id])
+    is_erased = and_(_O.queue.is_not(None), _O.sealed.is_(None))  # with the account that it was about
+    where = [_O.state == "dead", ~is_erased] + ([] if message_id is None else [_O.message_id == message_id])
+    values = {"state": "waiting", "attempts": 0, "due_at": now, "finished_at": None, "replayed_at": now}
     try:
-        count = work.changed(
-            update(outbox).where(*where).values(state="waiting", attempts=0, due_at=now, finished_at=None)
-        )
+        count = work.changed(update(outbox).where(*where).values(**values))
         work.commit()
         return count
     finally:
@@ -244,19 +265,31 @@ def reencrypt(database: Database, encryption: Encryption, *, is_clear_only: bool
         is_clear_only: leave payloads under other secrets alone, because a running worker may not know the first one yet.
     """
     last, count = ("", ""), 0
-    prefix = func.substr(_O.sealed, 1, len(encryption.prefix), type_=LargeBinary)
-    outdated = _O.sealed.is_(None) if is_clear_only else or_(_O.sealed.is_(None), prefix != encryption.prefix)
+    outdated = _in_clear_text() if is_clear_only else or_(_in_clear_text(), _under_other_secret(encryption))
     while rows := _next_to_reencrypt(database, outdated, last):
         count += _reencrypt_rows(database, encryption, rows)
         last = (rows[-1].tenant_id, rows[-1].message_id)
     return count
 
 
+def _in_clear_text() -> ColumnElement[bool]:
+    return and_(_IS_UNSENT, _O.queue.is_(None), _O.sealed.is_(None))
+
+
+def _under_other_secret(encryption: Encryption) -> ColumnElement[bool]:
+    """Return the condition for unsent messages, and all of queues, of which a value is not encrypted under the first secret."""
+    sealed, answer = (
+        func.substr(column, 1, len(encryption.prefix), type_=LargeBinary) != encryption.prefix
+        for column in (_O.sealed, _O.sealed_answer)
+    )
+    return and_(or_(_IS_UNSENT, _O.queue.is_not(None)), or_(sealed, answer))
+
+
 def _next_to_reencrypt(database: Database, outdated: ColumnElement[bool], last: tuple[str, str]) -> Sequence[Any]:
     work = UnitOfWork(database, EXEMPT)
     key = tuple_(_O.tenant_id, _O.message_id)
     try:
-        return work.all(select(outbox).where(_IS_UNSENT, outdated, key > last).order_by(*key).limit(_PAGE))
+        return work.all(select(outbox).where(outdated, key > last).order_by(*key).limit(_PAGE))
     finally:
         work.rollback()
 
@@ -267,16 +300,31 @@ def _reencrypt_rows(database: Database, encryption: Encryption, rows: Sequence[A
     try:
         for row in rows:
             try:
-                payload = decrypt_payload(encryption, row)
+                values = _reencrypted(encryption, row)
             except DecryptionError:
                 continue
-            sealed = encrypt_payload(encryption, row.tenant_id, row.message_id, row.kind, payload)
-            where = (_O.tenant_id == row.tenant_id, _O.message_id == row.message_id, _IS_UNSENT)
-            count += work.changed(update(outbox).where(*where).values(sealed=sealed, payload=EMPTY_PAYLOAD))
+            is_it = (_O.tenant_id == row.tenant_id, _O.message_id == row.message_id)
+            # not if a worker, or the deletion of its account, changed it since
+            is_same = (_O.state == row.state, _O.due_at == row.due_at, _O.erase_when_done.is_(row.erase_when_done))
+            count += work.changed(
+                update(outbox).where(*is_it, *(is_same if row.queue else (_IS_UNSENT,))).values(values)
+            )
         work.commit()
         return count
     finally:
         work.rollback()
+
+
+def _reencrypted(encryption: Encryption, row: Any) -> dict[str, Any]:
+    """Return the contents of a row under the first secret. Raises DecryptionError."""
+    values: dict[str, Any] = {}
+    if row.sealed is not None or row.queue is None:
+        payload = decrypt_payload(encryption, row)
+        sealed = encrypt_payload(encryption, row.tenant_id, row.message_id, row.kind, payload)
+        values = {"sealed": sealed, "payload": EMPTY_PAYLOAD}
+    if (answer := decrypt_answer(encryption, row)) is not None:
+        values["sealed_answer"] = encrypt_answer(encryption, row, answer)
+    return values
 
 
 def is_unchanged(message: Any) -> tuple[ColumnElement[bool], ...]:

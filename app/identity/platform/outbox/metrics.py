@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -18,7 +18,9 @@ STATES = ("waiting", "dead")
 
 
 class OutboxMetrics(Collector):
-    """`gatehouse_outbox_messages` by state (waiting, dead) and lane; `gatehouse_outbox_oldest_seconds` by lane."""
+    """`gatehouse_outbox_messages` by state (waiting, dead) and lane; `gatehouse_outbox_oldest_seconds` by lane;
+    `gatehouse_outbox_queues` by state (paused, full).
+    """
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
@@ -31,10 +33,12 @@ class OutboxMetrics(Collector):
     def collect(self) -> Iterable[Metric]:
         try:
             rows = claims.count_unsent(self._database)
+            queues = claims.count_queues(self._database, self._clock.now())
         except StoreUnavailable:
             return
         yield _messages(rows)
         yield self._oldest(rows)
+        yield _queues(queues)
 
     def _oldest(self, rows: Sequence[Any]) -> Metric:
         ages = dict.fromkeys((lane.name for lane in LANES), 0.0)
@@ -58,4 +62,14 @@ def _messages(rows: Sequence[Any]) -> Metric:
     for state in STATES:
         for lane in LANES:
             gauge.add_metric((state, lane.name), counts[state, lane.name])
+    return gauge
+
+
+def _queues(counts: Mapping[str, int]) -> Metric:
+    description = (
+        "Receivers, such as webhooks, that fail and wait for their next attempt (paused), or take no more (full)."
+    )
+    gauge = GaugeMetricFamily("gatehouse_outbox_queues", description, labels=("state",))
+    for state, count in counts.items():
+        gauge.add_metric((state,), count)
     return gauge

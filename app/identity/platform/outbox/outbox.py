@@ -125,6 +125,7 @@ class Outbox:
         order_key: str | None = None,
         event: str | None = None,
         message_id: str = "",
+        erase_when_done: bool = False,
     ) -> str:
         """Put a message into the outbox and return its id. `kind`: mail, sms, webhook, backchannel_logout, push.
 
@@ -133,15 +134,17 @@ class Outbox:
             order_key: messages of the queue with the same key are delivered one after the other, in the order of posting.
             event: a name by which the log of deliveries finds the message.
             message_id: by default a new id; given where the payload contains it.
+            erase_when_done: erase the content after delivery, as `removal` does with earlier messages of a deleted account.
         """
         if lane_of(kind).has_queues != (queue is not None):
             raise ValueError(f"{kind} needs a queue" if queue is None else f"{kind} has no queue")
         message_id, created_at = message_id or randomness.uid(), self._next_instant()
         sealed = encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
-        row = {"sealed": sealed, "created_at": created_at, "due_at": due_at or created_at}
+        row: dict[str, Any] = {"sealed": sealed, "created_at": created_at, "due_at": due_at or created_at}
         if queue is None:
             return self._write(_ADD, message_id, kind, state="waiting", **row)
-        return self._write(_ADD_TO_QUEUE, message_id, kind, queue=queue, order_key=order_key, event=event, **row)
+        row |= {"queue": queue, "order_key": order_key, "event": event, "erase_when_done": erase_when_done or None}
+        return self._write(_ADD_TO_QUEUE, message_id, kind, **row)
 
     def _next_instant(self) -> datetime:
         """Return the time, later than at the last call: messages of one request have an order."""
@@ -172,9 +175,10 @@ class NullOutbox(Outbox):
         order_key: str | None = None,
         event: str | None = None,
         message_id: str = "",
+        erase_when_done: bool = False,
     ) -> str:
         """Write an empty row in the state `sent`."""
-        del queue, order_key, event
+        del queue, order_key, event, erase_when_done
         now, message_id = self._clock.now(), message_id or randomness.uid()
         encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
         row = {"sealed": None, "state": "sent", "created_at": now, "due_at": due_at or now, "finished_at": now}

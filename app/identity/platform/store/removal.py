@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import delete, exists
+from sqlalchemy import case, delete, exists, null, update
 
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -21,6 +21,17 @@ def delete_account_rows(work: UnitOfWork, uid: str, *, keep_tables: Collection[s
     for name, table in sorted(all_tables().items(), key=lambda item: item[0] != "accounts"):
         if "uid" in table.c and name not in _EXCLUDED and name not in keep_tables:
             work.run(delete(table).where(table.c.tenant_id == work.tenant_id, table.c.uid == uid))
+    _erase_messages(work, uid)
+
+
+def _erase_messages(work: UnitOfWork, uid: str) -> None:
+    """Erase what was sent about an account from the log of deliveries; what waits is still sent, and erased then."""
+    outbox = all_tables()["outbox"]
+    o = outbox.c
+    is_waiting = o.state == "waiting"
+    contents = {name: case((is_waiting, o[name]), else_=null()) for name in ("sealed", "sealed_answer")}
+    erased = update(outbox).where(o.tenant_id == work.tenant_id, o.order_key == uid)
+    work.run(erased.values(erase_when_done=True, **contents))
 
 
 def delete_orphaned_passkeys(work: UnitOfWork, uids: Collection[str]) -> None:
