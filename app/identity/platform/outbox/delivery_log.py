@@ -38,6 +38,14 @@ class Selection:
     until: datetime | None = None
 
 
+@dataclass(frozen=True)
+class Replay:
+    """How many messages are sent again, and from which time on there are more."""
+
+    count: int
+    next: datetime | None = None
+
+
 def list_deliveries(work: UnitOfWork, selection: Selection, *, limit: int, offset: int = 0) -> Sequence[Any]:
     """Return deliveries without their contents, newest first. `due_at` is `HELD` of one that waits for an earlier one.
 
@@ -67,16 +75,21 @@ def replay_delivery(work: UnitOfWork, queue: str, message_id: str, now: datetime
     return bool(work.changed(_replaying(now).where(*_is(work, queue, message_id), _O.state.in_(FINISHED))))
 
 
-def replay_deliveries(work: UnitOfWork, selection: Selection, now: datetime, *, most: int = MAX_REPLAYED) -> int:
-    """Send selected messages of a finished state again, the oldest ones first. Return their number, at most `most`.
+def replay_deliveries(work: UnitOfWork, selection: Selection, now: datetime, *, most: int = MAX_REPLAYED) -> Replay:
+    """Send selected messages of a finished state again, the oldest ones first, at most `most`.
 
     Raises ValueError for another state.
     """
     if selection.state not in FINISHED:
         raise ValueError("a replay needs a finished state")
-    oldest = select(_O.message_id).where(*_selected(work, selection, selection.state), _O.sealed.is_not(None))
-    ids = [row.message_id for row in work.all(oldest.order_by(_O.created_at, _O.message_id).limit(most))]
-    return work.changed(_replaying(now).where(_O.tenant_id == work.tenant_id, _O.message_id.in_(ids))) if ids else 0
+    columns, where = (_O.message_id, _O.created_at), _selected(work, selection, selection.state)
+    oldest = select(*columns).where(*where, _O.sealed.is_not(None)).order_by(_O.created_at, _O.message_id)
+    rows = work.all(oldest.limit(most + 1))
+    if not rows:
+        return Replay(0)
+    ids = [row.message_id for row in rows[:most]]
+    count = work.changed(_replaying(now).where(_O.tenant_id == work.tenant_id, _O.message_id.in_(ids)))
+    return Replay(count, rows[most].created_at if len(rows) > most else None)
 
 
 def _replaying(now: datetime) -> Any:
