@@ -123,7 +123,7 @@ class Settings:
     """The maximum number of passwords hashed at once by all processes of one `serve`. Others wait, in turn by tenant. Empty: one
     per whole CPU of the machine or of the container's quota."""
     sends_at_once: int = 4
-    """The maximum number of messages that a worker sends at once, for each kind: email, text message, push, others."""
+    """The maximum number of messages that a worker sends at once, by kind: email, text message, push, others. Twice as many webhooks."""
 
     @cached_property
     def database(self) -> str:
