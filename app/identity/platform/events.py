@@ -11,10 +11,17 @@ from app.identity.platform.extension_points import ExtensionPoint
 
 
 class Subject(Protocol):
-    """The account that an event is about: a `directory.accounts.account.Account`, which this package cannot name."""
+    """The account that an event is about: a `directory.accounts.account.Account`, which this package cannot name.
+
+    The members are those by which the types tell it from a reference to an account.
+    """
 
     @property
     def uid(self) -> str: ...
+    @property
+    def profile(self) -> dict[str, Any]: ...
+    @property
+    def private(self) -> dict[str, Any]: ...
 
 
 listeners: Final[ExtensionPoint[Callable[[Context, EventName, Subject], None]]] = ExtensionPoint()
