@@ -50,7 +50,7 @@ def test_one_touch_stays_silent_from_its_beginning(
 
 
 @pytest.mark.parametrize("is_silent", [False, True])
-def test_pending_account_registers_as_its_request_said(new_tenant_server: NewTenantServer, is_silent: bool) -> None:
+def test_pending_registration_keeps_its_suppression(new_tenant_server: NewTenantServer, is_silent: bool) -> None:
     who = account_holder(new_tenant_server)
     with doing(who.tenant) as context:
         registering = context.without_webhooks() if is_silent else context
