@@ -6,6 +6,7 @@ with more than one request.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,13 +19,13 @@ from app.contract.webhooks.events import EVENTS, EventName
 from tests.support.accounts import social_accounts
 from tests.support.accounts.consents import chosen, form, option
 from tests.support.accounts.customers import LOGIN, NEW, OLD
-from tests.support.accounts.mailbox import token_in
+from tests.support.accounts.mailbox import sent_messages, token_in
 from tests.support.accounts.pinned import OTHER, PIN, PINS, REQUIRED, WRONG, pin_auth_token, pinned, session
 from tests.support.accounts.registering import primary, register
 from tests.support.accounts.social_accounts import ADA, SOCIAL
 from tests.support.operation_cases import factor_login
 from tests.support.operation_cases.cases import AccountHolder, account_holder, events
-from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered
+from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered
 
 Finish = Callable[..., TestResponse]
 LOCKS = ("suspend", "captcha", "security_question", "block")
@@ -35,6 +36,14 @@ FORMS = {"consent_forms": [form("Survey", option("study"))]}
 
 def lock(kind: str = "suspend", **more: Any) -> dict[str, Any]:
     return {"lockout": {"type": kind, "maximum_failed_attempts": 2}, **more}
+
+
+Posted = dict[str, Any]
+
+
+def posted(tenant: TenantServer) -> list[Posted]:
+    """Return the bodies of all deliveries, the oldest first."""
+    return [json.loads(message["body"]) for message in sent_messages(tenant.services, tenant.tenant_id, "webhook")]
 
 
 @dataclass(frozen=True)
@@ -51,14 +60,18 @@ class Cause:
     def __str__(self) -> str:
         return self.name
 
-    def raised(self, make: NewTenantServer, **query: str) -> list[tuple[str, bool]]:
-        """Return the events of the request at a new tenant, by name."""
+    def raised(self, make: NewTenantServer, **query: str) -> tuple[list[tuple[str, bool]], list[Posted]]:
+        """Return the events of the request at a new tenant, by name, and the deliveries to the webhooks that receive them."""
         who = account_holder(make, **self.settings)
         finish = self.begin(who)
-        before = len(events(who.tenant))
+        for event in self.events:
+            answered(
+                who.tenant.send("POST", "/api/v2/webhook", {"targeturl": "https://hooks.example/in", "event": event})
+            )
+        before, stored = len(events(who.tenant)), len(posted(who.tenant))
         answer = finish(**query)
         assert (answer.status_code >= 400) == self.is_refused, answer.text
-        return sorted(events(who.tenant)[before:])
+        return sorted(events(who.tenant)[before:]), posted(who.tenant)[stored:]
 
 
 def by_server(method: str, at: str = "", body: Any = None, **query: Any) -> Callable[[AccountHolder], Finish]:
@@ -326,7 +339,10 @@ def check(cause: Cause, make: NewTenantServer, subtests: pytest.Subtests) -> Non
     for is_silent in (False, True) if cause.is_suppressible else (False,):
         with subtests.test("silent" if is_silent else "loud"):
             query = {"prevent_webhook": "true"} if is_silent else {}
-            assert cause.raised(make, **query) == [(name, is_silent) for name in sorted(cause.events)]
+            raised, deliveries = cause.raised(make, **query)
+            assert raised == [(name, is_silent) for name in sorted(cause.events)]
+            names = sorted(body["HookName"] for body in deliveries)
+            assert names == ([] if is_silent else sorted(map(str.lower, cause.events)))
 
 
 @pytest.mark.parametrize("cause", [*BY_SERVERS, *SIGN_INS, *CHANGES, *BELONGINGS], ids=str)
