@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,9 +47,17 @@ class SignInPath:
         next(steps)
         return Prepared(self, who, steps)
 
-    def refusals(self, moments: int) -> tuple[str, ...]:
-        """Return how the path refuses an account that is blocked at each moment."""
-        return (self.blocked, *(self.meanwhile or (self.blocked,) * (moments - 1))) if self.blocked is not None else ()
+    @property
+    def moments(self) -> int:
+        """At how many moments something may happen to the account: one for each `yield`."""
+        return sum(step.opname == "YIELD_VALUE" for step in dis.get_instructions(self.steps))
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """How the path refuses an account that is blocked at each moment; empty where it makes the account."""
+        if self.blocked is None:
+            return ()
+        return (self.blocked, *(self.meanwhile or (self.blocked,) * (self.moments - 1)))
 
 
 @dataclass(frozen=True)
@@ -58,10 +67,6 @@ class Prepared:
     path: SignInPath
     who: SigningAccount
     steps: Steps
-
-    def moments(self) -> int:
-        """Sign in, and return at how many moments something may happen to the account."""
-        return 1 + sum(1 for _ in self.steps)
 
     def perform(self, meanwhile: Callable[[SigningAccount], object] | None = None, at: int = 0) -> Outcome:
         """Sign in; a request that is refused, and a page without the next button, end it.
@@ -76,6 +81,7 @@ class Prepared:
             try:
                 next(self.steps)
             except StopIteration as end:
+                assert meanwhile is None or at <= moment, "the sign-in ended before"
                 outcome: Outcome = end.value
                 return outcome
             except RefusedRequest as refusal:

@@ -75,6 +75,7 @@ _FACTORS: Final = {
     str(error.code)
     for error in (errors.RiskTextedCode, errors.RiskMailedCode, errors.RiskAsksQuestions, errors.TwoFactorOn)
 }
+_SIGN_IN_PAGE: Final = "/login"
 _FACTOR_PAGES: Final = {"/second-factor", "/confirm"}
 _ACTION_PAGES: Final = {"/privacy-policy", "/consent-forms", "/set-pin", "/missing-fields"}
 _TOKEN_PARAMETERS: Final = ("access_token", "token", "lr-token")
@@ -115,6 +116,8 @@ def of_page(page: VisitedPage) -> Outcome:
         return NeedsFactor()
     if path in _ACTION_PAGES and page.status == 200:
         return NeedsAction(path)
+    if path == _SIGN_IN_PAGE:  # also in a browser whose session does not suffice
+        return Refused(refusal_on(page))
     outcome = of_session(page.visitor)
     return outcome if isinstance(outcome, SignedIn) else Refused(refusal_on(page))
 
