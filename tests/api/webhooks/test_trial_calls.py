@@ -14,7 +14,7 @@ from tests.support.tenants.webhook_deliveries import WebhookDeliveries
 
 
 def answer_to_test(deliveries: WebhookDeliveries, webhook_id: str) -> dict[str, object]:
-    return answered(deliveries.webhooks.ask("POST", f"/{webhook_id}/test"))
+    return answered(deliveries.webhooks.program("POST", f"/v2/manage/webhooks/{webhook_id}/test"))
 
 
 def created(deliveries: WebhookDeliveries, **members: object) -> dict[str, str]:
@@ -65,11 +65,11 @@ def test_gone_target_of_a_test_disables_nothing(deliveries: WebhookDeliveries) -
     deliveries.receiver.answers(410)
     answer_to_test(deliveries, webhook["Id"])
 
-    assert answered(deliveries.webhooks.ask("GET", f"/{webhook['Id']}"))["IsEnabled"] is True
+    assert answered(deliveries.webhooks.program("GET", f"/v2/manage/webhooks/{webhook['Id']}"))["IsEnabled"] is True
 
 
 def test_unknown_webhook_cannot_be_tested(deliveries: WebhookDeliveries) -> None:
-    assert refused(deliveries.webhooks.ask("POST", "/unknown/test")) == (404, 7986)
+    assert refused(deliveries.webhooks.program("POST", "/v2/manage/webhooks/unknown/test")) == (404, 7986)
 
 
 def test_program_without_scope_cannot_test(deliveries: WebhookDeliveries) -> None:
@@ -85,4 +85,4 @@ def test_test_calls_are_limited(deliveries: WebhookDeliveries) -> None:
     for _ in range(30):
         answer_to_test(deliveries, webhook["Id"])
 
-    assert deliveries.webhooks.ask("POST", f"/{webhook['Id']}/test").status_code == 429
+    assert deliveries.webhooks.program("POST", f"/v2/manage/webhooks/{webhook['Id']}/test").status_code == 429
