@@ -101,7 +101,7 @@ class LoginNode(NodeData):
 
 
 class RegisterNode(NodeData):
-    """A registration. Whoever has an account signs in instead."""
+    """A registration. People who have an account sign in instead."""
 
     is_entry: ClassVar[bool] = True
 

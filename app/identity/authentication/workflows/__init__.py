@@ -1,0 +1,1 @@
+"""Workflows in force: the graph that a sign-in follows."""
