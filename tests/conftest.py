@@ -46,6 +46,7 @@ pytest_plugins = [
     "tests.support.journeys.invitations",
     "tests.support.journeys.organization_members",
     "tests.support.oauth.token_exchange",
+    "tests.support.workflows.called_server",
 ]
 
 # What a process makes before it searches for garbage: five times what `gatehouse` does, for tests end before they fill the memory.

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, 
 
 from app.contract.applications.application_urls import SecureUrl
 from app.contract.applications.claims_mapping import CUSTOM as CUSTOM_FIELDS
-from app.contract.applications.claims_mapping import Claim, Source
+from app.contract.applications.claims_mapping import Source
 from app.contract.configuration_model import ConfigurationModel, Different, Tag
 from app.contract.organizations.settings import SignInMethod
 from app.contract.profile import FIELDS, Kind, Write
@@ -17,6 +17,7 @@ from app.contract.registration.form import OWN, FormField
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows import conditions
 from app.contract.workflows.facts import is_known_before_sign_in
+from app.contract.workflows.protected_claims import WorkflowClaim
 
 NEXT: Final = "next"
 """The output of a node that has only one. An edge without `sourceHandle` begins there."""
@@ -179,7 +180,7 @@ class HttpCallNode(NodeData):
     deny_text: Texts = Field(default_factory=dict)
     secret_name: Annotated[str, Field(max_length=100)] = ""
     send: Annotated[tuple[Source, ...], Different, Field(max_length=50)] = ()
-    claims: Annotated[tuple[Claim, ...], Different, Field(max_length=20)] = ()
+    claims: Annotated[tuple[WorkflowClaim, ...], Different, Field(max_length=20)] = ()
     profile_fields: Annotated[
         tuple[Annotated[Source, AfterValidator(_settable)], ...], Different, Field(max_length=20)
     ] = ()
@@ -213,7 +214,7 @@ class SuccessFinalNode(NodeData):
     outputs: ClassVar[tuple[str, ...]] = ()
     is_final: ClassVar[bool] = True
 
-    claims: Annotated[dict[Claim, ClaimValue], Field(max_length=20)] = Field(default_factory=dict)
+    claims: Annotated[dict[WorkflowClaim, ClaimValue], Field(max_length=20)] = Field(default_factory=dict)
 
 
 class FailureFinalNode(NodeData):

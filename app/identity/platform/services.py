@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from joserfc.jwk import Key
 
+from app.identity.platform.call_answers import CallAnswers
 from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.locations import Locations
@@ -181,6 +182,8 @@ class IdentityServices:
     subject_secrets: CommittedCache[str, bytes]
     """The secrets of pairwise identifiers, by tenant; they never change."""
     provider_metadata: ProviderMetadataCache
+    call_answers: CallAnswers
+    """Of the servers that workflows ask."""
     hub_keys: tuple[bytes, ...]
     nonces: Nonces
     used_proofs: Nonces

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
+from app.contract.applications.claims_mapping import CUSTOM
 from app.contract.profile import FIELDS
 from app.identity.directory.accounts import account_consents, linked_identities
 from app.identity.directory.accounts.account import Account, full_name
@@ -13,6 +15,7 @@ from app.identity.directory.accounts.email_list import EmailAddress
 from app.kit.clock import iso
 
 MASK = "********"
+_EMAIL = "Email"
 BIRTH_DATE = re.compile(r"([0-9]{1,2})([-/])([0-9]{1,2})\2([0-9]{4})\Z")
 _ABSENT = {name: field.absent for name, field in FIELDS.items()}
 
@@ -45,6 +48,16 @@ def entered_of(account: Account) -> dict[str, Any]:
     profile.update(_identifiers(account))
     profile["PIN"] = _pin(account.pin)
     return profile
+
+
+def field_of(profile: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a field of a profile: `Email` is the first address, `CustomFields.NAME` a custom field."""
+    if name == _EMAIL:
+        emails = profile.get(_EMAIL) or []
+        return emails[0].get("Value") if emails else None
+    if name.startswith(CUSTOM):
+        return (profile.get("CustomFields") or {}).get(name.removeprefix(CUSTOM))
+    return profile.get(name)
 
 
 def _bookkeeping(account: Account) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from app.contract.applications.claims_mapping import CUSTOM, SOURCE_OF
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile import profile_document
 
@@ -23,7 +22,9 @@ def read(account: Account | None, mapping: Mapping[str, str], withheld: Collecti
     if account is None or not mapping:
         return {}
     profile = profile_document.profile_of(account)
-    found = {claim: _value(profile, field) for claim, field in mapping.items() if claim not in withheld}
+    found = {
+        claim: profile_document.field_of(profile, field) for claim, field in mapping.items() if claim not in withheld
+    }
     return {claim: value for claim, value in found.items() if value not in (None, "", [])}
 
 
@@ -36,12 +37,3 @@ def of_token(account: Account | None, mapping: Mapping[str, str], withheld: Coll
         if size <= MAX_TOKEN_BYTES:
             claims[claim] = value
     return claims
-
-
-def _value(profile: Mapping[str, Any], field: str) -> Any:
-    if field == SOURCE_OF["email"]:
-        emails = profile.get(field) or []
-        return emails[0].get("Value") if emails else None
-    if field.startswith(CUSTOM):
-        return (profile.get("CustomFields") or {}).get(field.removeprefix(CUSTOM))
-    return profile.get(field)
