@@ -87,6 +87,10 @@ class AuditLog:
         """Drop the entries after a position, after a rollback from which the request continues."""
         del self._entries[position:]
 
+    def has(self, event: str, uid: str) -> bool:
+        """Return whether the request recorded this event of the account and has not written it yet."""
+        return any(entry["event"] == event and entry["uid"] == uid for entry in self._entries)
+
     def write(self, work: UnitOfWork) -> None:
         """Write the collected entries into the unit of work."""
         entries, self._entries = self._entries, []

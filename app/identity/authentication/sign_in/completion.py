@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in.required_actions import Requirement
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.login_attempts import login_records
+from app.identity.directory.accounts.login_attempts import login_facts, login_records
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform import continuation_tokens, events
@@ -156,16 +156,30 @@ def finish(
 
     `joined`: the result of `just_in_time_membership.lock_joinable`.
     """
-    emit_login(context, login_records.recorded(account, context.now), authentication)
-    risks.remember_origin(context, account)
+    new_signals = risks.remember_origin(context, account)
+    emit_login(context, account, authentication, new_signals, login_records.recorded(account, context.now))
     if joined:
         just_in_time_membership.join_by_verified_domain(context, account, joined)
     return _recorded(context, account, authentication)
 
 
-def emit_login(context: Context, account: Account, authentication: Authentication) -> None:
-    """Emit the event of a sign-in that is recorded; `account` as it is since then."""
-    events.emit(context.without_webhooks() if authentication.suppress_webhook else context, "Login", account)
+def emit_login(
+    context: Context,
+    account: Account,
+    authentication: Authentication,
+    new_signals: Sequence[str] = (),
+    recorded: Account | None = None,
+) -> None:
+    """Emit the event of a recorded sign-in.
+
+    Args:
+        account: as it was before the sign-in was counted.
+        new_signals: of the origin.
+        recorded: the account since then, where the sign-in changed it.
+    """
+    facts = login_facts.of(context, account, authentication.methods, authentication.kind, new_signals)
+    emitting = context.without_webhooks() if authentication.suppress_webhook else context
+    events.emit(emitting, "Login", recorded or account, **facts)
 
 
 def _first_obstacle(

@@ -89,14 +89,14 @@ def factor_required_by_risk(context: Context, account: Account) -> RequiredFacto
     return factor_required_by_settings_or_risk(context, account) if _new_signals(context, account, "demand") else None
 
 
-def remember_origin(context: Context, account: Account) -> None:
-    """Remember the origin of a complete sign-in, and notify the account of a new one.
+def remember_origin(context: Context, account: Account) -> list[str]:
+    """Remember the origin of a complete sign-in, notify the account of a new one, and return the new signals.
 
     Reads and writes nothing where the tenant watches no signal. Call it after the account's row is locked.
     """
     settings = context.tenant.settings.risk
     if not settings.watched:
-        return
+        return []
     signals, remembered = _signals(context), _remembered(context, account)
     lifetime = timedelta(days=settings.remembered_days)
     for name in settings.watched:
@@ -107,6 +107,7 @@ def remember_origin(context: Context, account: Account) -> None:
     if new_signals := _unseen(account, settings.watched, signals, remembered):
         context.audit.record("sign_in.elsewhere", uid=account.uid, new=",".join(new_signals))
         _notify(context, account, new_signals[0])
+    return new_signals
 
 
 def _new_signals(context: Context, account: Account, *actions: Action) -> list[str]:

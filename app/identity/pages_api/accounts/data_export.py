@@ -34,7 +34,10 @@ FORMAT: Final = "gatehouse-own-data/1"
 MAX_EVENTS: Final = 10_000
 _RATE: Final = Rate(5, 3600)
 _READABLE_FACTS: Final = frozenset(
-    {"kind", "by", "reason", "source", "action", "attempts", "scope", "grant", "version", "count", "lock"}
+    (
+        *("kind", "by", "reason", "source", "action", "attempts", "scope", "grant", "version", "count", "lock"),
+        *("methods", "provider", "application", "language"),
+    )
 )
 """The facts of an event that the owner may read; the others are internal ids, or of other people."""
 
