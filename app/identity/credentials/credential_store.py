@@ -89,6 +89,15 @@ def by_account(context: Context, uid: str) -> list[Credential]:
     return [_credential(row) for row in rows]
 
 
+def enrolled_kinds(context: Context, uids: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the kinds of the enrolled credentials of several accounts, by uid; accounts without one are absent."""
+    where = (C.tenant_id == context.tenant.tenant_id, C.uid.in_(uids), C.is_enrolled.is_(True))
+    kinds: dict[str, set[str]] = {}
+    for row in context.work.all(select(C.uid, C.kind).where(*where).distinct()) if uids else ():
+        kinds.setdefault(row.uid, set()).add(row.kind)
+    return {uid: frozenset(found) for uid, found in kinds.items()}
+
+
 def with_credentials(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
     """Return a statement of another area that also reads an account's credentials, one in each row; see `credentials_in`."""
     columns = (column.label(name) for column, name in zip(_COLUMNS, _JOINED, strict=True))

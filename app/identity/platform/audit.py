@@ -6,6 +6,7 @@ Entries of a successful request are written in its transaction; entries of a rej
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,8 +39,7 @@ _REASON = re.compile(r"[A-Za-z][A-Za-z _]{0,39}", re.ASCII)
 
 def _new_id(at: datetime) -> str:
     """Return an id that sorts by time: twelve digits of milliseconds, by which entries expire, three of microseconds, and chance."""
-    milliseconds, microseconds = divmod(at.microsecond, 1000)
-    return f"{int(at.timestamp()) * 1000 + milliseconds:012x}{microseconds:03x}{randomness.token(9)}"
+    return f"{_first_id(at)}{randomness.token(9)}"
 
 
 @dataclass(frozen=True)
@@ -133,3 +133,24 @@ def of_account(work: UnitOfWork, uid: str, limit: int) -> list[AuditEntry]:
     where = (audit.c.tenant_id == work.tenant_id, audit.c.uid == uid)
     rows = work.all(select(*columns).where(*where).order_by(audit.c.at.desc()).limit(limit))
     return [AuditEntry(**row._mapping) for row in rows]
+
+
+def pages(work: UnitOfWork, event: str, since: datetime, until: datetime, size: int) -> Iterator[list[TenantEntry]]:
+    """Yield the tenant's entries of an event from `since` to before `until`, the newest first, in pages."""
+    columns = [audit.c[name] for name in TenantEntry.__dataclass_fields__]
+    first, end = _first_id(since), _first_id(until)
+    query = select(audit.c.entry_id, *columns).where(
+        audit.c.tenant_id == work.tenant_id, audit.c.event == event, audit.c.entry_id >= first
+    )
+    ordered = query.order_by(audit.c.entry_id.desc()).limit(size)
+    while rows := work.all(ordered.where(audit.c.entry_id < end)):
+        end = rows[-1].entry_id
+        yield [TenantEntry(**{name: getattr(row, name) for name in TenantEntry.__dataclass_fields__}) for row in rows]
+        if len(rows) < size:
+            return
+
+
+def _first_id(at: datetime) -> str:
+    """Return the id that sorts before all ids of a moment."""
+    milliseconds, microseconds = divmod(at.microsecond, 1000)
+    return f"{max(int(at.timestamp()) * 1000 + milliseconds, 0):012x}{microseconds:03x}"

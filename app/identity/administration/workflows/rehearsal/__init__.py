@@ -1,0 +1,1 @@
+"""Tries a draft of a workflow on past sign-ins: what it would have done with each, as far as the audit log tells."""
