@@ -26,6 +26,7 @@ COMMANDS = {
     "key": ("tenants", "Rotate or revoke signing keys."),
     "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),
     "secrets": ("tenants", "Re-encrypt stored secrets with the newest secret key."),
+    "workflow": ("workflows", "Try a draft of a workflow on past sign-ins."),
     "audit": ("audit", "Show what happened to the accounts of a tenant, and why sign-ins were refused."),
     "outbox": ("tenants", "List outgoing messages, and send failed ones again."),
     "routes": ("catalogue", "List every endpoint, or print rules for a reverse proxy."),

@@ -14,7 +14,7 @@ from app.contract.error_profiles import MANAGE
 from app.kit.operations.operation import HeavyWork
 from app.kit.operations.wire import Wire
 
-MAX_SIGN_INS: Final = 100_000
+MAX_SIGN_INS: Final = 50_000
 DEFAULT_DAYS: Final = 30
 TRIES: Final = HeavyWork("list")
 AssumedCall = Literal["Unknown", "Continue", "Deny", "Failure"]

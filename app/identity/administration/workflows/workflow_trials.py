@@ -1,16 +1,15 @@
-"""The operation that tries a draft of a workflow, and the checks of a draft."""
+"""The operation that tries a draft of a workflow."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from app.contract import errors
 from app.contract.configuration_model import instant
 from app.contract.workflows import workflow_trials
-from app.contract.workflows.graph import Graph, MalformedGraph, read_graph
-from app.contract.workflows.graph_rules import problems_of
 from app.contract.workflows.workflow_trials import DEFAULT_DAYS, MAX_SIGN_INS, TryWorkflow, WorkflowTrial
+from app.identity.administration.workflows.drafts import DraftRefused, read_draft
 from app.identity.administration.workflows.rehearsal import rehearsal
 from app.identity.administration.workflows.rehearsal.rehearsal import Rehearsal, Span
 from app.identity.platform import powers
@@ -21,10 +20,6 @@ from app.kit.limits.rate_limits import Rate
 _FIRST: Final = datetime(1970, 2, 1, tzinfo=UTC)
 _RATE: Final = Rate(20, 60)
 _READS_ACCOUNTS: Final = Power("profile:read", "a draft that compares facts of accounts")
-
-
-class DraftRefused(ValueError):
-    """The draft can't run; the message has the expected form."""
 
 
 @workflow_trials.try_workflow.implements
@@ -38,17 +33,6 @@ def try_workflow(context: Context, req: TryWorkflow) -> WorkflowTrial:
     span = _span(context.now, req)
     context.count_against("workflow_trial", _RATE)
     return Rehearsal(context, graph, req.assume_calls).run(span)
-
-
-def read_draft(data: dict[str, Any]) -> Graph:
-    """Return the graph of a draft. Raises DraftRefused for one that sign-ins couldn't follow."""
-    try:
-        graph = read_graph(data)
-    except MalformedGraph as problem:
-        raise DraftRefused(str(problem)) from None
-    if problems := problems_of(graph):
-        raise DraftRefused(problems[0])
-    return graph
 
 
 def _span(now: datetime, req: TryWorkflow) -> Span:

@@ -24,9 +24,7 @@ def check(context: Context, fields: Mapping[str, str | None]) -> None:
     _edits(context, fields)
 
 
-def write(
-    context: Context, account: Account, fields: Mapping[str, str | None], *, suppress_webhook: bool = False
-) -> Account:
+def write(context: Context, account: Account, fields: Mapping[str, str | None]) -> Account:
     """Set the fields, or clear those that are null, and return the changed account; nothing is written where all have their value.
 
     Raises the errors of `profile_edits.read`, and UnknownUid for an account that was deleted meanwhile.
@@ -36,7 +34,7 @@ def write(
         return account
     changed = checked_update.write(context, account.uid, CheckedUpdate(edits))
     if changed.before.profile != changed.after.profile:
-        events.emit(context, "UpdateProfile", changed.after, suppress_webhook)
+        events.emit(context, "UpdateProfile", changed.after)
     return changed.after
 
 
