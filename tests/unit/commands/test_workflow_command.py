@@ -95,7 +95,8 @@ def test_facts_that_the_log_lacks_are_named(run: Run, file: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("content", "options", "sentence"),
     [
-        ("{", (), "draft.json:2: expected valid YAML"), ("[1]", (), "draft.json: expected"), ('{"nodes": [], "edges": []}', (), "draft.json: expected nodes"),
+        ("{", (), "draft.json:2: expected valid YAML"), ("[1]", (), "draft.json: expected"),
+        ('{"nodes": [], "edges": []}', (), "draft.json: expected nodes"),
         (None, ("--since", "soon"), "--since: expected 30d, 12h, or a date"), (None, ("--until", "40d"), "--since must be before --until."),
         (None, ("--since", "99999d"), ""), (None, ("--tenant", "nobody"), "no tenant 'nobody'"),
     ],
