@@ -204,7 +204,7 @@ def test_cleaning_leaves_message_that_is_being_sent(database: Database, clock: F
     assert row(database, message_id).state == "waiting"
 
 
-def test_finished_messages_are_kept_thirty_days(database: Database, clock: FixedClock) -> None:
+def test_finished_messages_stay_thirty_days(database: Database, clock: FixedClock) -> None:
     with_tenant(database, clock)
     queued(database, clock), queued(database, clock)
     settle(database, clock), settle(database, clock, GONE)

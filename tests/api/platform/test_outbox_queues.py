@@ -12,7 +12,7 @@ from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.dispatcher import QueueDispatcher
 from app.identity.platform.outbox.lanes import WEBHOOK
 from app.identity.platform.outbox.outbox import HELD, RETRY_PERIOD, Outbox, decrypt_answer
-from app.identity.platform.outbox.queue_claims import PROBE, Turn
+from app.identity.platform.outbox.queue_claims import PROBE, Search
 from app.identity.platform.outbox.sender import DeliveryError, Receipt
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -20,7 +20,7 @@ from app.kit.clock import FixedClock
 from tests.support.tenants.posting import VAULT, queue_row, queued, row
 
 REFUSED = Receipt(404, {"Body": "no such path"})
-ANY = Turn()
+ANY = Search()
 TIMEOUT = DeliveryError("it did not answer")
 
 pytestmark = pytest.mark.both_databases
@@ -36,8 +36,8 @@ def clock() -> FixedClock:
     return FixedClock()
 
 
-def claimed(database: Database, clock: FixedClock, turn: Turn = ANY) -> ClaimedMessage | None:
-    return queue_claims.claim(database, clock.now(), WEBHOOK, turn)
+def claimed(database: Database, clock: FixedClock, search: Search = ANY) -> ClaimedMessage | None:
+    return queue_claims.claim(database, clock.now(), WEBHOOK, search)
 
 
 def require(message: ClaimedMessage | None) -> ClaimedMessage:
@@ -277,7 +277,7 @@ def test_tenants_and_their_queues_take_turns(database: Database, clock: FixedClo
             queued(database, clock, queue, tenant="flood")
     queued(database, clock, tenant="acme"), queued(database, clock, tenant="acme")
     order, last, queues = [], "", dict[str, str]()
-    while message := claimed(database, clock, Turn(last, queues)):
+    while message := claimed(database, clock, Search(last, queues)):
         last = message.tenant_id
         queues[last] = str(message.queue)
         order.append((last, queues[last]))

@@ -4,7 +4,6 @@ import threading
 
 import pytest
 
-from app.identity.assembly import worker as worker_module
 from app.identity.platform.outbox import claims, queue_claims, queue_limits
 from app.identity.platform.outbox.lanes import WEBHOOK
 from app.identity.platform.outbox.outbox import decrypt_answer
@@ -39,7 +38,7 @@ class Receivers(Sender):
 @pytest.fixture
 def receivers(monkeypatch: pytest.MonkeyPatch) -> Receivers:
     made = Receivers()
-    monkeypatch.setattr(worker_module, "senders", lambda *_: {"webhook": made})
+    monkeypatch.setattr("app.identity.assembly.worker.senders", lambda *_: {"webhook": made})
     return made
 
 

@@ -78,8 +78,8 @@ def _end_late(work: UnitOfWork, now: datetime) -> int:
     return len(rows)
 
 
-def _delete_old(work: UnitOfWork, first_kept: datetime) -> int:
-    old = select(_O.message_id).where(_is_old(work.tenant_id, first_kept)).limit(_BATCH)
+def _delete_old(work: UnitOfWork, first_retained: datetime) -> int:
+    old = select(_O.message_id).where(_is_old(work.tenant_id, first_retained)).limit(_BATCH)
     ids = [row.message_id for row in work.all(old)]
     is_finished = (_O.tenant_id == work.tenant_id, _O.message_id.in_(ids), _O.finished_at.is_not(None))
     return work.changed(delete(outbox).where(*is_finished)) if ids else 0

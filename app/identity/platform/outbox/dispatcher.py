@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from app.identity.platform.outbox import claims, queue_claims
 from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.lanes import Lane
-from app.identity.platform.outbox.queue_claims import Turn
+from app.identity.platform.outbox.queue_claims import Search
 from app.identity.platform.store.database import Database
 from app.kit.clock import Clock, monotonic
 
@@ -123,8 +123,8 @@ class QueueDispatcher(LaneDispatcher):
 
     def _claim_next(self, now: datetime) -> ClaimedMessage | None:
         full = [queue for queue, count in self._in_queues.items() if count >= self._max_per_queue]
-        turn = Turn(self._last_tenant, self._last_queues, self._full_tenants(), full)
-        return queue_claims.claim(self._database, now, self.lane, turn, lease=self._lease)
+        search = Search(self._last_tenant, self._last_queues, self._full_tenants(), full)
+        return queue_claims.claim(self._database, now, self.lane, search, lease=self._lease)
 
 
 def dispatcher(database: Database, clock: Clock, lane: Lane, *, size: int, lease: timedelta) -> LaneDispatcher:

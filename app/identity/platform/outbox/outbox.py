@@ -77,7 +77,8 @@ _PARTIAL_INDEXES: Final = {
 }
 """Columns and rows. Messages without a queue are in the last one alone, once they are finished."""
 for _name, (_columns, _rows) in _PARTIAL_INDEXES.items():
-    Index(_name, *(outbox.c[column] for column in _columns), sqlite_where=text(_rows), postgresql_where=text(_rows))
+    # not `postgresql_where`, which loads that dialect at each start: the migration has it
+    Index(_name, *(outbox.c[column] for column in _columns), sqlite_where=text(_rows))
 
 outbox_queues = tenant_table(
     "outbox_queues",  # a row exists while deliveries of the queue fail, or it is full

@@ -36,7 +36,7 @@ _COLUMNS: Final = (
 
 
 @dataclass(frozen=True)
-class Turn:
+class Search:
     """Where a search begins, and what it passes over.
 
     Args:
@@ -54,34 +54,34 @@ def claim(
     database: Database,
     now: datetime,
     lane: Lane,
-    turn: Turn = Turn(),
+    search: Search = Search(),
     *,
     lease: timedelta = LEASE,
 ) -> ClaimedMessage | None:
     """Claim one due message of a lane with queues, or return None; no other worker gets it until the lease expires."""
     tries = 0
-    while found := _find(database, now, lane, turn):
+    while found := _find(database, now, lane, search):
         if message := _claim(database, found, now, lease):
             return message
         tries += 1
         is_held = _hold_back(database, found, now)
         if tries == MAX_TRIES or (found.failures and not is_held):  # otherwise another worker was quicker
             tries = 0
-            turn = replace(turn, full_queues=(*turn.full_queues, (found.tenant_id, found.queue)))
+            search = replace(search, full_queues=(*search.full_queues, (found.tenant_id, found.queue)))
     return None
 
 
-def _find(database: Database, now: datetime, lane: Lane, turn: Turn) -> Any:
+def _find(database: Database, now: datetime, lane: Lane, search: Search) -> Any:
     """Return tenant, queue, id and the queue's failures of a due message that no pause or limit excludes."""
     work = UnitOfWork(database, EXEMPT)
-    sizes = (len(turn.full_tenants), len(turn.full_queues))
-    values = {"now": now, **{f"tenant_{at}": tenant_id for at, tenant_id in enumerate(turn.full_tenants)}}
-    for at, (tenant_id, queue) in enumerate(turn.full_queues):
+    sizes = (len(search.full_tenants), len(search.full_queues))
+    values = {"now": now, **{f"tenant_{at}": tenant_id for at, tenant_id in enumerate(search.full_tenants)}}
+    for at, (tenant_id, queue) in enumerate(search.full_queues):
         values |= {f"full_tenant_{at}": tenant_id, f"full_queue_{at}": queue}
     try:
-        for after in dict.fromkeys((turn.after, "")):
+        for after in dict.fromkeys((search.after, "")):
             found = work.one(_first_due(lane, *sizes), {**values, "after": after})
-            if found and (last := turn.last_queues.get(found.tenant_id)):
+            if found and (last := search.last_queues.get(found.tenant_id)):
                 within = {**values, "after": found.tenant_id, "queue": last}
                 found = work.one(_first_due(lane, *sizes, is_of_one_tenant=True), within) or found
             if found:
