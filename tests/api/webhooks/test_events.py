@@ -71,7 +71,12 @@ class Cause:
         before, stored = len(events(who.tenant)), len(posted(who.tenant))
         answer = finish(**query)
         assert (answer.status_code >= 400) == self.is_refused, answer.text
-        return sorted(events(who.tenant)[before:]), posted(who.tenant)[stored:]
+        deliveries = posted(who.tenant)[stored:]
+        if deliveries and deliveries[-1]["HookName"] != "deleteaccount":
+            shown = deliveries[-1]["Data"]
+            current = who.tenant.read(shown["Uid"])
+            assert {name: value for name, value in current.items() if name != "Password"} == shown
+        return sorted(events(who.tenant)[before:]), deliveries
 
 
 def by_server(method: str, at: str = "", body: Any = None, **query: Any) -> Callable[[AccountHolder], Finish]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from app.contract import errors
 from app.identity.authentication.sign_in import allowed_methods, eligibility, required_actions, risks
@@ -113,12 +114,12 @@ def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | 
     if refusal is not None:
         _take_back_attempt(context, pending)
         return Refused(account, refusal)
-    joined = just_in_time_membership.lock_joinable(context, account)
+    joined, now = just_in_time_membership.lock_joinable(context, account), context.now
     if not login_records.record_login(
         context.work,
         account.uid,
         account.password_hash,
-        context.now,
+        now,
         is_lock_solved=authentication.opens_lock,
         new_hash=None,
         attempt=pending.attempt,
@@ -127,7 +128,7 @@ def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | 
     if not continuation_tokens.spend(context, pending.token):
         _take_back_attempt(context, pending)
         raise errors.UnknownFactorToken
-    return finish(context, account, authentication, joined)
+    return finish(context, account, authentication, joined, now)
 
 
 def _take_back_attempt(context: Context, pending: PendingSignIn) -> None:
@@ -150,14 +151,20 @@ def after_earlier_request(
 
 
 def finish(
-    context: Context, account: Account, authentication: Authentication, joined: Sequence[OrganizationRecord]
+    context: Context,
+    account: Account,
+    authentication: Authentication,
+    joined: Sequence[OrganizationRecord],
+    recorded_at: datetime,
 ) -> Recorded:
     """Notify of a sign-in that was just recorded, remember its origin, and let the account join organizations.
 
-    `joined`: the result of `just_in_time_membership.lock_joinable`.
+    Args:
+        joined: the result of `just_in_time_membership.lock_joinable`.
+        recorded_at: the time with which `login_records.record_login` recorded it.
     """
     new_signals = risks.remember_origin(context, account)
-    emit_login(context, account, authentication, new_signals, login_records.recorded(account, context.now))
+    emit_login(context, account, authentication, new_signals, login_records.recorded(account, recorded_at))
     if joined:
         just_in_time_membership.join_by_verified_domain(context, account, joined)
     return _recorded(context, account, authentication)
@@ -215,12 +222,12 @@ def _required_factor(context: Context, account: Account, authentication: Authent
 
 def _record(context: Context, account: Account, authentication: Authentication) -> Recorded | Refused:
     """Record a sign-in that used no password."""
-    joined = just_in_time_membership.lock_joinable(context, account)
+    joined, now = just_in_time_membership.lock_joinable(context, account), context.now
     if not login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
+        context.work, account.uid, account.password_hash, now, is_lock_solved=False, new_hash=None
     ):
         return Refused(account, errors.AccountBlocked())  # a concurrent request locked it
-    return finish(context, account, authentication, joined)
+    return finish(context, account, authentication, joined, now)
 
 
 def _recorded(

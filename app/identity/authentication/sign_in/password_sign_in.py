@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from app.contract import errors
@@ -84,7 +85,8 @@ def sign_in_with_password(
     required = risks.factor_required_by_settings_or_risk(context, account)
     is_solved, is_complete = solved is not None, required is None
     joined = just_in_time_membership.lock_joinable(context, account) if is_complete else []
-    if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
+    now, flags = context.now, {"is_lock_solved": is_solved, "is_complete": is_complete}
+    if not _record_login(context, account, password, new_hash, now, flags):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or errors.WrongCredentials()
     context.give_back_attempts(account.uid)
@@ -93,7 +95,7 @@ def sign_in_with_password(
     authentication = Authentication((PASSWORD,), identifier.kind, opens_lock=is_solved, remember=remember)
     if required is not None:
         return FactorRequired(required, authentication)
-    return completion.finish(context, account, authentication, joined)
+    return completion.finish(context, account, authentication, joined, now)
 
 
 def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> AccountLock | None:
@@ -111,16 +113,13 @@ def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution)
 
 
 def _record_login(
-    context: Context, account: Account, password: str, new_hash: str | None, *, is_lock_solved: bool, is_complete: bool
+    context: Context, account: Account, password: str, new_hash: str | None, now: datetime, flags: dict[str, Any]
 ) -> bool:
     """Record the sign-in on the account; return False where a concurrent change no longer permits it.
 
     Where two concurrent sign-ins renew a stale hash, the second verifies the password against the hash of the first.
     """
-    flags: dict[str, Any] = {"is_lock_solved": is_lock_solved, "is_complete": is_complete}
-    if login_records.record_login(
-        context.work, account.uid, account.password_hash, context.now, new_hash=new_hash, **flags
-    ):
+    if login_records.record_login(context.work, account.uid, account.password_hash, now, new_hash=new_hash, **flags):
         return True
     if new_hash is None:
         return False
@@ -129,9 +128,7 @@ def _record_login(
     context.work.release_connection()
     if renewed is None or not context.hashing.is_match(renewed.password_hash, password):
         return False
-    return login_records.record_login(
-        context.work, renewed.uid, renewed.password_hash, context.now, new_hash=None, **flags
-    )
+    return login_records.record_login(context.work, renewed.uid, renewed.password_hash, now, new_hash=None, **flags)
 
 
 def _count_attempt(context: Context) -> None:
