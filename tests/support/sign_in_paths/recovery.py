@@ -42,7 +42,7 @@ def by_answers(who: SigningAccount) -> Steps:
     return of_program(who.call("U37", body))
 
 
-def asked(who: SigningAccount, visitor: Visitor) -> VisitedPage:
+def requests_reset(who: SigningAccount, visitor: Visitor) -> VisitedPage:
     """Ask for a reset on our pages."""
     page = visitor.open("/login").follow("Forgot password?")
     return page.press("Send reset link", identifier=who.email)
@@ -51,7 +51,7 @@ def asked(who: SigningAccount, visitor: Visitor) -> VisitedPage:
 def by_link_on_page(who: SigningAccount) -> Steps:
     visitor = who.browser()
     yield
-    page = asked(who, visitor)
+    page = requests_reset(who, visitor)
     if not who.mails():
         return of_page(page)
     yield
@@ -63,7 +63,7 @@ def by_link_on_page(who: SigningAccount) -> Steps:
 def by_code_on_page(who: SigningAccount) -> Steps:
     visitor = who.browser()
     yield
-    page = asked(who, visitor)
+    page = requests_reset(who, visitor)
     if not who.mails():
         return of_page(page)
     yield
@@ -75,7 +75,7 @@ def by_code_on_page(who: SigningAccount) -> Steps:
 def by_link_for_waiting_page(who: SigningAccount) -> Steps:
     visitor = who.browser()
     yield
-    page = asked(who, visitor)
+    page = requests_reset(who, visitor)
     if not who.mails():
         return of_page(page)
     yield

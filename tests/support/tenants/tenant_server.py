@@ -112,7 +112,7 @@ class RefusedRequest(AssertionError):
 
 
 def answered(response: TestResponse) -> dict[str, Any]:
-    """Return the body of an answer that must be a success; raises RefusedRequest."""
+    """Return the body of an answer that must be a success."""
     if response.status_code != 200:
         raise RefusedRequest(response)
     body: dict[str, Any] = response.get_json()

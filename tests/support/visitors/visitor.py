@@ -130,7 +130,7 @@ class VisitedPage:
         return {name: int(count) for name, count in (part.split("=") for part in stored.split("; ") if part)}
 
     def form(self, button: str) -> Form:
-        """Return the form with this button; raises ButtonMissing."""
+        """Return the form with this button, which must be there."""
         found = next((form for form in Forms(self.html).found if button in form.buttons), None)
         if found is None:
             raise ButtonMissing(self, button)
