@@ -88,7 +88,7 @@ _Float = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidato
 AnswerValue = StrictBool | _Integer | _Float | _Text | Annotated[list[_Text], Field(max_length=50)]
 
 
-class CallAnswer(BaseModel):
+class CallResponse(BaseModel):
     """The answer to a call, as JSON with status 200. `Text` belongs to `deny`; `Claims` and `Profile` to the other actions."""
 
     model_config = ConfigDict(alias_generator=pascal, extra="forbid", frozen=True, strict=True, defer_build=True)
@@ -103,7 +103,7 @@ class CallAnswer(BaseModel):
     ] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _agrees(self) -> CallAnswer:
+    def _agrees(self) -> CallResponse:
         if self.action == DENY and (self.claims or self.profile):
             raise ValueError("no Claims and no Profile with deny")
         if self.action != DENY and self.text:
@@ -113,4 +113,4 @@ class CallAnswer(BaseModel):
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of an answer."""
-    return CallAnswer.model_json_schema(by_alias=True)
+    return CallResponse.model_json_schema(by_alias=True)

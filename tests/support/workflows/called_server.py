@@ -13,7 +13,7 @@ import pytest
 from app.contract.workflows.http_calls import CalledSignIn, CalledWorkflow
 from app.contract.workflows.nodes import HttpCallNode
 from app.identity.authentication.workflows import http_calls
-from app.identity.authentication.workflows.http_calls import Answer, CallStep
+from app.identity.authentication.workflows.http_calls import CallOutcome, CallStep
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -58,7 +58,7 @@ class CalledServer:
         """Let the server answer as documented."""
         self.receiver.answers(200, json.dumps({"Action": action, **members}).encode())
 
-    def call(self, sign_in: CalledSignIn = SIGN_IN, *, step: CallStep | None = None, **members: Any) -> Answer:
+    def call(self, sign_in: CalledSignIn = SIGN_IN, *, step: CallStep | None = None, **members: Any) -> CallOutcome:
         """Call the server about the account's sign-in."""
         with self.context() as context:
             return http_calls.call(context, step or self.step(**members), account_of(context, self.uid), sign_in)

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_core import to_json
 
 from app.contract.workflows import http_calls as contract
-from app.contract.workflows.http_calls import CallAnswer, CalledAccount, CalledSignIn, CalledWorkflow, CallRequest
-from app.contract.workflows.nodes import DENY, FAILURE, NEXT, HttpCallNode
+from app.contract.workflows.http_calls import CalledAccount, CalledSignIn, CalledWorkflow, CallRequest, CallResponse
+from app.contract.workflows.nodes import HttpCallNode
 from app.identity.authentication.workflows import answered_profiles, call_signatures
+from app.identity.authentication.workflows.walk import CallAnswer
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile import profile_document
 from app.identity.platform.context import Context
@@ -27,7 +28,6 @@ from app.kit.clock import iso, monotonic
 from app.kit.operations.errors import ApiError
 from app.kit.outbound.host_resolver import Resolver
 
-Action = Literal["continue", "deny", "step_up"]
 _MAX_PROBLEM: Final = 200
 _OK: Final = 200
 
@@ -42,22 +42,16 @@ class CallStep:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a call decided.
+class CallOutcome(CallAnswer):
+    """What became of a call: the server's decision, or `failed`, and the texts that a refused person reads.
 
     Attributes:
-        action: of the answer, or the node's `on_failure`.
-        output: where the workflow goes on, if it has an edge there; without one, `action` decides.
-        texts: what a refused person reads, by language.
         claims: of the tokens; only those that the node names.
         profile: fields to write, as `answered_profiles.write` takes them; empty for an answer that was kept.
         failure: `unavailable`, `status`, `malformed` or `undeclared` for a call that failed, else empty.
         problem: what failed, for the audit log: names, never values.
     """
 
-    action: Action
-    output: str
-    texts: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, Any] = field(default_factory=dict)
     profile: Mapping[str, str | None] = field(default_factory=dict)
     failure: str = ""
@@ -74,13 +68,13 @@ class _CallFailed(Exception):
         self.failure, self.problem = failure, problem[:_MAX_PROBLEM]
 
 
-def call(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> Answer:
+def call(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> CallOutcome:
     """Return what the tenant's server decides about a sign-in, from its answer or from an earlier one that is still kept.
 
     Takes at most the node's `timeout_seconds`. Call it before the request writes anything, so that no transaction waits for the answer.
     """
     key = _key(context, step, account, sign_in)
-    kept: Answer | None = context.services.call_answers.find(key, context.now)
+    kept: CallOutcome | None = context.services.call_answers.find(key, context.now)
     if kept is not None:
         return kept
     began = monotonic()
@@ -88,9 +82,9 @@ def call(context: Context, step: CallStep, account: Account, sign_in: CalledSign
         answer = _answer(step.node, _ask(context, step, account, sign_in))
         answered_profiles.check(context, answer.profile)
     except _CallFailed as failed:
-        answer = _failed(step.node, failed.failure, failed.problem)
+        answer = _failed(failed.failure, failed.problem)
     except ApiError as refused:
-        answer = _failed(step.node, "malformed", f"Profile: {refused.message}")
+        answer = _failed("malformed", f"Profile: {refused.message}")
     answer = replace(answer, milliseconds=round((monotonic() - began) * 1_000))
     if step.node.cache_seconds and not answer.failure:
         repeated = replace(answer, profile={}, milliseconds=0, is_kept=True)
@@ -114,7 +108,7 @@ def _key(context: Context, step: CallStep, account: Account, sign_in: CalledSign
     return context.tenant.tenant_id, account.uid, workflow.id, workflow.version, step.node_id, sign_in.client_id
 
 
-def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> CallAnswer:
+def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> CallResponse:
     """Send the call and read its answer. Raises _CallFailed."""
     request = request_of(context, step, account, sign_in)
     body = request.to_json()
@@ -134,12 +128,12 @@ def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSign
     if answer.status != _OK:
         raise _CallFailed("status", f"the status {answer.status}")
     try:
-        return CallAnswer.model_validate_json(answer.body)
+        return CallResponse.model_validate_json(answer.body)
     except ValidationError as problem:
         raise _CallFailed("malformed", _first_problem(problem)) from None
 
 
-def _answer(node: HttpCallNode, answer: CallAnswer) -> Answer:
+def _answer(node: HttpCallNode, answer: CallResponse) -> CallOutcome:
     """Return what an answer decides. Raises _CallFailed for claims and fields that the node doesn't name."""
     for member, names, declared in (
         ("Claims", answer.claims, node.claims), ("Profile", answer.profile, node.profile_fields),
@@ -148,16 +142,12 @@ def _answer(node: HttpCallNode, answer: CallAnswer) -> Answer:
             raise _CallFailed("undeclared", f"{member}.{unknown[0]}, which the node doesn't name")
     if len(to_json(answer.claims)) > contract.MAX_CLAIM_BYTES:
         raise _CallFailed("malformed", f"Claims: more than {contract.MAX_CLAIM_BYTES} bytes")
-    if answer.action == contract.DENY:
-        return Answer(answer.action, DENY, texts={**node.deny_text, **answer.text})
-    return Answer(answer.action, NEXT, claims=answer.claims, profile=answer.profile)
+    texts = {**node.deny_text, **answer.text} if answer.action == contract.DENY else {}
+    return CallOutcome(answer.action, texts, answer.claims, answer.profile)
 
 
-def _failed(node: HttpCallNode, failure: str, problem: str) -> Answer:
-    return Answer(
-        node.on_failure, FAILURE, texts=node.deny_text if node.on_failure == contract.DENY else {},
-        failure=failure, problem=problem[:_MAX_PROBLEM],
-    )  # fmt: skip
+def _failed(failure: str, problem: str) -> CallOutcome:
+    return CallOutcome("failed", failure=failure, problem=problem[:_MAX_PROBLEM])
 
 
 def _first_problem(problem: ValidationError) -> str:
