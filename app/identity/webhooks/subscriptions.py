@@ -17,6 +17,8 @@ from app.kit import randomness
 
 KIND: Final = "webhook"
 """Of messages in the outbox."""
+_LAST_EVENT: Final[EventName] = "DeleteAccount"
+"""Its delivery outlives the account, and its body goes with it."""
 
 
 def post_event(context: Context, event: EventName, account: Subject) -> None:
@@ -54,4 +56,5 @@ def _post(context: Context, webhook: Item, occurrence: Occurrence) -> None:
         order_key=occurrence.subject,
         event=occurrence.event,
         message_id=message_id,
+        erase_when_done=occurrence.event == _LAST_EVENT,
     )

@@ -33,6 +33,7 @@ NOTES = {
 OTHER_NAMES = {"true", "false", "claims", "PublicKeyCredential", "begin", "finish", "api_key", "api_secret"} | {
     "client_credentials",
     "apisecret",
+    "HookId",
     "ping",
     "v1a",
     "whpk",
