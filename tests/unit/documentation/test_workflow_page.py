@@ -1,0 +1,42 @@
+"""The page about workflows names every node, member and fact, and its example can run."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from app.contract.workflows import conditions
+from app.contract.workflows.facts import FACTS
+from app.contract.workflows.graph import read_graph
+from app.contract.workflows.graph_rules import problems_of
+from app.contract.workflows.nodes import NODE_TYPES, NodeData
+from tools.pins.strings import ROOT
+
+PAGE = (ROOT / "docs" / "workflows.md").read_text()
+
+
+def cells(pattern: str) -> list[list[str]]:
+    """Return the cells of the table rows that begin so."""
+    return [re.findall(r"[^|]+", line) for line in PAGE.splitlines() if re.match(pattern, line)]
+
+
+def test_page_has_each_node_with_its_members_and_outputs() -> None:
+    rows = {re.findall(r"`(\w+)`", name)[0]: more for name, *more in cells(r"\| `[A-Z]\w+` \|")}
+    assert rows.keys() == NODE_TYPES.keys()
+    for name, kind in NODE_TYPES.items():
+        members, outputs = (set(re.findall(r"`(\w+)`", cell)) for cell in rows[name][:2])
+        assert members == kind.model_fields.keys() - NodeData.model_fields.keys(), name
+        assert outputs == {*kind.outputs, *kind.optional_outputs}, name
+
+
+def test_page_has_each_fact_with_its_type() -> None:
+    rows = {name.strip(" `"): kind.strip() for name, kind, *_ in cells(r"\| `\w+\.\w+` \|")}
+    assert rows == {name: fact.type.value for name, fact in FACTS.items()}
+
+
+def test_examples_of_the_page_are_valid() -> None:
+    (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert problems_of(read_graph(json.loads(example)["Data"])) == []
+    (expressions,) = re.findall(r"## Conditions\n\n```\n(.*?)```", PAGE, re.DOTALL)
+    for line in expressions.splitlines():
+        conditions.parse(line)
