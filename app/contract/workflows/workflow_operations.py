@@ -31,7 +31,7 @@ from app.kit.resources.resource import (
 )
 
 MAX_WORKFLOWS = 100
-KEPT_VERSIONS = 50
+FORMER_VERSIONS = 50
 
 
 _EXAMPLE = {
@@ -98,7 +98,7 @@ WORKFLOWS = collection(
     "workflows", "/v2/manage/workflows", Workflow, noun="workflow",
     verbs=(LIST, CREATE, READ, *(VerbOptions(verb, errors=(errors.WorkflowInUse,)) for verb in (UPDATE, DELETE))),
     about="A workflow is the way that people take when they sign in, drawn as a graph.",
-    scope="workflow", backing=InTable(kept_versions=KEPT_VERSIONS), max_items=MAX_WORKFLOWS,
+    scope="workflow", backing=InTable(former_versions=FORMER_VERSIONS), max_items=MAX_WORKFLOWS,
     unique=("name",), exists=errors.BadField, unknown=errors.UnknownWorkflow, outdated=errors.WorkflowChanged,
     file_key="workflows", file_note="The ways that people take when they sign in. A workflow is known by its name.",
 )  # fmt: skip
@@ -160,7 +160,7 @@ _VERSIONS = "/v2/manage/workflows/{workflowId}/versions"
 list_versions = operation(
     "workflows.list_versions", f"GET {_VERSIONS}", WorkflowOf, WorkflowVersions, auth=MACHINE_TOKEN, scope="workflow:read",
     error_profile=MANAGE, errors=(errors.UnknownWorkflow,), summary="List versions of a workflow",
-    description=f"Returns the current version of a workflow, and the last {KEPT_VERSIONS} that it replaced. Each update adds one.",
+    description=f"Returns the current version of a workflow, and the last {FORMER_VERSIONS} that it replaced. Each update adds one.",
 )  # fmt: skip
 read_version = operation(
     "workflows.read_version", f"GET {_VERSIONS}/{{version}}", WorkflowVersionOf, WorkflowVersion, auth=MACHINE_TOKEN,

@@ -128,7 +128,7 @@ def _of_version(resource: Resource) -> Iterator[str]:
     if bool(counting) is (resource.outdated is None):
         yield "a VERSION and the error `outdated` belong together."
     backing = resource.backing
-    if isinstance(backing, InTable) and backing.kept_versions:
+    if isinstance(backing, InTable) and backing.former_versions:
         if not counting:
             yield "former versions need a field that is the VERSION."
         if any(member.is_secret for member in resource.members):

@@ -191,7 +191,7 @@ class ResourceAction:
 class InTable:
     """Stored in the table that all such resources share. Of a resource with a VERSION, the last replaced versions stay."""
 
-    kept_versions: int = 0
+    former_versions: int = 0
 
 
 @dataclass(frozen=True)

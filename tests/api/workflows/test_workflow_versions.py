@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from sqlalchemy import func, select
 
-from app.contract.workflows.workflow_operations import KEPT_VERSIONS
+from app.contract.workflows.workflow_operations import FORMER_VERSIONS
 from app.identity.platform.resource_storage.former_versions import former_versions
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.api.workflows.test_workflows import Workflows
@@ -100,10 +100,10 @@ def test_updates_at_once_without_versions_are_all_stored(flows: Workflows) -> No
 
 def test_oldest_versions_are_removed(flows: Workflows) -> None:
     made = flows.stored()
-    for _ in range(KEPT_VERSIONS + 2):
+    for _ in range(FORMER_VERSIONS + 2):
         answered(flows.change(made))
     numbers = [item["Version"] for item in answered(flows.send("GET", f"/{made['Id']}/versions"))["Data"]]
-    assert (numbers[0], numbers[-1], len(numbers)) == (KEPT_VERSIONS + 3, 3, KEPT_VERSIONS + 1)
+    assert (numbers[0], numbers[-1], len(numbers)) == (FORMER_VERSIONS + 3, 3, FORMER_VERSIONS + 1)
     assert refused(flows.send("GET", f"/{made['Id']}/versions/2")) == (404, 8033)
 
 

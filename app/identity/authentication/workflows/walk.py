@@ -32,7 +32,7 @@ from app.contract.workflows.nodes import (
     SuccessFinalNode,
     TermsNode,
 )
-from app.identity.authentication.workflows.outcomes import (
+from app.identity.authentication.workflows.walk_results import (
     ActionNeeded,
     CallNeeded,
     Denied,
@@ -48,7 +48,7 @@ from app.identity.authentication.workflows.outcomes import (
     SignInNeeded,
     Succeeded,
 )
-from app.identity.authentication.workflows.workflow import Workflow
+from app.identity.authentication.workflows.workflow import RunnableWorkflow
 
 _PASSKEY = ("passkey",)
 
@@ -83,7 +83,7 @@ class SignInState(Protocol):
         """Return the answer to a call that this sign-in made; None before it."""
 
 
-def walk(workflow: Workflow, node_id: str, state: SignInState) -> Pause | Final:
+def walk(workflow: RunnableWorkflow, node_id: str, state: SignInState) -> Pause | Final:
     """Go on from a node until the sign-in needs something, or ends.
 
     `workflow.start.id` begins it; a pause names the node to go on from. A graph has no loops, so that each node is passed at most once.
@@ -100,7 +100,7 @@ def walk(workflow: Workflow, node_id: str, state: SignInState) -> Pause | Final:
         node_id = workflow.graph.outputs[node_id][step]
 
 
-def _visit(workflow: Workflow, node: Node, state: SignInState) -> str | Need | Result:
+def _visit(workflow: RunnableWorkflow, node: Node, state: SignInState) -> str | Need | Result:
     """Return the output where a node continues, or what it needs, or how the sign-in ends."""
     match node.data:
         case LoginNode() | RegisterNode() | PasskeyLoginNode() as entry:
@@ -150,7 +150,7 @@ def _judge(node: RiskNode, facts: Facts) -> str:
     return LOW
 
 
-def _call(workflow: Workflow, node_id: str, node: HttpCallNode, state: SignInState) -> str | Need | Denied:
+def _call(workflow: RunnableWorkflow, node_id: str, node: HttpCallNode, state: SignInState) -> str | Need | Denied:
     answer, outputs = state.answer_at(node_id), workflow.graph.outputs[node_id]
     if answer is None:
         return CallNeeded(node)

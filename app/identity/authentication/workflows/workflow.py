@@ -23,7 +23,7 @@ class NotRunnable(Exception):
 
 
 @dataclass(frozen=True)
-class Workflow:
+class RunnableWorkflow:
     """A workflow that can run, at one version."""
 
     workflow_id: str
@@ -44,7 +44,7 @@ class Workflow:
         return isinstance(self.start.data, StartNode) and self.start.data.on_refresh
 
 
-def read_workflow(workflow_id: str, content: Mapping[str, Any]) -> Workflow:
+def read_workflow(workflow_id: str, content: Mapping[str, Any]) -> RunnableWorkflow:
     """Return a workflow from its stored content. Raises NotRunnable."""
     try:
         graph = read_graph(content["data"])
@@ -58,16 +58,16 @@ def read_workflow(workflow_id: str, content: Mapping[str, Any]) -> Workflow:
         if isinstance(node.data, ConditionNode)
     }
     version = int(content.get("version") or 1)
-    return Workflow(workflow_id, version, content["name"], content.get("theme_name", ""), graph, parsed)
+    return RunnableWorkflow(workflow_id, version, content["name"], content.get("theme_name", ""), graph, parsed)
 
 
 class WorkflowCache:
     """The most recently used workflows of all tenants, so that a sign-in parses none."""
 
     def __init__(self, max_entries: int = _MAX_CACHED) -> None:
-        self._entries: LruCache[tuple[str, str, datetime | None], Workflow] = LruCache(max_entries)
+        self._entries: LruCache[tuple[str, str, datetime | None], RunnableWorkflow] = LruCache(max_entries)
 
-    def of_item(self, tenant_id: str, item: Item) -> Workflow:
+    def of_item(self, tenant_id: str, item: Item) -> RunnableWorkflow:
         """Return a stored workflow. Raises NotRunnable.
 
         A file chooses ids, so that two tenants, or a workflow and its deleted predecessor, may have one id and version: the key has

@@ -35,7 +35,7 @@ class FormerVersion:
 
 def keeps_any(resource: Resource) -> bool:
     """Return whether a resource keeps the versions that later ones replace."""
-    return isinstance(resource.backing, InTable) and resource.backing.kept_versions > 0
+    return isinstance(resource.backing, InTable) and resource.backing.former_versions > 0
 
 
 def keep(access: StoreAccess, resource: Resource, stored_id: str, former: Item, after: Item) -> None:
@@ -46,7 +46,7 @@ def keep(access: StoreAccess, resource: Resource, stored_id: str, former: Item, 
     row = {"tenant_id": access.work.tenant_id, "kind": resource.kind, "id": stored_id, "version": replaced}
     written_at = former.modified_at or access.now
     access.work.run(insert(former_versions).values(**row, content=former.content, written_at=written_at))
-    kept = resource.backing.kept_versions if isinstance(resource.backing, InTable) else 0
+    kept = resource.backing.former_versions if isinstance(resource.backing, InTable) else 0
     access.work.run(delete(former_versions).where(*_item(access, resource, stored_id), T.version < version - kept))
 
 

@@ -142,11 +142,16 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (Plain, ALL, {**BOTH, "backing": InSettings("custom_objects"), "file_key": "x"}, "without `file_key`"),
         (Counted, ALL, BOTH, "a VERSION and the error `outdated` belong together"),
         (Plain, ALL, {**BOTH, "outdated": SampleRefused}, "a VERSION and the error `outdated` belong together"),
-        (Plain, ALL, {**BOTH, "backing": InTable(kept_versions=5)}, "former versions need a field that is the VERSION"),
+        (
+            Plain,
+            ALL,
+            {**BOTH, "backing": InTable(former_versions=5)},
+            "former versions need a field that is the VERSION",
+        ),
         (
             Counted,
             ALL,
-            {**BOTH, "outdated": SampleRefused, "backing": InTable(kept_versions=5)},
+            {**BOTH, "outdated": SampleRefused, "backing": InTable(former_versions=5)},
             "keep none of a resource that has some",
         ),
         (Plain, ALL, {**BOTH, "also": ("/v2/manage/{orgId}/x",)}, "look at orgId"),

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows.nodes import ConsentNode, ProfileFormNode, TermsNode
-from app.identity.authentication.workflows.outcomes import (
+from app.identity.authentication.workflows.walk import CallAnswer, walk
+from app.identity.authentication.workflows.walk_results import (
     ActionNeeded,
     CallNeeded,
     Denied,
@@ -25,8 +26,7 @@ from app.identity.authentication.workflows.outcomes import (
     SignInNeeded,
     Succeeded,
 )
-from app.identity.authentication.workflows.walk import CallAnswer, walk
-from app.identity.authentication.workflows.workflow import NotRunnable, Workflow, WorkflowCache, read_workflow
+from app.identity.authentication.workflows.workflow import NotRunnable, RunnableWorkflow, WorkflowCache, read_workflow
 from app.identity.platform.resource_storage.items import Item
 from tests.support.workflows.drawings import Drawing, branching, drawing, node, sequence
 
@@ -55,7 +55,7 @@ class KnownState:
         return self.answers.get(node_id)
 
 
-def read(data: Drawing) -> Workflow:
+def read(data: Drawing) -> RunnableWorkflow:
     return read_workflow("w1", {"name": "Flow", "data": data, "version": 1})
 
 
@@ -87,14 +87,14 @@ def test_entry_takes_its_methods_alone(entry: Drawing, method: str, refused: tup
 
 
 @pytest.mark.parametrize(
-    ("wanted", "passed", "goes_on"),
+    ("demanded", "passed", "goes_on"),
     [([], (), False), ([], (SMS,), True), (["totp"], (SMS,), False), (["totp", "sms"], (SMS,), True)],
 )
 def test_second_factor_is_needed_unless_passed(
-    wanted: list[str], passed: tuple[FactorKind, ...], *, goes_on: bool
+    demanded: list[str], passed: tuple[FactorKind, ...], *, goes_on: bool
 ) -> None:
-    found = walked(sequence(node("mfa", "MFA", factors=wanted)), factors=passed)
-    assert found == (Succeeded({}) if goes_on else FactorNeeded(tuple(FactorKind(item) for item in wanted)))
+    found = walked(sequence(node("mfa", "MFA", factors=demanded)), factors=passed)
+    assert found == (Succeeded({}) if goes_on else FactorNeeded(tuple(FactorKind(item) for item in demanded)))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_server_can_demand_a_second_factor() -> None:
     ("default", "result"),
     [("continue", Succeeded({})), ("deny", Denied({"en": "Sorry."})), ("step_up", FactorNeeded(()))],
 )
-def test_failure_of_a_server_has_the_stated_default(default: str, result: object) -> None:
+def test_failed_call_has_the_default_of_its_node(default: str, result: object) -> None:
     assert called(CallAnswer("failed"), on_failure=default, deny_text={"en": "Sorry."}) == result
     assert called(CallAnswer("failed"), "call.failure -> no", on_failure=default) == Denied({"en": "No."})
 
@@ -169,7 +169,7 @@ def test_final_nodes_have_their_claims_and_texts() -> None:
     assert walked(drawing(nodes, "start -> login", "login -> end")) == Failed({"en": "Later."})
 
 
-def test_walk_goes_on_where_it_paused_and_tells_its_path() -> None:
+def test_walk_goes_on_where_it_paused_with_its_path() -> None:
     workflow = read(sequence(node("mfa", "MFA"), node("terms", "Terms")))
     first = walk(workflow, workflow.start.id, KnownState())
     assert isinstance(first, Pause)
@@ -216,7 +216,7 @@ def test_cache_parses_each_version_of_each_tenant_once() -> None:
     assert cache.of_item("acme", item(branching(), 1, second=5)).graph.nodes.keys() != first.graph.nodes.keys()
 
 
-def test_workflow_runs_on_refresh_only_if_it_says_so() -> None:
+def test_workflow_runs_on_refresh_only_with_the_switch() -> None:
     assert read(sequence()).runs_on_refresh is False
     data = drawing([node("start", "Start", on_refresh=True), LOGIN, END], "start -> login", "login -> end")
     assert read(data).runs_on_refresh is True
