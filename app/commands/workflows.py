@@ -13,9 +13,9 @@ from app.commands.errors import CommandError, as_command_errors, open_services
 from app.commands.prompts import counted, tenant_work
 
 if TYPE_CHECKING:
-    from app.contract.workflows.graph import Graph
     from app.contract.workflows.workflow_trials import TriedStep, WorkflowTrial
     from app.identity.administration.workflows.rehearsal.rehearsal import Span
+    from app.identity.authentication.workflows.workflow import RunnableWorkflow
     from app.identity.platform.services import IdentityServices
 
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
@@ -47,14 +47,14 @@ def workflow_try(file: Path, since: str, until: str, tenant_name: str, assume_ca
     FILE is a workflow as the API has it, or only its graph, as JSON or YAML. The sign-ins are those of the audit log, which
     succeeded. Nothing changes, nobody is asked, and no server is called.
     """
-    graph = _draft(file)
+    draft = _draft(file)
     with open_services() as services:
         span = _span(services.clock.now(), since, until)
-        found = _trial(services, tenant_name or _only_tenant(services), graph, assume_calls, span)
+        found = _trial(services, tenant_name or _only_tenant(services), draft, assume_calls, span)
     click.echo(found.to_json().decode() if is_json else _report(found))
 
 
-def _trial(services: IdentityServices, name: str, graph: Graph, assumed: str, span: Span) -> WorkflowTrial:
+def _trial(services: IdentityServices, name: str, draft: RunnableWorkflow, assumed: str, span: Span) -> WorkflowTrial:
     from app.identity.administration.workflows.rehearsal.rehearsal import Rehearsal
     from app.identity.platform.context import Context
 
@@ -64,7 +64,7 @@ def _trial(services: IdentityServices, name: str, graph: Graph, assumed: str, sp
         if tenant is None:
             raise CommandError(f"{name} is suspended. To take it back, run 'gatehouse tenant resume {name}'.")
         context = Context.outside_requests(services, tenant, work)
-        return Rehearsal(context, graph, assumed).run(span)  # type: ignore[arg-type] # one of click's choices
+        return Rehearsal(context, draft, assumed).run(span)  # type: ignore[arg-type] # one of click's choices
     finally:
         work.rollback()
 
@@ -85,11 +85,12 @@ def _only_tenant(services: IdentityServices) -> str:
     return names[0]
 
 
-def _draft(file: Path) -> Graph:
-    """Return the graph in a file. Raises CommandError."""
+def _draft(file: Path) -> RunnableWorkflow:
+    """Return the draft in a file. Raises CommandError."""
     from app.identity.administration.configuration.file import yaml_document
     from app.identity.administration.configuration.file.yaml_document import ConfigurationError
-    from app.identity.administration.workflows.drafts import DraftRefused, read_draft
+    from app.identity.administration.workflows.drafts import read_draft
+    from app.identity.authentication.workflows.workflow import NotRunnable
 
     with as_command_errors():
         text = file.read_bytes()
@@ -97,11 +98,11 @@ def _draft(file: Path) -> Graph:
         value = yaml_document.read(text, str(file)).value
     except ConfigurationError as problem:
         raise CommandError(str(problem)) from None
-    drafts = [value.get(name) for name in ("Data", "data")] if isinstance(value, dict) else []
-    data = next((draft for draft in (*drafts, value) if isinstance(draft, dict)), {})
+    members = value if isinstance(value, dict) else {}
+    data = next((found for found in (members.get("Data"), members.get("data")) if isinstance(found, dict)), members)
     try:
         return read_draft(data)
-    except DraftRefused as problem:
+    except NotRunnable as problem:
         raise CommandError(f"{file}: expected {problem}.") from None
 
 

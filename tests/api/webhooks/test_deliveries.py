@@ -21,17 +21,21 @@ UNKNOWN, MALFORMED, LACKS = (404, 7986), (400, 7900), (403, 6002)
 
 
 def listed(deliveries: WebhookDeliveries, webhook: Body, **query: Any) -> list[Body]:
-    found: list[Body] = answered(deliveries.webhooks.ask("GET", f"/{webhook['Id']}/deliveries", **query))["Data"]
+    found: list[Body] = answered(
+        deliveries.webhooks.program("GET", f"/v2/manage/webhooks/{webhook['Id']}/deliveries", **query)
+    )["Data"]
     return found
 
 
 def read(deliveries: WebhookDeliveries, webhook: Body, delivery_id: str) -> Body:
-    return answered(deliveries.webhooks.ask("GET", f"/{webhook['Id']}/deliveries/{delivery_id}"))
+    return answered(deliveries.webhooks.program("GET", f"/v2/manage/webhooks/{webhook['Id']}/deliveries/{delivery_id}"))
 
 
 def replayed(deliveries: WebhookDeliveries, webhook: Body, **body: Any) -> Body:
     since = {"Since": iso(deliveries.services.clock.now() - timedelta(hours=1))}
-    return answered(deliveries.webhooks.ask("POST", f"/{webhook['Id']}/replay", {**since, **body}))
+    return answered(
+        deliveries.webhooks.program("POST", f"/v2/manage/webhooks/{webhook['Id']}/replay", {**since, **body})
+    )
 
 
 def gives_up(deliveries: WebhookDeliveries, count: int = 1) -> Body:
@@ -43,7 +47,7 @@ def gives_up(deliveries: WebhookDeliveries, count: int = 1) -> Body:
     deliveries.deliver()
     deliveries.receiver.answers(200)
     deliveries.receiver.received.clear()
-    answered(deliveries.webhooks.ask("PUT", f"/{webhook['Id']}", {"IsEnabled": True}))
+    answered(deliveries.webhooks.program("PUT", f"/v2/manage/webhooks/{webhook['Id']}", {"IsEnabled": True}))
     return webhook
 
 
@@ -100,7 +104,10 @@ def test_list_is_filtered(deliveries: WebhookDeliveries) -> None:
 def test_malformed_filter_is_refused(deliveries: WebhookDeliveries, query: Body) -> None:
     webhook = deliveries.subscribe()
 
-    assert refused(deliveries.webhooks.ask("GET", f"/{webhook['Id']}/deliveries", **query)) == MALFORMED
+    assert (
+        refused(deliveries.webhooks.program("GET", f"/v2/manage/webhooks/{webhook['Id']}/deliveries", **query))
+        == MALFORMED
+    )
 
 
 @pytest.mark.both_databases
@@ -144,10 +151,10 @@ def test_failure_is_shown_with_its_problem(deliveries: WebhookDeliveries) -> Non
 def test_dead_delivery_is_replayed_with_its_id(deliveries: WebhookDeliveries) -> None:
     webhook = gives_up(deliveries)
     (dead,) = listed(deliveries, webhook, state="dead")
-    path = f"/{webhook['Id']}/deliveries/{dead['Id']}/replay"
+    path = f"/v2/manage/webhooks/{webhook['Id']}/deliveries/{dead['Id']}/replay"
 
-    assert answered(deliveries.webhooks.ask("POST", path)) == {"Count": 1, "Next": None}
-    assert answered(deliveries.webhooks.ask("POST", path))["Count"] == 0, "it waits already"
+    assert answered(deliveries.webhooks.program("POST", path)) == {"Count": 1, "Next": None}
+    assert answered(deliveries.webhooks.program("POST", path))["Count"] == 0, "it waits already"
     deliveries.deliver()
     (request,) = deliveries.receiver.received
     assert request.headers["webhook-id"] == dead["Id"]
@@ -190,7 +197,9 @@ def test_long_replay_goes_on_at_the_next_time(deliveries: WebhookDeliveries, mon
 def test_malformed_replay_is_refused(deliveries: WebhookDeliveries, body: Body) -> None:
     webhook = deliveries.subscribe()
 
-    assert refused(deliveries.webhooks.ask("POST", f"/{webhook['Id']}/replay", body)) == MALFORMED
+    assert (
+        refused(deliveries.webhooks.program("POST", f"/v2/manage/webhooks/{webhook['Id']}/replay", body)) == MALFORMED
+    )
 
 
 def test_foreign_webhook_and_delivery_are_unknown(
@@ -203,9 +212,9 @@ def test_foreign_webhook_and_delivery_are_unknown(
         ("GET", "/deliveries"), ("GET", f"/deliveries/{delivery_id}"), ("POST", f"/deliveries/{delivery_id}/replay"),
     ]  # fmt: skip
     for method, path in addresses:
-        assert refused(foreign.ask(method, f"/{webhook['Id']}{path}")) == UNKNOWN
+        assert refused(foreign.program(method, f"/v2/manage/webhooks/{webhook['Id']}{path}")) == UNKNOWN
         if delivery_id in path:
-            assert refused(deliveries.webhooks.ask(method, f"/{other['Id']}{path}")) == UNKNOWN
+            assert refused(deliveries.webhooks.program(method, f"/v2/manage/webhooks/{other['Id']}{path}")) == UNKNOWN
 
 
 def test_body_needs_the_power_to_read_profiles(deliveries: WebhookDeliveries) -> None:
@@ -232,7 +241,9 @@ def test_bodies_go_with_the_account(deliveries: WebhookDeliveries) -> None:
     assert (last.path, json.loads(last.body)["Data"]["LastName"]) == ("/deleted", "Lovelace")
     (deleted, _) = listed(deliveries, deletion)
     assert (deleted["State"], read(deliveries, deletion, deleted["Id"])["Request"]["Body"]) == ("sent", None)
-    assert deliveries.webhooks.ask("POST", f"/{deletion['Id']}/deliveries/{deleted['Id']}/replay").json == {
+    assert deliveries.webhooks.program(
+        "POST", f"/v2/manage/webhooks/{deletion['Id']}/deliveries/{deleted['Id']}/replay"
+    ).json == {
         "Count": 0,
         "Next": None,
     }

@@ -9,9 +9,10 @@ from app.contract import errors
 from app.contract.configuration_model import instant
 from app.contract.workflows import workflow_trials
 from app.contract.workflows.workflow_trials import DEFAULT_DAYS, MAX_SIGN_INS, TryWorkflow, WorkflowTrial
-from app.identity.administration.workflows.drafts import DraftRefused, read_draft
+from app.identity.administration.workflows.drafts import read_draft
 from app.identity.administration.workflows.rehearsal import rehearsal
 from app.identity.administration.workflows.rehearsal.rehearsal import Rehearsal, Span
+from app.identity.authentication.workflows.workflow import NotRunnable
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
@@ -25,14 +26,14 @@ _READS_ACCOUNTS: Final = Power("profile:read", "a draft that compares facts of a
 @workflow_trials.try_workflow.implements
 def try_workflow(context: Context, req: TryWorkflow) -> WorkflowTrial:
     try:
-        graph = read_draft(req.data)
-    except DraftRefused as problem:
+        draft = read_draft(req.data)
+    except NotRunnable as problem:
         raise errors.BadField(f"Data: expected {problem}.") from None
-    if rehearsal.compares_accounts(graph):
+    if rehearsal.compares_accounts(draft):
         powers.require_powers(context, [_READS_ACCOUNTS])
     span = _span(context.now, req)
     context.count_against("workflow_trial", _RATE)
-    return Rehearsal(context, graph, req.assume_calls).run(span)
+    return Rehearsal(context, draft, req.assume_calls).run(span)
 
 
 def _span(now: datetime, req: TryWorkflow) -> Span:

@@ -91,7 +91,7 @@ def walk(workflow: RunnableWorkflow, node_id: str, state: SignInState) -> Pause 
     path: list[PassedNode] = []
     while True:
         node = workflow.graph.nodes[node_id]
-        step = _visit(workflow, node, state)
+        step = visit(workflow, node, state)
         if isinstance(step, Need):
             return Pause(node_id, step, tuple(path))
         if isinstance(step, Result):
@@ -100,7 +100,7 @@ def walk(workflow: RunnableWorkflow, node_id: str, state: SignInState) -> Pause 
         node_id = workflow.graph.outputs[node_id][step]
 
 
-def _visit(workflow: RunnableWorkflow, node: Node, state: SignInState) -> str | Need | Result:
+def visit(workflow: RunnableWorkflow, node: Node, state: SignInState) -> str | Need | Result:
     """Return the output where a node continues, or what it needs, or how the sign-in ends."""
     match node.data:
         case LoginNode() | RegisterNode() | PasskeyLoginNode() as entry:

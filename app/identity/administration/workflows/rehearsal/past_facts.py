@@ -7,7 +7,7 @@ with an unknown one is undecided.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from app.contract.workflows.expressions import Expression, Junction, Not
 from app.identity.administration.workflows.rehearsal.past_sign_ins import PastSignIn
@@ -132,8 +132,3 @@ OF_CREDENTIALS: Final = frozenset({"account.has_passkey", "account.has_second_fa
 AS_NOW: Final = OF_CREDENTIALS | {"account.email", "account.email_domain", "account.country", "account.roles"}
 """The facts that are read from the account as it is now."""
 OF_ACCOUNT: Final = AS_NOW | {"account.created_days_ago"}
-
-
-def read(context: Context, past: PastSignIn, names: frozenset[str]) -> dict[str, Any]:
-    """Return the facts of these names."""
-    return {name: READERS[name](context, past) for name in names}

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from app.contract.workflows import conditions
 from app.contract.workflows.graph import Graph, Node
-from app.contract.workflows.nodes import ConditionNode, ProfileFormNode, TermsNode
+from app.contract.workflows.nodes import NEXT, ProfileFormNode, TermsNode
 from app.contract.workflows.workflow_trials import AssumedCall, TriedStep, UnknownFact, WorkflowTrial
 from app.identity.administration.workflows.rehearsal import past_facts, past_sign_ins
 from app.identity.administration.workflows.rehearsal.past_sign_ins import NeededParts, PastSignIn
-from app.identity.administration.workflows.rehearsal.verdicts import ACTION, FACTOR, Trial, Verdict, verdict
+from app.identity.administration.workflows.rehearsal.past_state import (
+    UNKNOWN_METHOD,
+    CertainCondition,
+    PastState,
+    Undecided,
+)
+from app.identity.authentication.workflows import walk
+from app.identity.authentication.workflows.walk_results import (
+    ActionNeeded,
+    FactorNeeded,
+    MethodRefused,
+    Need,
+    Result,
+    Succeeded,
+)
+from app.identity.authentication.workflows.workflow import RunnableWorkflow
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
@@ -37,7 +51,8 @@ class _Counts:
     passed: int = 0
     stopped: int = 0
     unknown: int = 0
-    asked: Counter[str] = field(default_factory=Counter)
+    asked_for_factor: int = 0
+    asked_to_act: int = 0
     unknown_facts: Counter[str] = field(default_factory=Counter)
     oldest: datetime | None = None
 
@@ -52,17 +67,18 @@ class Span:
 
 
 class Rehearsal:
-    """A draft, and what it would have done so far. The graph has no loop and no unknown node."""
+    """A draft, and what it would have done so far."""
 
-    def __init__(self, context: Context, graph: Graph, assumed: AssumedCall = "Unknown") -> None:
-        self._context, self._graph, self._assumed = context, graph, assumed
-        self._order = list(_in_order(graph))
+    def __init__(self, context: Context, draft: RunnableWorkflow, assumed: AssumedCall = "Unknown") -> None:
+        certain = {node_id: CertainCondition(item) for node_id, item in draft.conditions.items()}
+        self._context, self._draft, self._assumed = context, replace(draft, conditions=certain), assumed
+        self._order = list(_in_order(draft.graph))
         self._tallies = {node.id: _Tally() for node in self._order}
         self._counts = _Counts()
 
     def run(self, span: Span) -> WorkflowTrial:
         """Try the draft on the sign-ins of a time, the newest first."""
-        for page in past_sign_ins.pages(self._context, span.since, span.until, needed_parts(self._graph)):
+        for page in past_sign_ins.pages(self._context, span.since, span.until, needed_parts(self._draft)):
             for past in page:
                 if span.most is not None and self._counts.sign_ins >= span.most:
                     return self._result(span, is_complete=False)
@@ -72,33 +88,47 @@ class Rehearsal:
     def _take(self, past: PastSignIn) -> None:
         self._counts.sign_ins += 1
         self._counts.oldest = past.at
-        trial = Trial(self._context, past, self._assumed)
-        asked: set[str] = set()
-        node: Node | None = self._graph.starts[0]
-        while node is not None and node.data is not None:
-            trial.outputs = self._graph.outputs[node.id]
-            found = verdict(node.data, trial)
-            self._count(node, found)
-            if found.asks:
-                asked.add(found.asks)
-            trial.has_factor = trial.has_factor or found.asks == FACTOR
-            node = self._graph.nodes[trial.outputs[found.output]] if found.output is not None else None
-        self._counts.asked.update(asked)
+        state = PastState(self._context, past, self._assumed)
+        node, acts = self._draft.start, False
+        while True:
+            tally = self._tallies[node.id]
+            tally.reached += 1
+            try:
+                step = self._visit(node, state, tally)
+            except Undecided as undecided:
+                self._leave_undecided(tally, undecided)
+                break
+            acts = acts or isinstance(step, ActionNeeded)
+            if isinstance(step, Result):
+                self._end(step, tally)
+                break
+            output = step if isinstance(step, str) else NEXT
+            tally.outputs[output] += 1
+            node = self._draft.graph.nodes[self._draft.graph.outputs[node.id][output]]
+        self._counts.asked_for_factor += state.is_asked_for_factor
+        self._counts.asked_to_act += acts
 
-    def _count(self, node: Node, found: Verdict) -> None:
-        tally, counts = self._tallies[node.id], self._counts
-        tally.reached += 1
-        tally.asked += bool(found.asks)
-        tally.unknown += found.is_unknown
-        counts.unknown_facts.update(found.unknown_facts)
-        if found.output is not None:
-            tally.outputs[found.output] += 1
-        elif found.is_unknown:
-            counts.unknown += 1
-        elif found.is_passed:
-            counts.passed += 1
+    def _visit(self, node: Node, state: PastState, tally: _Tally) -> str | Need | Result:
+        """Return where the sign-in goes on, or how it ends; what the node asks for, the person is assumed to do."""
+        state.is_doubtful = False
+        step = walk.visit(self._draft, node, state)
+        if isinstance(step, MethodRefused) and state.method == UNKNOWN_METHOD:
+            raise Undecided
+        state.is_asked_for_factor = state.is_asked_for_factor or isinstance(step, FactorNeeded)
+        tally.asked += isinstance(step, Need)
+        tally.unknown += state.is_doubtful
+        return step
+
+    def _leave_undecided(self, tally: _Tally, undecided: Undecided) -> None:
+        tally.unknown += 1
+        self._counts.unknown += 1
+        self._counts.unknown_facts.update(undecided.names)
+
+    def _end(self, result: Result, tally: _Tally) -> None:
+        if isinstance(result, Succeeded):
+            self._counts.passed += 1
         else:
-            counts.stopped += 1
+            self._counts.stopped += 1
             tally.stopped += 1
 
     def _result(self, span: Span, *, is_complete: bool) -> WorkflowTrial:
@@ -106,36 +136,34 @@ class Rehearsal:
         return WorkflowTrial(
             since=iso(span.since) or "", until=iso(span.until) or "", is_complete=is_complete, oldest=iso(counts.oldest),
             sign_ins=counts.sign_ins, passed=counts.passed, stopped=counts.stopped, unknown=counts.unknown,
-            asked_for_factor=counts.asked[FACTOR], asked_to_act=counts.asked[ACTION],
+            asked_for_factor=counts.asked_for_factor, asked_to_act=counts.asked_to_act,
             steps=[_step(node, self._tallies[node.id]) for node in self._order],
             unknown_facts=[UnknownFact(name=name, sign_ins=count) for name, count in sorted(counts.unknown_facts.items())],
-            current_facts=sorted(_names(self._graph) & past_facts.AS_NOW),
+            current_facts=sorted(_names(self._draft) & past_facts.AS_NOW),
         )  # fmt: skip
 
 
-def needed_parts(graph: Graph) -> NeededParts:
+def needed_parts(draft: RunnableWorkflow) -> NeededParts:
     """Return what of the accounts a draft looks at."""
-    names = _names(graph)
-    has_forms = any(isinstance(node.data, ProfileFormNode | TermsNode) for node in graph.nodes.values())
+    names = _names(draft)
+    has_forms = any(isinstance(node.data, ProfileFormNode | TermsNode) for node in draft.graph.nodes.values())
     return NeededParts(
         accounts=has_forms or bool(names & past_facts.OF_ACCOUNT), credentials=bool(names & past_facts.OF_CREDENTIALS)
     )
 
 
-def compares_accounts(graph: Graph) -> bool:
+def compares_accounts(draft: RunnableWorkflow) -> bool:
     """Return whether the counts of a draft tell something of accounts: who may only read workflows must not learn it."""
-    names = _names(graph)
-    return needed_parts(graph).accounts or any(name.startswith("account.") for name in names)
+    return needed_parts(draft).accounts or any(name.startswith("account.") for name in _names(draft))
 
 
-def _names(graph: Graph) -> frozenset[str]:
+def _names(draft: RunnableWorkflow) -> frozenset[str]:
     """Return the facts that the conditions of a draft compare."""
-    expressions = [node.data.expression for node in graph.nodes.values() if isinstance(node.data, ConditionNode)]
-    return frozenset(name for text in expressions for name in conditions.parse(text).names())
+    return frozenset(name for condition in draft.conditions.values() for name in condition.names())
 
 
 def _in_order(graph: Graph) -> Iterator[Node]:
-    """Yield the nodes that can be reached, each after those that lead to it."""
+    """Yield the nodes, each after those that lead to it."""
     waiting_for = Counter(target for node_id in graph.nodes for target in graph.targets(node_id))
     ready = [node.id for node in graph.starts]
     while ready:
