@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from sqlalchemy import Select, and_, bindparam, delete, exists, literal, or_, select, update
@@ -20,6 +21,7 @@ RETENTION: Final = timedelta(days=30)
 EXPIRED: Final = "not delivered within three days"
 LATE, OLD, EMPTY = "late messages", "old messages", "empty queues"
 _BATCH: Final = 200
+_FINISHED: Final = ("sent", "dead")
 _O, _Q = outbox.c, outbox_queues.c
 _PARAMETERS: Final = {LATE: "late_before", OLD: "old_before"}
 
@@ -30,7 +32,7 @@ def due_work() -> Sequence[Select[Any]]:
     late, old = (bindparam(name, type_=_O.created_at.type) for name in _PARAMETERS.values())
     return (
         select(literal(LATE)).where(exists().where(_is_late(tenant_id, late))),
-        select(literal(OLD)).where(exists().where(_is_old(tenant_id, old))),
+        *(select(literal(OLD)).where(exists().where(_is_old(tenant_id, old, state))) for state in _FINISHED),
         select(literal(EMPTY)).where(exists().where(_is_empty(tenant_id))),
     )
 
@@ -45,7 +47,10 @@ def clean(database: Database, tenant_id: str, now: datetime, names: Sequence[str
     if LATE in names:
         _in_batches(database, tenant_id, lambda work: _end_late(work, now))
     if OLD in names:
-        deleted += _in_batches(database, tenant_id, lambda work: _delete_old(work, now - RETENTION))
+        for state in _FINISHED:
+            deleted += _in_batches(
+                database, tenant_id, partial(_delete_old, first_retained=now - RETENTION, state=state)
+            )
     if EMPTY in names:
         deleted += _in_batches(database, tenant_id, _delete_empty)
     return deleted
@@ -78,9 +83,9 @@ def _end_late(work: UnitOfWork, now: datetime) -> int:
     return len(rows)
 
 
-def _delete_old(work: UnitOfWork, first_retained: datetime) -> int:
-    old = select(_O.message_id).where(_is_old(work.tenant_id, first_retained)).limit(_BATCH)
-    ids = [row.message_id for row in work.all(old)]
+def _delete_old(work: UnitOfWork, *, first_retained: datetime, state: str) -> int:
+    old = select(_O.message_id).where(_is_old(work.tenant_id, first_retained, state)).order_by(_O.created_at)
+    ids = [row.message_id for row in work.all(old.limit(_BATCH))]
     is_finished = (_O.tenant_id == work.tenant_id, _O.message_id.in_(ids), _O.finished_at.is_not(None))
     return work.changed(delete(outbox).where(*is_finished)) if ids else 0
 
@@ -94,9 +99,9 @@ def _is_late(tenant_id: Any, before: Any) -> Any:
     return and_(*is_waiting, _O.created_at < before, or_(_O.replayed_at.is_(None), _O.replayed_at < before))
 
 
-def _is_old(tenant_id: Any, before: Any) -> Any:
-    is_finished = or_(_O.state == inlined("sent"), _O.state == inlined("dead"))
-    return and_(_O.tenant_id == tenant_id, _O.queue.is_not(None), is_finished, _O.created_at < before)
+def _is_old(tenant_id: Any, before: Any, state: str) -> Any:
+    is_finished = (_O.tenant_id == tenant_id, _O.queue.is_not(None), _O.state == inlined(state))
+    return and_(*is_finished, _O.created_at < before)
 
 
 def _is_empty(tenant_id: Any) -> Any:

@@ -122,7 +122,7 @@ def _first_due(lane: Lane, *, has_first: bool, has_last: bool) -> Compiled:
     Compiled, because each idle worker asks it every second for each lane.
     """
     columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts, _O.created_at)
-    where = [_O.state == inlined("waiting"), lane.contains(_O.kind), _O.due_at <= bindparam("now")]
+    where = [_O.state == inlined("waiting"), _O.queue.is_(None), lane.contains(_O.kind), _O.due_at <= bindparam("now")]
     where += [_O.tenant_id > bindparam("first")] if has_first else []
     where += [_O.tenant_id < bindparam("last")] if has_last else []
     ordered = select(*columns).where(*where).order_by(_O.tenant_id, _O.due_at)

@@ -62,10 +62,11 @@ outbox = tenant_table(
     Column("sealed_answer", LargeBinary),  # the encrypted record of the last attempt: what was sent and answered
     Column("replayed_at", Instant),
     Column("erase_when_done", Boolean),  # the account was deleted: erase the content after delivery
-    Index("ix_outbox_due", "state", "due_at"),  # for workers of older versions
-    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # lets tenants take turns (outbox/claims.py)
+    Index("ix_outbox_turns", "state", "kind", "tenant_id", "due_at"),  # for workers of older versions
 )
 _PARTIAL_INDEXES: Final = {
+    # lets tenants take turns (outbox/claims.py); SQLite prefers it to the other one for its first column
+    "ix_outbox_lanes": (("state", "kind", "tenant_id", "due_at"), "state = 'waiting' AND queue IS NULL"),
     "ix_outbox_queues": (("kind", "tenant_id", "queue", "due_at"), "state = 'waiting' AND queue IS NOT NULL"),
     "ix_outbox_order": (
         ("tenant_id", "order_key", "queue", "state", "created_at", "message_id"),
@@ -75,7 +76,7 @@ _PARTIAL_INDEXES: Final = {
     "ix_outbox_ages": (("tenant_id", "state", "created_at"), "queue IS NOT NULL"),
     "ix_outbox_finished": (("tenant_id", "finished_at"), "finished_at IS NOT NULL AND queue IS NULL"),
 }
-"""Columns and rows. Messages without a queue are in the last one alone, once they are finished."""
+"""Columns and rows. Messages without a queue are in the first one while they wait, and in the last one once they are finished."""
 for _name, (_columns, _rows) in _PARTIAL_INDEXES.items():
     # not `postgresql_where`, which loads that dialect at each start: the migration has it
     Index(_name, *(outbox.c[column] for column in _columns), sqlite_where=text(_rows))
@@ -139,17 +140,16 @@ class Outbox:
         """
         if lane_of(kind).has_queues != (queue is not None):
             raise ValueError(f"{kind} needs a queue" if queue is None else f"{kind} has no queue")
-        message_id, created_at = message_id or randomness.uid(), self._next_instant()
+        message_id, now = message_id or randomness.uid(), self._clock.now()
         sealed = encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
-        row: dict[str, Any] = {"sealed": sealed, "created_at": created_at, "due_at": due_at or created_at}
+        row: dict[str, Any] = {"sealed": sealed, "created_at": now, "due_at": due_at or now}
         if queue is None:
             return self._write(_ADD, message_id, kind, state="waiting", **row)
         row |= {"queue": queue, "order_key": order_key, "event": event, "erase_when_done": erase_when_done or None}
-        return self._write(_ADD_TO_QUEUE, message_id, kind, **row)
+        return self._write(_ADD_TO_QUEUE, message_id, kind, **{**row, "created_at": self._next_instant(now)})
 
-    def _next_instant(self) -> datetime:
+    def _next_instant(self, now: datetime) -> datetime:
         """Return the time, later than at the last call: messages of one request have an order."""
-        now = self._clock.now()
         if self._last_created_at is not None:
             now = max(now, self._last_created_at + timedelta(microseconds=1))
         self._last_created_at = now

@@ -13,6 +13,7 @@ branch_labels = None
 depends_on = None
 
 INDEXES = {
+    "ix_outbox_lanes": (["state", "kind", "tenant_id", "due_at"], "state = 'waiting' AND queue IS NULL"),
     "ix_outbox_queues": (["kind", "tenant_id", "queue", "due_at"], "state = 'waiting' AND queue IS NOT NULL"),
     "ix_outbox_order": (
         ["tenant_id", "order_key", "queue", "state", "created_at", "message_id"],
@@ -46,6 +47,8 @@ def upgrade() -> None:
     )
     protect("outbox_queues")
     exempt_outbox_read("outbox_queues")
+    # SQLite took it for every claim, and would read all messages that wait in queues; workers since 0015 need it no more
+    drop_index("ix_outbox_due", "outbox")
     for name, (columns, rows) in INDEXES.items():
         add_index(name, "outbox", columns, rows)
 
@@ -56,3 +59,4 @@ def downgrade() -> None:
     op.drop_table("outbox_queues")
     for name in ("erase_when_done", "replayed_at", "sealed_answer", "status_code", "event", "order_key", "queue"):
         op.drop_column("outbox", name)
+    add_index("ix_outbox_due", "outbox", ["state", "due_at"])
