@@ -173,6 +173,15 @@ def test_message_for_full_queue_is_dead_letter_at_once(database: Database, clock
     assert {settle(database, clock) for _ in range(5)} >= {refused.message_id, *ids[1:]}
 
 
+def test_post_to_full_queue_is_one_statement(database: Database, clock: FixedClock) -> None:
+    queued(database, clock), queued(database, clock)
+    queue_limits.mark_full(database, 1)
+    work = UnitOfWork(database, "acme")
+    Outbox(work, clock, VAULT).post("webhook", {}, queue="hook", order_key="ada")
+    work.commit()
+    assert (work.cost.statements, work.cost.commits) == (1, 1)
+
+
 def test_full_queue_that_fails_stays_paused(database: Database, clock: FixedClock) -> None:
     posted_hourly(database, clock, 3)
     limits = QueueLimits(database, most=2)
