@@ -10,6 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from tests.support.operations import storefront_bodies
 from tests.support.workflows.drawings import branching, drawing, node, sequence
 
 Body = dict[str, Any]
@@ -86,23 +87,6 @@ def _option(name: str) -> Body:
     }  # fmt: skip
 
 
-def _shopify(number: int) -> Body:
-    return {"Store": f"shop{number}", "Domain": f"shop{number}.example", "MultipassSecret": f"{number}" * 32}
-
-
-def _bigcommerce(number: int) -> Body:
-    return {
-        "Store": f"shop{number}", "StoreHash": "abc123", "StoreUrl": f"https://shop{number}.example", "ClientId": "client",
-        "ClientSecret": "c" * 32, "AccessToken": "a token of the API account",
-    }  # fmt: skip
-
-
-def _perfectmind(number: int) -> Body:
-    return {
-        "Site": f"pool{number}", "Host": f"pool{number}.perfectmind.com", "ClientNumber": "24588", "AccessKey": "key of the API",
-    }  # fmt: skip
-
-
 def _oauth_provider(name: str) -> Body:
     host = f"https://{name}.example"
     return {
@@ -141,22 +125,22 @@ SAMPLES: dict[str, ResourceSample] = {
         ),
     ),
     "shopify_stores": ResourceSample(
-        item=_shopify,
-        change=_shopify,
+        item=storefront_bodies.shopify,
+        change=storefront_bodies.shopify,
         key={},
-        malformed=({"Data": [{**_shopify(1), "Domain": "https://shop.example"}]}, "Domain"),
+        malformed=({"Data": [{**storefront_bodies.shopify(1), "Domain": "https://shop.example"}]}, "Domain"),
     ),
     "bigcommerce_stores": ResourceSample(
-        item=_bigcommerce,
-        change=_bigcommerce,
+        item=storefront_bodies.bigcommerce,
+        change=storefront_bodies.bigcommerce,
         key={},
-        malformed=({"Data": [{**_bigcommerce(1), "StoreUrl": "http://shop.example"}]}, "StoreUrl"),
+        malformed=({"Data": [{**storefront_bodies.bigcommerce(1), "StoreUrl": "http://shop.example"}]}, "StoreUrl"),
     ),
     "perfectmind_sites": ResourceSample(
-        item=_perfectmind,
-        change=_perfectmind,
+        item=storefront_bodies.perfectmind,
+        change=storefront_bodies.perfectmind,
         key={},
-        malformed=({"Data": [{**_perfectmind(1), "Host": "evil.example"}]}, "Host"),
+        malformed=({"Data": [{**storefront_bodies.perfectmind(1), "Host": "evil.example"}]}, "Host"),
     ),
     "jwt_clients": ResourceSample(
         item=lambda number: {"AppName": f"app{number}", "Secret": "s" * 32},
