@@ -60,8 +60,10 @@ DIFFERENT = {
 THEN: dict[str, Callable[[Manager, Body], TestResponse]] = {
     "consent_forms": lambda manage, made: put(manage, f"/v2/manage/consent/forms/{made['Id']}/status", Status="Published"),
     "themes": lambda manage, made: put(manage, f"/v2/manage/hosted-pages/themes/{made['Id']}/activate"),
+    "default_workflow": lambda manage, made: put(manage, "/v2/manage/default-workflow", WorkflowName="Flow 3"),
 }  # fmt: skip
-"""What follows the creation of an item: a draft of a consent form is not exported, a published form is."""
+"""What follows the creation of an item: a draft of a consent form is not exported, a published form is. The default workflow is one
+that exists."""
 APPLIED_LAST = ("form_custom_fields",)
 """Resources that change what others replace: the registration form."""
 TRAVELLING = sorted(

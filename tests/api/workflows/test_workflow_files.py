@@ -91,8 +91,22 @@ def test_bad_graph_in_a_file_is_a_problem_of_its_key(files: Files) -> None:
 
 
 def test_theme_and_texts_of_a_file_fit_the_tenant(files: Files) -> None:
-    assert "theme Nowhere" in files.problem(workflows=[{**PARTNERS, "theme_name": "Nowhere"}])
+    assert "Nowhere" in files.problem(workflows=[{**PARTNERS, "theme_name": "Nowhere"}])
+    files.apply(workflows=[{**PARTNERS, "theme_name": "Spring"}], themes=[{"name": "Spring"}])
+    assert "Spring" in files.problem(
+        workflows=[{**PARTNERS, "theme_name": "Spring"}], themes=[{"name": "Fall"}], prune=True
+    )
     assert "a text in en" in files.problem(workflows=[{"name": "No", "data": branching(de="Nein.")}], settings={})
+
+
+def test_custom_field_of_a_program_serves_a_file(files: Files) -> None:
+    files.apply(settings={"minimum_age": 12})
+    files.tenant.change_settings(custom_fields=["plan"])
+    form = sequence(node("form", "ProfileForm", fields=["cf_plan"]))
+    files.apply(workflows=[{"name": "Form", "data": form}], settings={"minimum_age": 12})
+    assert "cf_shoe" in files.problem(
+        workflows=[{"name": "Form", "data": sequence(node("form", "ProfileForm", fields=["cf_shoe"]))}]
+    )
 
 
 def test_pruned_workflow_must_not_be_in_use(files: Files) -> None:

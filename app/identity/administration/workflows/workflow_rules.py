@@ -21,7 +21,7 @@ from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import Rules
 
 
-def faults(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:
+def faults(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     """Yield what keeps a workflow from being stored.
 
     One with nodes of other products can't run anyway: of its graph, only the parts that Gatehouse knows must be right.
@@ -33,8 +33,6 @@ def faults(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str,
         return
     if not graph.foreign_nodes:
         yield from (("data", problem) for problem in problems_of(graph))
-    if settings is not None:
-        yield from (("data", problem) for problem in _faults_of_tenant(graph, settings))
 
 
 def _faults_of_tenant(graph: Graph, settings: TenantSettings) -> Iterator[str]:
@@ -73,15 +71,20 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 
 
 
 def complete(context: Context, before: Item | None, after: Item) -> None:
-    """Refuse an unknown theme, and to rename or disable a workflow that is in use.
+    """Refuse values that the tenant does not know, and to rename or disable a workflow that is in use.
 
-    A configuration file may change both the workflow and what uses it; `sections/chosen_workflows.py` checks the result.
+    A configuration file may add a theme with its workflow, and change what uses it: `sections/chosen_workflows.py` checks these.
 
     Raises:
         BadField, WorkflowInUse.
     """
+    settings = context.tenant.settings  # not those of a file alone, which omits what operations set
+    if problem := next(_faults_of_tenant(read_graph(after.content["data"]), settings), ""):
+        raise BadField(f"Data: expected {problem}.")
+    if context.operation is None:
+        return
     _check_theme(context, before, after)
-    if before is None or context.operation is None:
+    if before is None:
         return
     is_renamed = before.content["name"] != after.content["name"]
     if is_renamed or not is_runnable(after):

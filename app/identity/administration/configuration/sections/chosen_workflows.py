@@ -1,4 +1,4 @@
-"""Checks that the workflows which a tenant's settings and applications name are there after a configuration file is applied."""
+"""Checks that the workflows and themes that are named are there after a configuration file is applied."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.contract.tenants.theme_operations import THEMES
 from app.contract.workflows.workflow_operations import WORKFLOWS
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.sections.section import ItemSection
@@ -13,13 +14,15 @@ from app.identity.administration.workflows.workflow_choices import is_runnable
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.resource_storage.items import Item, StoreAccess, unique_key
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
+from app.kit.resources.resource import Resource
 
 
 @dataclass
 class ChosenWorkflowSection(ItemSection):
-    """The names of workflows in the settings and the applications of one tenant."""
+    """The names of workflows in the settings and the applications of one tenant, and those of themes in its workflows."""
 
     def check_choices(self) -> None:
+        self._check_themes()
         choices = list(self._choices())
         if not choices:
             return
@@ -27,6 +30,17 @@ class ChosenWorkflowSection(ItemSection):
         for path, name in choices:
             if name not in usable:
                 self.add_problem(path, f"expected the name of a workflow that can run, or none; found {name!r}")
+
+    def _check_themes(self) -> None:
+        declared: Any = getattr(self.declared, WORKFLOWS.file_key, None) or ()
+        named = [(number, item.theme_name) for number, item in enumerate(declared) if item.theme_name]
+        if not named:
+            return
+        themes = {str(item.content["name"]) for item in self._after(THEMES)}
+        for number, name in named:
+            if name not in themes:
+                path = (*self.path, WORKFLOWS.file_key, number, "theme_name")
+                self.add_problem(path, f"expected the name of a theme, or an empty one; found {name!r}")
 
     def _choices(self) -> Iterator[tuple[KeyPath, str]]:
         """Yield the names after this run, and where the file has them, or the tenant where it leaves them as they are."""
@@ -44,15 +58,18 @@ class ChosenWorkflowSection(ItemSection):
 
     def _usable(self) -> set[str]:
         """Return the names of the workflows that can run after this run."""
-        stored = {item.id: item for item in SHARED_TABLE.items(StoreAccess.of(self.context), WORKFLOWS)}
-        declared: Any = getattr(self.declared, WORKFLOWS.file_key, None)
+        return {str(item.content["name"]) for item in self._after(WORKFLOWS) if is_runnable(item)}
+
+    def _after(self, resource: Resource) -> list[Item]:
+        """Return the items of a resource after this run; those of the file have no id."""
+        stored = {item.id: item for item in SHARED_TABLE.items(StoreAccess.of(self.context), resource)}
+        declared: Any = getattr(self.declared, resource.file_key, None)
         if declared is None:
-            return {str(item.content["name"]) for item in stored.values() if is_runnable(item)}
-        by_name = {unique_key(WORKFLOWS, item): item.id for item in stored.values()}
+            return list(stored.values())
+        by_name = {unique_key(resource, item): item.id for item in stored.values()}
         after: list[Item] = []
-        for workflow in declared:
-            item = Item((), {"name": workflow.name, "data": workflow.data})
-            stored.pop((workflow.id,) if workflow.id else by_name.get(unique_key(WORKFLOWS, item), ()), None)
+        for stated in declared:
+            item = Item((), stated.model_dump(mode="json", exclude={"id"}))
+            stored.pop((stated.id,) if stated.id else by_name.get(unique_key(resource, item), ()), None)
             after.append(item)
-        left = () if self.run.prune else stored.values()
-        return {str(item.content["name"]) for item in (*after, *left) if is_runnable(item)}
+        return after if self.run.prune else [*after, *stored.values()]
