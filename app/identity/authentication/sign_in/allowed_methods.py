@@ -23,6 +23,7 @@ _BY_AMR: Final = {
     "hwk": sign_in_methods.PASSKEY,
     "swk": sign_in_methods.PASSKEY,
     FEDERATED: sign_in_methods.CONNECTION,
+    "kba": "security answers",  # no organization can allow them
 }
 
 

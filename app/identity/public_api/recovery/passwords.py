@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import errors
 from app.contract.recovery import recovery_operations
 from app.contract.second_factors.challenge import FactorKind
@@ -19,6 +21,9 @@ from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.platform.context import Context
 from app.identity.public_api.sign_in import sign_in_responses
+
+_METHODS: Final = {FactorKind.EMAIL: "otp", FactorKind.SMS: "sms", FactorKind.QUESTIONS: "kba"}
+"""The `amr` of a sign-in by a reset (RFC 8176), by the reset's channel."""
 
 
 @recovery_operations.reset.implements
@@ -154,7 +159,7 @@ def _response(
     """Sign in if the tenant configured that and a single factor suffices; every other requirement of a sign-in applies."""
     if not context.tenant.settings.login_on_password_reset:
         return recovery_operations.PasswordReset()
-    authentication = Authentication(("otp",), channel=channel)
+    authentication = Authentication((_METHODS[channel],), channel=channel)
     complete = completion.without_asking(context, account, authentication)
     data = sign_in_responses.to_login(sign_in_responses.session(context, complete)) if complete else None
     return recovery_operations.PasswordReset(data=data)

@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.consents import consent_answers, required_forms
+from tests.support.accounts.customers import NEW
 from tests.support.accounts.mailbox import token_in
 from tests.support.accounts.pinned import PIN, REQUIRED, first, pin_auth_token, session, sign_in_with_pin
 from tests.support.accounts.social_accounts import NO_CALLBACK, signed_in_with
@@ -83,6 +84,20 @@ def test_refused_link_can_be_used_after_the_policy_changed(ada: PasskeyHolder, b
     assert refused(by_link(ada, token)) == (403, 1220)
     answered(policy(business, org, "email"))
     answered(by_link(ada, token))
+
+
+@pytest.mark.parametrize("by", ["text message", "security answers"])
+def test_reset_without_the_mailbox_is_no_sign_in_by_email(ada: PasskeyHolder, business: Business, by: str) -> None:
+    ada.update_account(SecurityQuestionAnswer={"pet": "Grey Owl"})
+    joined(business, ada.uid, "email")
+    answered(ada.call("U35", {"phone": ada.phone}))
+    answer = {
+        "text message": lambda: ada.call("U36", {"phone": ada.phone, "otp": ada.texted(), "password": NEW}),
+        "security answers": lambda: ada.call(
+            "U37", {"email": ada.email, "password": NEW, "securityanswer": {"pet": "Grey Owl"}}
+        ),
+    }[by]()
+    assert "Data" not in answered(answer)
 
 
 def test_password_reset_sets_the_password_without_a_session(ada: PasskeyHolder, business: Business) -> None:

@@ -24,7 +24,11 @@ def test_first_amr_names_the_method(first: str) -> None:
 
 def test_every_method_has_an_amr() -> None:
     assert set(AMR.values()) == set(METHODS)
-    assert set(allowed_methods._BY_AMR) == set(AMR)
+    assert set(allowed_methods._BY_AMR) == {*AMR, "kba"}
+
+
+def test_security_answers_are_no_method_to_allow() -> None:
+    assert allowed_methods.method_of(("kba",)) not in METHODS
 
 
 @pytest.mark.parametrize("amr", [("face",), ("mfa", "pwd"), ("",), ()])
