@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.webhooks.events import EVENTS, EventName
+from app.contract.webhooks.events import EVENTS, EventName, event_named
 from tests.support.accounts import social_accounts
 from tests.support.accounts.consents import chosen, form, option
 from tests.support.accounts.customers import LOGIN, NEW, OLD
@@ -23,6 +23,7 @@ from tests.support.accounts.mailbox import sent_messages, token_in
 from tests.support.accounts.pinned import OTHER, PIN, PINS, REQUIRED, WRONG, pin_auth_token, pinned, session
 from tests.support.accounts.registering import primary, register
 from tests.support.accounts.social_accounts import ADA, SOCIAL
+from tests.support.documentation import webhook_examples
 from tests.support.operation_cases import factor_login
 from tests.support.operation_cases.cases import AccountHolder, account_holder, events
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered
@@ -334,12 +335,16 @@ BELONGINGS = [
 ]  # fmt: skip
 
 
+CAUSES = [*BY_SERVERS, *LOCKOUTS, *SIGN_INS, *CHANGES, *BELONGINGS]
+EXAMPLES = {name: cause for cause in reversed(CAUSES) for name in cause.events}
+"""The first cause of each event, whose delivery is the example of the documentation."""
+
+
 def test_every_event_has_a_cause() -> None:
-    causes = [*BY_SERVERS, *LOCKOUTS, *SIGN_INS, *CHANGES, *BELONGINGS]
-    assert {name for cause in causes for name in cause.events} == set(EVENTS)
+    assert set(EXAMPLES) == set(EVENTS)
 
 
-def check(cause: Cause, make: NewTenantServer, subtests: pytest.Subtests) -> None:
+def check(cause: Cause, make: NewTenantServer, subtests: pytest.Subtests, folder: str | None) -> None:
     """Raise the events, loud and silent; a refused request raises them too."""
     for is_silent in (False, True) if cause.is_suppressible else (False,):
         with subtests.test("silent" if is_silent else "loud"):
@@ -348,21 +353,32 @@ def check(cause: Cause, make: NewTenantServer, subtests: pytest.Subtests) -> Non
             assert raised == [(name, is_silent) for name in sorted(cause.events)]
             names = sorted(body["HookName"] for body in deliveries)
             assert names == ([] if is_silent else sorted(map(str.lower, cause.events)))
+            for body in deliveries:
+                event = event_named(body["HookName"])
+                if event is not None and EXAMPLES[event] is cause:
+                    webhook_examples.check(event, body, folder)
+
+
+@pytest.fixture
+def recorded_into(request: pytest.FixtureRequest) -> str | None:
+    """The folder of `--record-examples`."""
+    folder: str | None = request.config.getoption("--record-examples")
+    return folder
 
 
 @pytest.mark.parametrize("cause", [*BY_SERVERS, *SIGN_INS, *CHANGES, *BELONGINGS], ids=str)
 def test_request_raises_its_events_once(
-    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests
+    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests, recorded_into: str | None
 ) -> None:
-    check(cause, new_tenant_server, subtests)
+    check(cause, new_tenant_server, subtests, recorded_into)
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("cause", LOCKOUTS, ids=str)
 def test_lockout_raises_block_account_once(
-    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests
+    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests, recorded_into: str | None
 ) -> None:
-    check(cause, new_tenant_server, subtests)
+    check(cause, new_tenant_server, subtests, recorded_into)
 
 
 @pytest.mark.parametrize(
