@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import secrets
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from sqlalchemy import update
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.fakes.https_receiver import ReceivedRequest
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import TenantServer, answered
@@ -189,3 +193,45 @@ def test_changed_webhook_is_used_for_what_waits(deliveries: WebhookDeliveries) -
     deliveries.deliver()
 
     assert deliveries.receiver.received[-1].headers["x-team"] == "late"
+
+
+def statements(deliveries: WebhookDeliveries, uid: str) -> int:
+    """Change an account, and return how many SQL statements that took."""
+    response = deliveries.tenant.send("PUT", f"/identity/v2/manage/account/{uid}", {"FirstName": secrets.token_hex(4)})
+    assert response.status_code == 200
+    cost = dict(part.strip().split("=") for part in response.headers["X-Gatehouse-Cost"].split(";"))
+    return int(cost["sql"])
+
+
+@pytest.mark.both_databases
+def test_event_costs_one_statement_with_a_webhook(deliveries: WebhookDeliveries) -> None:
+    uid = str(deliveries.tenant.create()["Uid"])
+    statements(deliveries, uid)  # reads the tenant and its webhooks
+    without = statements(deliveries, uid)
+    deliveries.subscribe("Login")
+    statements(deliveries, uid)
+    assert statements(deliveries, uid) == without, "no webhook receives this event"
+    deliveries.subscribe()
+    statements(deliveries, uid)
+    rows = len(deliveries.rows())
+    assert statements(deliveries, uid) == without + 1
+    assert len(deliveries.rows()) == rows + 1
+
+
+def test_deliveries_of_a_suspended_tenant_wait(deliveries: WebhookDeliveries) -> None:
+    deliveries.subscribe()
+    deliveries.change_account()
+    set_active(deliveries, is_active=False)
+    deliveries.deliver()
+    assert deliveries.receiver.received == []
+    assert deliveries.rows()[-1].state == "waiting"
+    set_active(deliveries, is_active=True)
+    pass_time(deliveries.services, hours=1)
+    deliveries.deliver()
+    assert len(deliveries.receiver.received) == 1
+
+
+def set_active(deliveries: WebhookDeliveries, *, is_active: bool) -> None:
+    with UnitOfWork(deliveries.services.database, deliveries.tenant.tenant_id).separate_transaction() as work:
+        where = tenants.c.tenant_id == deliveries.tenant.tenant_id
+        work.run(update(tenants).where(where).values(is_active=is_active))
