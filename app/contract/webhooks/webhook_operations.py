@@ -104,7 +104,8 @@ class Webhook(Wire):
         default=None, description="A name for people.", examples=["New customers to the shop"]
     )
     secret_name: Annotated[str | None, Field(max_length=100)] = Field(
-        default=None, description="The name of the secret whose HMAC is the header `signature`. Default: the API secret.",
+        default=None, description="A name for the secret whose HMAC is the header `signature`: with any name that is the webhook's own "
+        "`SigningSecret`, as text. Default: the API secret.",
         examples=["shop"],
     )  # fmt: skip
     is_integration_webhook: Annotated[bool, READ_ONLY] = Field(
