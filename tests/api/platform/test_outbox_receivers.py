@@ -38,7 +38,7 @@ class Receivers(Sender):
 @pytest.fixture
 def receivers(monkeypatch: pytest.MonkeyPatch) -> Receivers:
     made = Receivers()
-    monkeypatch.setattr("app.identity.assembly.worker.senders", lambda *_: {"webhook": made})
+    monkeypatch.setattr("app.identity.assembly.worker.WebhookSender", lambda *_: made)
     return made
 
 
