@@ -109,8 +109,8 @@ class Settings:
     mtls_domain: str = ""
     """The domain whose hosts ask for client certificates, one host per tenant. The metadata lists it as `mtls_endpoint_aliases`."""
     provider_networks: tuple[str, ...] = ()
-    """Private networks in which identity providers (`connections`) and targets of webhooks can be. Empty: none, except this machine if the hub
-    domain is localhost. With `HTTPS_PROXY` set, the proxy must enforce this instead."""
+    """Private networks in which identity providers (`connections`) and targets of webhooks can be. Empty: none, except this machine if
+    the hub domain is localhost. With `HTTPS_PROXY` set, the proxy must enforce this instead."""
     development: bool = False
     """`1` serves the gallery of pages and messages. For development only."""
     shows_cost: bool = False
