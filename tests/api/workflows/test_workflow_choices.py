@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.api.workflows.test_workflows import Workflows
 from tests.support.oauth.managed_clients import CLIENTS, SHOP
 from tests.support.races import at_once
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 from tests.support.workflows.drawings import drawing, node, sequence
+from tests.support.workflows.managed_workflows import Workflows
 
 DEFAULT = "/v2/manage/default-workflow"
 FOREIGN = drawing([node("a", "Begin"), node("b", "FaceScan")], "a -> b")

@@ -9,10 +9,10 @@ import yaml
 
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangePlan
-from tests.api.workflows.test_workflows import Workflows
 from tests.support.tenants.configuration_files import applied
 from tests.support.tenants.tenant_server import NewTenantServer, answered
 from tests.support.workflows.drawings import branching, drawing, node, sequence
+from tests.support.workflows.managed_workflows import Workflows
 
 SHOP = {
     "name": "shop",

@@ -10,10 +10,10 @@ from sqlalchemy import func, select
 from app.contract.workflows.workflow_operations import FORMER_VERSIONS
 from app.identity.platform.resource_storage.former_versions import former_versions
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from tests.api.workflows.test_workflows import Workflows
 from tests.support.races import at_once
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
 from tests.support.workflows.drawings import branching, node, sequence
+from tests.support.workflows.managed_workflows import Workflows
 
 
 @pytest.fixture
