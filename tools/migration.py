@@ -12,6 +12,7 @@ from pathlib import Path
 
 from alembic import command
 
+from app.identity.assembly import table_modules  # noqa: F401 - else Alembic knows no table, and drops them all
 from app.identity.platform.store import migrate
 from app.identity.platform.store.schema_state import read_schema_state
 
@@ -20,7 +21,9 @@ VERSIONS = Path(migrate.__file__).parent / "migrations" / "versions"
 
 def main() -> None:
     message = " ".join(sys.argv[1:])
-    number = f"{len(list(VERSIONS.glob('0*.py'))) + 1:04d}"
+    number = (
+        f"{max((int(file.name[:4]) for file in VERSIONS.glob('0*.py')), default=0) + 1:04d}"  # one number is missing
+    )
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/history.db"
         if number != "0001":
