@@ -39,6 +39,8 @@ EventName = Literal[
 ]
 EVENTS: Final[tuple[EventName, ...]] = get_args(EventName)
 """Every event, in the order in which `GET /v2/manage/webhooks/events` lists them."""
+EVERY_EVENT: Final = "*"
+"""In the place of an event: all of them, for listeners (`targets.is_listener`)."""
 _BY_FOLDED_NAME: Final[dict[str, EventName]] = {name.casefold(): name for name in EVENTS}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.webhooks.events import EventName
+from app.contract.webhooks.events import EVERY_EVENT, EventName
 from app.contract.webhooks.webhook_operations import WEBHOOKS
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -43,7 +43,7 @@ def is_enabled(webhook: Item) -> bool:
 
 
 def receives(webhook: Item, event: EventName) -> bool:
-    return webhook.content["event"] == event and is_enabled(webhook)
+    return webhook.content["event"] in (event, EVERY_EVENT) and is_enabled(webhook)
 
 
 def _post(context: Context, webhook: Item, occurrence: Occurrence) -> None:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from app.contract import errors
 from app.contract.tenants.settings import TenantSettings
-from app.contract.webhooks.events import event_named
-from app.contract.webhooks.targets import MAX_URL, is_target
+from app.contract.webhooks.events import EVERY_EVENT, event_named
+from app.contract.webhooks.targets import MAX_URL, is_listener, is_target
 from app.contract.webhooks.webhook_operations import (
     FORMER_SIGNING_SECRET,
     OLDER_WEBHOOKS,
@@ -55,7 +55,8 @@ def problems(content: Any, settings: TenantSettings | None) -> Iterator[tuple[st
             "target_url",
             f"an https URL of at most {MAX_URL:,} ASCII characters, without user name, password and fragment",
         )
-    if event_named(content.event) is None:
+    is_for_all = content.event == EVERY_EVENT and is_listener(content.target_url)
+    if event_named(content.event) is None and not is_for_all:
         yield "event", "an event that the list of events names"
     authentication = content.authentication
     auth_type = authentication.auth_type if authentication is not None else "None"
