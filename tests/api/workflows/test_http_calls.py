@@ -61,7 +61,7 @@ def changes_its_certificate(receiver: HttpsReceiver) -> None:
     receiver.context = server_context(foreign_certificate())
 
 
-def test_call_says_who_signs_in_and_how(called: CalledServer) -> None:
+def test_call_names_the_account_and_the_sign_in(called: CalledServer) -> None:
     called.answers()
     answer = called.call(send=["FirstName", "Email", "Industry"])
 
@@ -106,7 +106,7 @@ def test_call_is_signed_as_standard_webhooks_are(called: CalledServer, name: str
     public.verify(b64decode(signature.removeprefix("v1a,")), signed)
 
 
-def test_secrets_of_calls_tell_nothing_of_each_other() -> None:
+def test_secrets_of_calls_are_independent() -> None:
     secrets = {secret_of("the-api-secret", name) for name in ("", "partners", "shop")}
 
     assert len(secrets) == 3
@@ -225,19 +225,19 @@ def test_undeclared_member_fails_the_call(called: CalledServer, members: dict[st
     assert next(iter(next(iter(members.values())))) in answer.problem
 
 
-def test_answer_is_kept_for_its_person_and_time(called: CalledServer) -> None:
+def test_answer_is_cached_for_its_account_and_time(called: CalledServer) -> None:
     called.answers(Claims={"tier": "gold"}, Profile={"Company": "Analytical"})
     step = called.step(cache_seconds=60, claims=["tier"], profile_fields=["Company"])
     first, second = called.call(step=step), called.call(step=step)
 
     assert len(called.receiver.received) == 1
-    assert second == replace(first, profile={}, milliseconds=0, is_kept=True), "fields are written once"
+    assert second == replace(first, profile={}, milliseconds=0, is_cached=True), "fields are written once"
     pass_time(called.tenant.services, seconds=61)
     called.call(step=step)
     assert len(called.receiver.received) == 2
 
 
-def test_kept_answer_serves_nobody_else(called: CalledServer) -> None:
+def test_cached_answer_serves_no_other_account(called: CalledServer) -> None:
     called.answers()
     step = called.step(cache_seconds=60)
     called.call(step=step)
@@ -250,7 +250,7 @@ def test_kept_answer_serves_nobody_else(called: CalledServer) -> None:
     assert len(called.receiver.received) == 5
 
 
-def test_failure_is_never_kept(called: CalledServer) -> None:
+def test_failure_is_never_cached(called: CalledServer) -> None:
     step = called.step(cache_seconds=60)
     called.receiver.answers(503)
     assert called.call(step=step).failure == "status"
@@ -259,7 +259,7 @@ def test_failure_is_never_kept(called: CalledServer) -> None:
     assert called.call(step=step).failure == ""
 
 
-def test_kept_answers_are_bounded(called: CalledServer) -> None:
+def test_cached_answers_are_bounded(called: CalledServer) -> None:
     answers = called.tenant.services.call_answers
     now = called.tenant.services.clock.now()
     for number in range(5_000):

@@ -148,14 +148,14 @@ def test_unknown_fact_matters_only_if_it_decides(acme: TenantServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("methods", "login", "passkey", "asked"),
+    ("methods", "login", "passkey", "requested"),
     [
         (["pwd"], "Passed", "Stopped", 1), (["pwd", "mfa"], "Passed", "Stopped", 0), (["hwk", "mfa"], "Stopped", "Passed", 0),
         (["fed"], "Stopped", "Stopped", 1), (None, "Unknown", "Unknown", 0), (["of a later version"], "Unknown", "Unknown", 1),
     ],
 )  # fmt: skip
 def test_entry_and_factor_are_judged_by_the_methods(
-    acme: TenantServer, methods: list[str] | None, login: str, passkey: str, asked: int
+    acme: TenantServer, methods: list[str] | None, login: str, passkey: str, requested: int
 ) -> None:
     now = acme.services.clock.now()
     kept = facts(methods=methods) if methods else OLDER
@@ -167,7 +167,7 @@ def test_entry_and_factor_are_judged_by_the_methods(
 
     assert tried(acme, by_password)[login] == 1
     assert tried(acme, by_passkey)[passkey] == 1
-    assert tried(acme, sequence(node("mfa", "MFA")))["AskedForFactor"] == asked
+    assert tried(acme, sequence(node("mfa", "MFA")))["AskedForFactor"] == requested
 
 
 def test_second_factor_is_asked_for_once(acme: TenantServer) -> None:
@@ -251,7 +251,7 @@ def test_first_year_is_a_long_time_ago(acme: TenantServer) -> None:
     assert tried(acme, sequence(), Since="0001-01-01T00:00:00+14:00")["SignIns"] == 0
 
 
-def test_reading_workflows_alone_tells_nothing_of_accounts(acme: TenantServer) -> None:
+def test_draft_about_accounts_needs_the_profile_scope(acme: TenantServer) -> None:
     token = machine(acme, "workflow:read")
     for draft in (branching("account.uid == 'x'"), sequence(node("form", "ProfileForm", fields=["company"]))):
         assert ask(acme, token, "POST", TRY, {"Data": draft}).status_code == 403

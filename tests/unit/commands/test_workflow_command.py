@@ -17,7 +17,7 @@ from tests.support.workflows.drawings import branching, node, sequence
 from tests.support.workflows.past_sign_ins import facts
 
 
-def sign_in(folder: Path, days_ago: float, **kept: Any) -> None:
+def sign_in(folder: Path, days_ago: float, **stored: Any) -> None:
     """Write a sign-in of the only tenant."""
     database = Database(f"sqlite:///{folder / 'gatehouse.db'}")
     with database.connect() as connection:
@@ -32,7 +32,7 @@ def sign_in(folder: Path, days_ago: float, **kept: Any) -> None:
             "uid": "ada",
             "address": "192.0.2.7",
         }
-        work.run(audit.insert(), {**row, "client_id": None, "reference": None, "facts": facts(**kept)})
+        work.run(audit.insert(), {**row, "client_id": None, "reference": None, "facts": facts(**stored)})
     database.dispose()
 
 
@@ -41,7 +41,7 @@ def draft(folder: Path, content: Any) -> str:
     return "draft.json"
 
 
-def test_report_says_who_would_be_stopped_and_asked(run: Run, file: str, tmp_path: Path) -> None:
+def test_report_counts_stopped_and_interrupted_sign_ins(run: Run, file: str, tmp_path: Path) -> None:
     run("apply", file)
     sign_in(tmp_path, 1, new=["country"])
     sign_in(tmp_path, 2)

@@ -13,8 +13,16 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from app.contract.workflows import http_calls as contract
-from app.contract.workflows.http_calls import CalledAccount, CalledSignIn, CalledWorkflow, CallRequest, CallResponse
+from app.contract.workflows.http_calls import (
+    DENY,
+    MAX_ANSWER_BYTES,
+    MAX_CLAIM_BYTES,
+    CalledAccount,
+    CalledSignIn,
+    CalledWorkflow,
+    CallRequest,
+    CallResponse,
+)
 from app.contract.workflows.nodes import HttpCallNode
 from app.identity.authentication.workflows import answered_profiles, call_signatures
 from app.identity.authentication.workflows.walk import CallAnswer
@@ -57,7 +65,7 @@ class CallOutcome(CallAnswer):
     failure: str = ""
     problem: str = ""
     milliseconds: int = 0
-    is_kept: bool = False
+    is_cached: bool = False
 
 
 class _CallFailed(Exception):
@@ -74,9 +82,9 @@ def call(context: Context, step: CallStep, account: Account, sign_in: CalledSign
     Takes at most the node's `timeout_seconds`. Call it before the request writes anything, so that no transaction waits for the answer.
     """
     key = _key(context, step, account, sign_in)
-    kept: CallOutcome | None = context.services.call_answers.find(key, context.now)
-    if kept is not None:
-        return kept
+    cached: CallOutcome | None = context.services.call_answers.find(key, context.now)
+    if cached is not None:
+        return cached
     began = monotonic()
     try:
         answer = _answer(step.node, _ask(context, step, account, sign_in))
@@ -87,7 +95,7 @@ def call(context: Context, step: CallStep, account: Account, sign_in: CalledSign
         answer = _failed("malformed", f"Profile: {refused.message}")
     answer = replace(answer, milliseconds=round((monotonic() - began) * 1_000))
     if step.node.cache_seconds and not answer.failure:
-        repeated = replace(answer, profile={}, milliseconds=0, is_kept=True)
+        repeated = replace(answer, profile={}, milliseconds=0, is_cached=True)
         context.services.call_answers.keep(key, repeated, context.now, step.node.cache_seconds)
     return answer
 
@@ -118,7 +126,7 @@ def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSign
     }  # fmt: skip
     if not context.work.is_writing:
         context.work.release_connection()
-    limits = PostLimits(seconds=step.node.timeout_seconds, max_bytes=contract.MAX_ANSWER_BYTES)
+    limits = PostLimits(seconds=step.node.timeout_seconds, max_bytes=MAX_ANSWER_BYTES)
     try:
         answer = target_posts.post(
             Resolver(context.services.settings.reachable_networks), step.node.url, headers, body, limits
@@ -140,9 +148,9 @@ def _answer(node: HttpCallNode, answer: CallResponse) -> CallOutcome:
     ):  # fmt: skip
         if unknown := [name for name in names if name not in declared]:
             raise _CallFailed("undeclared", f"{member}.{unknown[0]}, which the node doesn't name")
-    if len(to_json(answer.claims)) > contract.MAX_CLAIM_BYTES:
-        raise _CallFailed("malformed", f"Claims: more than {contract.MAX_CLAIM_BYTES} bytes")
-    texts = {**node.deny_text, **answer.text} if answer.action == contract.DENY else {}
+    if len(to_json(answer.claims)) > MAX_CLAIM_BYTES:
+        raise _CallFailed("malformed", f"Claims: more than {MAX_CLAIM_BYTES} bytes")
+    texts = {**node.deny_text, **answer.text} if answer.action == DENY else {}
     return CallOutcome(answer.action, texts, answer.claims, answer.profile)
 
 

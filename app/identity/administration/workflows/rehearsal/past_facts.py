@@ -50,7 +50,7 @@ def methods_of(amr: tuple[str, ...] | None) -> object:
         return UNKNOWN
 
 
-def _kept(name: str, absent: object = None) -> Reader:
+def _stored(name: str, absent: object = None) -> Reader:
     """Return the reader of a fact that the entry keeps under a name."""
     return lambda _, past: past.facts.get(name, absent) if past.has_facts else UNKNOWN
 
@@ -106,13 +106,13 @@ READERS: Final[Mapping[str, Reader]] = {
     "account.is_email_verified": _contains("verified", EMAIL),
     "account.is_phone_verified": _contains("verified", PHONE),
     "account.created_days_ago": _age,
-    "account.logins": _kept("logins"),
-    "account.has_password": _kept("has_password", absent=False),
+    "account.logins": _stored("logins"),
+    "account.has_password": _stored("has_password", absent=False),
     "account.has_passkey": _enrolled(lambda kind: kind in passkey_store.KINDS),
     "account.has_second_factor": _enrolled(lambda kind: kind not in SUPPLEMENTARY and kind != passkey_store.SIGN_IN),
     "sign_in.methods": lambda _, past: methods_of(past.methods),
     "sign_in.provider": _provider,
-    "sign_in.is_registration": _kept("registered", absent=False),
+    "sign_in.is_registration": _stored("registered", absent=False),
     "sign_in.is_refresh": lambda _, __: False,
     **{
         f"sign_in.is_new_{signal}": _contains("new", signal)
@@ -121,9 +121,9 @@ READERS: Final[Mapping[str, Reader]] = {
     "request.ip": lambda _, past: past.entry.address or None,
     "request.country": _country,
     "request.client_id": _client_id,
-    "request.application": _kept("application"),
+    "request.application": _stored("application"),
     "request.scopes": lambda _, __: UNKNOWN,
-    "request.language": _kept("language"),
+    "request.language": _stored("language"),
     "request.hour_utc": lambda _, past: past.at.hour,
     "organization.id": lambda _, __: UNKNOWN,
 }
