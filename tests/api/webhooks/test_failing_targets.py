@@ -143,6 +143,7 @@ def test_log_masks_what_the_tenant_adds(deliveries: WebhookDeliveries) -> None:
     assert record["response"]["headers"]["x-repeated"] == " ".join(["********"] * 4)
 
 
+@pytest.mark.both_databases
 def test_gone_target_disables_its_webhook(deliveries: WebhookDeliveries) -> None:
     deliveries.tenant.change_settings(contacts={"webhooks": ["devs@acme.example", "ops@acme.example"]})
     webhook = deliveries.subscribe()
@@ -161,6 +162,7 @@ def test_gone_target_disables_its_webhook(deliveries: WebhookDeliveries) -> None
         assert webhook["Id"] in mail["text"]
 
 
+@pytest.mark.both_databases
 def test_webhook_sends_again_once_it_is_enabled(deliveries: WebhookDeliveries) -> None:
     webhook = deliveries.subscribe()
     deliveries.receiver.answers(410)
