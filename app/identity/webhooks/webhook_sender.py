@@ -10,8 +10,8 @@ from app.contract.webhooks.targets import is_listener
 from app.contract.webhooks.webhook_operations import WEBHOOKS
 from app.identity.platform.context import Context
 from app.identity.platform.outbox.sender import DeliveryError, Message, Receipt, Sender
-from app.identity.platform.resource_storage.items import Item
-from app.identity.platform.resource_storage.resource_store import items_of
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE, items_of
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Tenant
@@ -65,17 +65,26 @@ class WebhookSender(Sender):
         work = UnitOfWork(services.database, tenant.tenant_id)
         context = Context.outside_requests(services, tenant, work)
         try:
-            webhook = items_of(context, WEBHOOKS).get((message.queue or "",))
-            if webhook is None:
-                raise DeliveryError("the webhook was deleted", is_final=True)
-            if not subscriptions.is_enabled(webhook):
-                raise DeliveryError("the webhook is disabled", is_final=True)
+            webhook = _webhook(context, message.queue or "")
             signing, now = webhook_requests.Signing(context), context.now
             body = str(message.payload["body"])
             request = webhook_requests.request_of(signing, webhook, message.message_id, body, now)
         finally:
             work.rollback()
         return _Ready(tenant, webhook, request, now)
+
+
+def _webhook(context: Context, webhook_id: str) -> Item:
+    """Return the webhook from the cache. What ends a delivery for good is read anew: the webhook may be some seconds old, or enabled
+    again. Raises DeliveryError."""
+    webhook = items_of(context, WEBHOOKS).get((webhook_id,))
+    if webhook is None or not subscriptions.is_enabled(webhook):
+        webhook = SHARED_TABLE.item(StoreAccess.of(context), WEBHOOKS, (webhook_id,))
+    if webhook is None:
+        raise DeliveryError("the webhook was deleted", is_final=True)
+    if not subscriptions.is_enabled(webhook):
+        raise DeliveryError("the webhook is disabled", is_final=True)
+    return webhook
 
 
 def _error(outcome: Outcome) -> DeliveryError:

@@ -180,6 +180,22 @@ def test_webhook_sends_again_once_it_is_enabled(deliveries: WebhookDeliveries) -
     assert deliveries.rows()[-1].state == "sent"
 
 
+@pytest.mark.both_databases
+def test_worker_knows_new_and_enabled_webhooks_at_once(deliveries: WebhookDeliveries) -> None:
+    """It remembers a tenant's webhooks for seconds, and gives up what waits for one that is gone."""
+    now = FixedClock(deliveries.services.clock.now() + timedelta(seconds=1))
+    worker = Worker(deliveries.services.settings, deliveries.services.database, now)
+    disabled = deliveries.webhooks.created("UpdateProfile", deliveries.receiver.url("/disabled"), IsEnabled=False)
+    deliveries.webhooks.created("Login", deliveries.receiver.url("/known"))
+    worker.deliver_due()
+    deliveries.webhooks.created("Login", deliveries.receiver.url("/new"))
+    answered(deliveries.webhooks.program("PUT", f"/v2/manage/webhooks/{disabled['Id']}", {"IsEnabled": True}))
+    deliveries.change_account()
+    worker.deliver_due()
+
+    assert sorted(request.path for request in deliveries.receiver.received) == ["/disabled", "/known", "/new"]
+
+
 def test_deleted_webhook_gets_nothing_that_waited(deliveries: WebhookDeliveries) -> None:
     webhook = deliveries.subscribe()
     deliveries.change_account()
