@@ -128,14 +128,14 @@ class BoundedTransport(httpx.BaseTransport):
 
     def _send_without_proxy(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
         """Send to one of the checked addresses. TLS still verifies the host name, and the Host header is already set."""
-        url = request.url
+        url, host = request.url, _sent_host(request.url)
         try:
             port, is_untrusted = url.port or (443 if url.scheme == "https" else 80), self._is_untrusted
             seconds = min(self._bounds.connect_seconds, deadline.seconds)
-            addresses = self._resolver.addresses(url.host, port, seconds=seconds, is_untrusted=is_untrusted)
+            addresses = self._resolver.addresses(host, port, seconds=seconds, is_untrusted=is_untrusted)
         except AddressRefused as refused:
             raise InvalidResponse(str(refused), request=request) from None
-        request.extensions["sni_hostname"] = url.host
+        request.extensions["sni_hostname"] = host
         for address in addresses[:-1]:
             request.url = url.copy_with(host=address)
             try:
@@ -145,6 +145,11 @@ class BoundedTransport(httpx.BaseTransport):
                     raise
         request.url = url.copy_with(host=addresses[-1])
         return client.send(request, stream=True)
+
+
+def _sent_host(url: httpx.URL) -> str:
+    """Return the host in punycode. Look-ups and TLS would encode the decoded one by older rules: `straße` is `strasse` to them."""
+    return url.raw_host.decode("ascii")
 
 
 def _proxy_for(url: httpx.URL) -> str | None:
