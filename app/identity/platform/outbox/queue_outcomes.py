@@ -76,7 +76,9 @@ def release_next(work: UnitOfWork, message: Any, now: datetime) -> None:
     """Make due the message that waited for this one, which is delivered or dead."""
     if message.order_key is None:
         return
-    first = first_waiting(message.queue, message.order_key, work.tenant_id).scalar_subquery()
+    is_it = (_O.tenant_id == work.tenant_id, _O.message_id == message.message_id)
+    order_key = select(_O.order_key).where(*is_it).scalar_subquery()  # as it is now: an account may get another id
+    first = first_waiting(message.queue, order_key, work.tenant_id).scalar_subquery()
     held = (_O.tenant_id == work.tenant_id, _O.message_id == first, _O.due_at == HELD)
     work.run(update(outbox).where(*held).values(due_at=now))
 

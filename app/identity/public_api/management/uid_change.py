@@ -74,4 +74,7 @@ def _rename(context: Context, uid: str, requested: str) -> None:
             context.work.run(update(table).where(*where).values(uid=requested))
         except IntegrityError:
             raise errors.UidTaken from None
+    outbox = all_tables()["outbox"]  # deliveries keep their order, and are erased with the account
+    of_account = (outbox.c.tenant_id == context.tenant.tenant_id, outbox.c.order_key == uid)
+    context.work.run(update(outbox).where(*of_account).values(order_key=requested))
     context.work.locked[uid] = False
