@@ -71,6 +71,6 @@ def wait_asked_for(text: str, now: datetime) -> timedelta | None:
 
 
 def _shown(answer: TargetAnswer, request: WebhookRequest) -> dict[str, Any]:
-    headers = {name: request.struck_out(value[:_MAX_HEADER_LENGTH]) for name, value in answer.headers[:_MAX_HEADERS]}
+    headers = {name: request.struck_out(value)[:_MAX_HEADER_LENGTH] for name, value in answer.headers[:_MAX_HEADERS]}
     body = answer.body.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    return {"status": answer.status, "headers": headers, "body": request.struck_out(body)}
+    return {"status": answer.status, "headers": headers, "body": request.struck_out(body, is_cut=True)}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, quote_plus, urlencode
+
+from pydantic_core import to_json
 
 from app.contract.webhooks.webhook_operations import FORMER_SIGNING_SECRET, SIGNING_SECRET
 from app.identity.directory.tenants import tenant_writes
@@ -19,7 +23,6 @@ from app.identity.webhooks import payloads
 from app.kit.resources.resource_values import value_at
 
 MASK: Final = "********"
-_USER_AGENT: Final = "Gatehouse"
 _BASIC, _BEARER = "Basic", "Bearer"
 _MIN_STRUCK_OUT: Final = 4
 """Shorter values would strike out parts of words."""
@@ -38,11 +41,30 @@ class WebhookRequest:
     body: bytes
     secrets: frozenset[str]
 
-    def struck_out(self, text: str) -> str:
-        """Return a text, such as an answer that repeats the request, without the secrets."""
-        for secret in sorted(self.secrets, key=len, reverse=True):
-            text = text.replace(secret, MASK) if len(secret) >= _MIN_STRUCK_OUT else text
-        return text
+    def struck_out(self, text: str, *, is_cut: bool = False) -> str:
+        """Return a text, such as an answer that repeats the request, without the secrets, also as a URL or JSON has them.
+
+        Args:
+            is_cut: whether more may have followed: the end may be the beginning of a secret.
+        """
+        forms = sorted({form for secret in self.secrets for form in _forms(secret)}, key=len, reverse=True)
+        for form in forms:
+            text = text.replace(form, MASK)
+        return _without_beginning(text, forms) if is_cut else text
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Yield how a target may repeat a secret; nothing for a short one."""
+    if len(secret) >= _MIN_STRUCK_OUT:
+        yield from (secret, quote(secret), quote(secret, safe=""), quote_plus(secret))
+        yield from (to_json(secret).decode()[1:-1], json.dumps(secret)[1:-1])
+
+
+def _without_beginning(text: str, forms: Iterable[str]) -> str:
+    """Return a text without the longest beginning of a secret at its end."""
+    beginnings = (form[:length] for form in forms for length in range(_MIN_STRUCK_OUT, len(form)))
+    found = max((beginning for beginning in beginnings if text.endswith(beginning)), key=len, default="")
+    return f"{text.removesuffix(found)}{MASK}" if found else text
 
 
 class Signing:
@@ -82,7 +104,7 @@ def request_of(signing: Signing, webhook: Item, message_id: str, body: str, now:
     headers = {
         **added,
         **authorization,
-        "User-Agent": _USER_AGENT,
+        "User-Agent": signatures.USER_AGENT,
         "Accept": "*/*",
         "Content-Type": payloads.content_type(webhook),
         **signing.headers(webhook, message_id, encoded, now),
