@@ -30,8 +30,11 @@ from app.identity.platform.outbox.delivery_log import Selection
 from app.identity.platform.outbox.outbox import HELD, decrypt_answer, decrypt_payload
 from app.identity.webhooks.payloads import PING
 from app.kit.clock import iso
+from app.kit.limits.rate_limits import Rate
 
 _WAITING: Final = "waiting"
+_REPLAYS: Final = Rate(30, 60)
+"""Of a tenant: each request may send a thousand deliveries to a server that did not ask for them."""
 
 
 @delivery_operations.list_deliveries.implements
@@ -72,6 +75,7 @@ def replay_delivery(context: Context, req: DeliveryPath) -> Replayed:
 @delivery_operations.replay_deliveries.implements
 def replay_deliveries(context: Context, req: ReplayDeliveries) -> Replayed:
     webhook = require_webhook(context, req.webhook_id)
+    context.count_against("webhook replay", _REPLAYS)
     selection = Selection(webhook.name, req.state, since=req.since, until=req.until)
     replay = delivery_log.replay_deliveries(context.work, selection, context.now, most=MAX_REPLAYED)
     return _replayed(context, webhook.name, replay.count, replay.next)
