@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from app.contract.errors import MachineRefused
 from app.identity.assembly.admission.operation_admission import OperationAdmission
 from app.identity.directory.tenants.tenant_store import NO_TENANT
 from app.identity.platform.context import Context
+from app.identity.platform.outbound import signatures
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreContended
 from app.identity.protocols.oauth import refusal_log
 from app.kit.operations.errors import ApiError, OAuthError
 from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest
+
+_CALLS_ITSELF: Final = (
+    "webhook-signature: a webhook or a workflow can’t call Gatehouse, because that could go on without end."
+)
 
 
 class IdentityLifecycle:
@@ -33,6 +38,8 @@ class IdentityLifecycle:
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
         """Authenticate API keys, API secrets, machine tokens and the hub, in the interface's order of checks."""
+        if raw.headers.get(signatures.SIGNATURE_HEADER) and raw.headers.get("user-agent") == signatures.USER_AGENT:
+            raise operation.error_profile.bad_parameter(_CALLS_ITSELF)
         admission = self.admission_of(operation)
         context = admission.open_context(raw)
         try:

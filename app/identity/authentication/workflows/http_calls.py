@@ -29,7 +29,7 @@ from app.identity.authentication.workflows.walk import CallAnswer
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile import profile_document
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import target_posts
+from app.identity.platform.outbound import signatures, target_posts
 from app.identity.platform.outbound.target_posts import PostLimits, TargetUnavailable
 from app.kit import randomness
 from app.kit.clock import iso, monotonic
@@ -121,7 +121,7 @@ def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSign
     request = request_of(context, step, account, sign_in)
     body = request.to_json()
     headers = {
-        "Content-Type": "application/json", "Accept": "application/json", "User-Agent": "Gatehouse",
+        "Content-Type": "application/json", "Accept": "application/json", "User-Agent": signatures.USER_AGENT,
         **call_signatures.headers(context, request.id, body, step.node.secret_name),
     }  # fmt: skip
     if not context.work.is_writing:

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
+USER_AGENT: Final = "Gatehouse"
+SIGNATURE_HEADER: Final = "webhook-signature"
+"""Together they tell our own requests: no tenant can remove or replace them."""
 SECRET_PREFIX: Final = "whsec_"
 PUBLIC_KEY_PREFIX: Final = "whpk_"
 _SECRET_BYTES: Final = range(24, 65)  # Standard Webhooks, "Signature scheme"
@@ -32,7 +35,7 @@ def standard_headers(
     signatures = [f"v1,{_base64(hmac.digest(key_of(secret), content, 'sha256'))}" for secret in secrets]
     signatures += [f"v1a,{_base64(sign(content))}"] if sign is not None else []
     return {
-        "webhook-id": message_id, "webhook-timestamp": timestamp, "webhook-signature": " ".join(signatures),
+        "webhook-id": message_id, "webhook-timestamp": timestamp, SIGNATURE_HEADER: " ".join(signatures),
     }  # fmt: skip
 
 
