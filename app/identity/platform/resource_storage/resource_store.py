@@ -188,5 +188,5 @@ def items_of(context: Context, resource: Resource) -> Mapping[tuple[str, ...], I
         return cached
     access = StoreAccess(context.work, context.services.encryption, context.now)
     items = {item.id: item for item in SHARED_TABLE.items(access, resource)}
-    context.services.resource_items.put(key, items, context.work)
+    context.services.resource_items.put(key, items, context.work, resources)
     return items
