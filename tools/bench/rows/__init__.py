@@ -20,6 +20,7 @@ from tools.bench.rows import (
     start,
     token_grants,
     userinfo,
+    webhooks,
 )
 from tools.bench.scene import Scene
 
@@ -40,6 +41,7 @@ ORDER: tuple[tuple[str, Row], ...] = (
     ("load", load.measured),
     ("start", start.measured),
     ("memory", memory.measured),
+    ("webhooks", webhooks.measured),
     ("organizations", organizations.measured),
     ("scale", scale.measured),
 )
