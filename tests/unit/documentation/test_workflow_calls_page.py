@@ -1,0 +1,91 @@
+"""The page about calls of workflows: its request and answers are those of the code, and its commands work."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.commands import workflows
+from app.contract.workflows.http_calls import MAX_ANSWER_BYTES, MAX_CLAIM_BYTES, CallRequest, CallResponse
+from app.contract.workflows.workflow_trials import MAX_SIGN_INS, TriedStep, UnknownFact, WorkflowTrial
+from app.identity.administration.workflows.rehearsal import past_facts
+from app.identity.authentication.workflows import call_signatures
+from app.identity.platform.outbound import signatures
+from tools.pins.strings import ROOT
+
+PAGE = (ROOT / "docs" / "workflow-calls.md").read_text()
+API_SECRET = "4f1c5a0e-8d7b-4c51-9d0a-6d3f4b2a1c9e"
+
+
+def blocks(language: str) -> list[str]:
+    found: list[str] = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    return found
+
+
+def test_request_is_one_that_calls_send() -> None:
+    stated = json.loads(blocks("json")[0])
+
+    assert json.loads(CallRequest.model_validate(stated).to_json()) == stated
+
+
+def test_answers_are_accepted() -> None:
+    for block in blocks("json")[1:]:
+        CallResponse.model_validate_json(block)
+    actions = re.findall(r"^\| `([a-z_]+)` \|", PAGE, re.MULTILINE)
+    assert set(actions) == {"continue", "deny", "step_up"}
+    assert f"{MAX_ANSWER_BYTES:,} bytes" in PAGE
+    assert f"at most {MAX_CLAIM_BYTES:,} bytes" in PAGE
+
+
+@pytest.mark.parametrize("name", ["", "partners"])
+def test_command_derives_the_secret(name: str) -> None:
+    environ = {**os.environ, "SECRET_NAME": name, "API_SECRET": API_SECRET}
+    made = subprocess.run(["sh", "-c", blocks("sh")[0]], env=environ, capture_output=True, check=True, text=True)
+
+    assert made.stdout.strip() == call_signatures.secret_of(API_SECRET, name)
+
+
+def test_receiver_answers_a_signed_call() -> None:
+    body = blocks("json")[0].encode()
+    secret = call_signatures.secret_of(API_SECRET, "partners")
+    headers = signatures.standard_headers("call", datetime.now(UTC), body, [secret])
+    program: dict[str, Any] = {}
+    exec(blocks("python")[0], program)
+
+    assert program["answer"](body, headers, secret) == {"Action": "continue", "Claims": {"tier": "gold"}}
+    with pytest.raises(Exception, match="signature"):
+        program["answer"](body + b" ", headers, secret)
+
+
+def test_report_is_one_that_the_command_prints() -> None:
+    def step(kind: str, name: str, reached: int, outputs: dict[str, int], **counts: int) -> TriedStep:
+        others = {"stopped": 0, "asked": 0, "unknown": 0, **counts}
+        return TriedStep(node=name, type=kind, label="", reached=reached, outputs=outputs, **others)
+
+    trial = WorkflowTrial(
+        since="2027-01-01T18:00:00.000Z", until="2027-01-31T18:00:00.000Z", is_complete=True, sign_ins=10_000, passed=8_959, stopped=41,
+        unknown=1_000, asked_for_factor=312, asked_to_act=0,
+        steps=[
+            step("Start", "start", 10_000, {"next": 10_000}), step("Login", "login", 10_000, {"next": 10_000}),
+            step("Condition", "abroad", 10_000, {"true": 41, "false": 8_959}, unknown=1_000),
+            step("Condition", "partner", 8_959, {"true": 382, "false": 8_577}), step("Deny", "refused", 41, {}, stopped=41),
+            step("MFA", "Partners", 382, {"next": 382}, asked=312), step("SuccessFinalNode", "end", 8_959, {}),
+        ],
+        unknown_facts=[UnknownFact(name="sign_in.is_new_country", sign_ins=1_000)], current_facts=[],
+    )  # fmt: skip
+
+    assert f"```\n{workflows._report(trial)}\n```" in PAGE
+
+
+def test_page_names_what_is_read_from_accounts_now() -> None:
+    _, _, limits = PAGE.partition("Know its limits:")
+    (sentence,) = re.findall(r"^- (`account\.email`.*?)\*\*now\*\*", limits, re.MULTILINE | re.DOTALL)
+
+    assert set(re.findall(r"`(account\.\w+)`", sentence)) == past_facts.AS_NOW
+    assert f"{MAX_SIGN_INS:,} sign-ins" in PAGE
