@@ -13,6 +13,7 @@ from app.identity.platform.call_answers import CallAnswers
 from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
+from app.identity.platform.outbound.target_pauses import TargetPauses
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database
 from app.identity.platform.tenant import Tenant
@@ -72,6 +73,7 @@ def assemble(
         subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         call_answers=CallAnswers(),
+        target_pauses=TargetPauses(),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(shared, WINDOW_SECONDS, refuses_forgotten=True),
         used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),

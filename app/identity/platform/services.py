@@ -13,6 +13,7 @@ from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.locations import Locations
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
+from app.identity.platform.outbound.target_pauses import TargetPauses
 from app.identity.platform.password_hashing import PasswordHashing
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import Cost, UnitOfWork
@@ -184,6 +185,8 @@ class IdentityServices:
     provider_metadata: ProviderMetadataCache
     call_answers: CallAnswers
     """Of the servers that workflows ask."""
+    target_pauses: TargetPauses
+    """Of the same servers, by tenant and host."""
     hub_keys: tuple[bytes, ...]
     nonces: Nonces
     used_proofs: Nonces

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from time import monotonic, sleep
@@ -19,8 +20,12 @@ from app.contract.workflows.protected_claims import PROTECTED
 from app.identity.authentication.workflows import answered_profiles
 from app.identity.authentication.workflows.call_signatures import secret_of
 from app.identity.directory.tenants.keys.signing_algorithms import WEBHOOKS
+from app.identity.platform.outbound import bounded_transport, target_pauses, target_posts
+from app.identity.platform.outbound.target_posts import PostLimits
+from app.kit.outbound.host_resolver import Resolver
 from tests.support.fakes import https_receiver
 from tests.support.fakes.https_receiver import HttpsReceiver, foreign_certificate, server_context
+from tests.support.processes.installation import eventually
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.audit_entries import entries_of
 from tests.support.workflows.called_server import SIGN_IN, CalledServer, account_of
@@ -172,6 +177,47 @@ def test_address_that_became_private_is_not_called(called: CalledServer) -> None
     assert (answer.decision, answer.failure) == ("failed", "unavailable")
     assert "not public" in answer.problem
     assert called.receiver.received == []
+
+
+def test_dead_server_is_left_alone_for_a_while(called: CalledServer) -> None:
+    called.receiver.closes_without_answer()
+    failed = [called.call().problem for _ in range(5)]
+    assert len(called.receiver.received) == target_pauses.MAX_FAILURES
+    assert "left alone" in failed[3]
+    assert "left alone" in failed[4]
+    pass_time(called.tenant.services, seconds=11)
+    called.call()
+    assert len(called.receiver.received) == target_pauses.MAX_FAILURES + 1, "one request finds out"
+    assert "left alone" in called.call().problem
+    pass_time(called.tenant.services, seconds=11)
+    called.answers()
+
+    assert [called.call().failure for _ in range(3)] == ["", "", ""]
+
+
+def test_refusal_with_a_status_pauses_nothing(called: CalledServer) -> None:
+    called.receiver.answers(500)
+
+    assert [called.call().failure for _ in range(5)] == ["status"] * 5
+    assert len(called.receiver.received) == 5
+
+
+def test_hanging_server_leaves_slots_to_others(called: CalledServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten people wait for a server that hangs; another tenant's server is asked at once."""
+    monkeypatch.setattr(target_pauses, "MAX_FAILURES", 1_000)
+    called.receiver.hangs()
+    with ThreadPoolExecutor(10) as pool:
+        waiting = [pool.submit(called.call, timeout_seconds=5) for _ in range(10)]
+        eventually(lambda: len(called.receiver.received) == bounded_transport.CALL_SLOTS._per_owner)
+        limits = PostLimits(seconds=5, max_bytes=1_000, owner="another tenant")
+        with https_receiver.https_receiver() as other:
+            answer = target_posts.post(Resolver(["127.0.0.0/8"]), other.url(), {}, b"{}", limits)
+        asked = len(called.receiver.received)
+        called.receiver.ended.set()
+        outcomes = [outcome.result() for outcome in waiting]
+
+    assert (answer.status, asked) == (200, bounded_transport.CALL_SLOTS._per_owner)
+    assert {outcome.failure for outcome in outcomes} == {"unavailable"}
 
 
 MALFORMED = [

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 from pydantic_core import to_json
@@ -30,7 +31,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile import profile_document
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import signatures, target_posts
-from app.identity.platform.outbound.target_posts import PostLimits, TargetUnavailable
+from app.identity.platform.outbound.target_pauses import MAX_FAILURES
+from app.identity.platform.outbound.target_posts import PostLimits, TargetAnswer, TargetUnavailable
 from app.kit import randomness
 from app.kit.clock import iso, monotonic
 from app.kit.operations.errors import ApiError
@@ -126,19 +128,32 @@ def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSign
     }  # fmt: skip
     if not context.work.is_writing:
         context.work.release_connection()
-    limits = PostLimits(seconds=step.node.timeout_seconds, max_bytes=MAX_ANSWER_BYTES)
-    try:
-        answer = target_posts.post(
-            Resolver(context.services.settings.reachable_networks), step.node.url, headers, body, limits
-        )
-    except TargetUnavailable as problem:
-        raise _CallFailed("unavailable", str(problem)) from None
+    answer = _post(context, step.node, headers, body)
     if answer.status != _OK:
         raise _CallFailed("status", f"the status {answer.status}")
     try:
         return CallResponse.model_validate_json(answer.body)
     except ValidationError as problem:
         raise _CallFailed("malformed", _first_problem(problem)) from None
+
+
+def _post(context: Context, node: HttpCallNode, headers: Mapping[str, str], body: bytes) -> TargetAnswer:
+    """Post a call. Raises _CallFailed, at once for a server that did not answer several times in a row."""
+    tenant_id, pauses = context.tenant.tenant_id, context.services.target_pauses
+    target = tenant_id, urlsplit(node.url).netloc
+    if pauses.is_paused(target, context.now):
+        raise _CallFailed("unavailable", f"{target[1]} is left alone after {MAX_FAILURES} failures")
+    limits = PostLimits(seconds=node.timeout_seconds, max_bytes=MAX_ANSWER_BYTES, owner=tenant_id)
+    try:
+        answer = target_posts.post(
+            Resolver(context.services.settings.reachable_networks), node.url, headers, body, limits
+        )
+    except TargetUnavailable as problem:
+        if problem.was_asked:
+            pauses.record_failure(target, context.now)
+        raise _CallFailed("unavailable", str(problem)) from None
+    pauses.record_answer(target)
+    return answer
 
 
 def _answer(node: HttpCallNode, answer: CallResponse) -> CallOutcome:

@@ -21,6 +21,8 @@ from app.kit.web.proxies import is_local
 TIMEOUT_SECONDS: Final = 5.0
 MAX_BYTES: Final = 256_000
 _SLOT_WAIT_SECONDS: Final = 1.0
+OWNER: Final = "owner"
+"""The extension of a request with the id of the tenant that it is for."""
 _HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
 
 
@@ -28,31 +30,42 @@ class InvalidResponse(httpx.TransportError):
     """The response is too long, too slow, or compressed although we did not accept that."""
 
 
-class RequestSlots:
-    """Limits concurrent requests in total and per host, so that a hanging provider cannot block all threads."""
+class NoFreeSlot(InvalidResponse):
+    """Nothing was asked: too many requests are in progress."""
 
-    def __init__(self, total: int, per_host: int) -> None:
-        self._total, self._per_host = total, per_host
+
+class RequestSlots:
+    """Limits concurrent requests in total and per host, so that a hanging provider cannot block all threads.
+
+    With `per_owner`, those of one owner too, whom the request's extension OWNER names: one with many hosts leaves slots to others.
+    """
+
+    def __init__(self, total: int, per_host: int, per_owner: int | None = None) -> None:
+        self._total, self._per_host, self._per_owner = total, per_host, per_owner or total
         self._in_progress: Counter[str] = Counter()
+        self._by_owner: Counter[str] = Counter()
         self._changed = Condition()
 
     @contextmanager
     def acquire(self, request: httpx.Request) -> Iterator[None]:
-        """Occupy a slot during a request. Raises InvalidResponse if none becomes free in time."""
-        host = request.url.netloc.decode()
+        """Occupy a slot during a request. Raises NoFreeSlot if none becomes free in time."""
+        host, owner = request.url.netloc.decode(), str(request.extensions.get(OWNER, ""))
         with self._changed:
-            if not self._changed.wait_for(lambda: self._is_free(host), _SLOT_WAIT_SECONDS):
-                raise InvalidResponse("too many requests wait for providers", request=request)
+            if not self._changed.wait_for(lambda: self._is_free(host, owner), _SLOT_WAIT_SECONDS):
+                raise NoFreeSlot("too many requests wait for providers", request=request)
             self._in_progress[host] += 1
+            self._by_owner[owner] += 1
         try:
             yield
         finally:
             with self._changed:
                 self._in_progress -= Counter([host])  # drops hosts with a count of zero
+                self._by_owner -= Counter([owner])
                 self._changed.notify_all()
 
-    def _is_free(self, host: str) -> bool:
-        return self._in_progress[host] < self._per_host and self._in_progress.total() < self._total
+    def _is_free(self, host: str, owner: str) -> bool:
+        is_owner_below = self._by_owner[owner] < self._per_owner
+        return is_owner_below and self._in_progress[host] < self._per_host and self._in_progress.total() < self._total
 
 
 SLOTS = RequestSlots(total=24, per_host=8)
@@ -60,6 +73,8 @@ UNTRUSTED_SLOTS = RequestSlots(total=8, per_host=2)
 """For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
 TARGET_SLOTS = RequestSlots(total=16, per_host=4)
 """For systems of tenants that a caller waits for, so that slow ones take no slot from providers."""
+CALL_SLOTS = RequestSlots(total=24, per_host=8, per_owner=8)
+"""For servers of tenants that sign-ins wait for."""
 _NO_LIMIT: Final[AbstractContextManager[None]] = nullcontext()
 
 

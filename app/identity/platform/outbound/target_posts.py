@@ -21,12 +21,14 @@ class PostLimits:
         max_bytes: of the answer's body.
         truncates: whether the status alone counts: a body that is longer, packed or broken off is cut there, instead of refused.
         waits_for_slot: whether the request takes one of the few slots of requests that people wait for.
+        owner: the tenant whose sign-in waits: such requests have slots of their own, a few for each tenant.
     """
 
     seconds: float
     max_bytes: int
     truncates: bool = False
     waits_for_slot: bool = True
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,23 +49,37 @@ class TargetAnswer:
 
 
 class TargetUnavailable(Exception):
-    """The target did not answer; the text says why, without the URL."""
+    """The target did not answer; the text says why, without the URL. It was not asked, if no slot was free."""
+
+    def __init__(self, text: str, *, was_asked: bool = True) -> None:
+        super().__init__(text)
+        self.was_asked = was_asked
 
 
 def post(resolver: Resolver, url: str, headers: Mapping[str, str], body: bytes, limits: PostLimits) -> TargetAnswer:
     """Post a body and return the answer of any status. Raises TargetUnavailable."""
     import httpx
 
-    from app.identity.platform.outbound.bounded_transport import TARGET_SLOTS, BoundedTransport, Bounds
+    from app.identity.platform.outbound import bounded_transport
+    from app.identity.platform.outbound.bounded_transport import OWNER, BoundedTransport, Bounds, NoFreeSlot
 
-    slots = TARGET_SLOTS if limits.waits_for_slot else None
+    slots = bounded_transport.CALL_SLOTS if limits.owner else bounded_transport.TARGET_SLOTS
     connect_seconds = min(CONNECT_SECONDS, limits.seconds)
-    bounds = Bounds(limits.seconds, connect_seconds, limits.max_bytes, limits.truncates, slots)
+    bounds = Bounds(
+        limits.seconds, connect_seconds, limits.max_bytes, limits.truncates, slots if limits.waits_for_slot else None
+    )
     try:
         with httpx.Client(transport=BoundedTransport(resolver, bounds=bounds)) as client:
-            response = client.post(url, headers=dict(headers), content=body, follow_redirects=False)
+            extensions = {OWNER: limits.owner}
+            response = client.post(
+                url, headers=dict(headers), content=body, follow_redirects=False, extensions=extensions
+            )
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as problem:
-        raise TargetUnavailable(f"{urlsplit(url).netloc} did not answer: {_reason(problem)}") from None
+        text, was_asked = (
+            f"{urlsplit(url).netloc} did not answer: {_reason(problem)}",
+            not isinstance(problem, NoFreeSlot),
+        )
+        raise TargetUnavailable(text, was_asked=was_asked) from None
     return TargetAnswer(
         response.status_code,
         tuple((name.lower(), value) for name, value in response.headers.multi_items()),
