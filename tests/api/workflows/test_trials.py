@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows.facts import FACTS
 from app.identity.administration.workflows import workflow_trials
 from app.identity.administration.workflows.rehearsal import past_facts, past_sign_ins
+from app.identity.credentials import credential_store
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.workflows.called_server import CalledServer
 from tests.support.workflows.drawings import branching, drawing, node, sequence
 from tests.support.workflows.past_sign_ins import OLDER, WrittenSignIn, facts, write
 
@@ -103,6 +106,7 @@ def test_memory_does_not_grow_with_the_sign_ins(acme: TenantServer, monkeypatch:
     assert peaks[1] < peaks[0] + 500_000
 
 
+@pytest.mark.both_databases
 def test_page_ends_and_bound_lose_no_sign_in(acme: TenantServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(past_sign_ins, "PAGE_SIZE", 7)
     monkeypatch.setattr(workflow_trials, "MAX_SIGN_INS", 20)
@@ -133,6 +137,19 @@ def test_facts_of_accounts_are_those_of_now(acme: TenantServer) -> None:
     assert totals(trial) == (4, 2, 1, 1, 0)
     assert trial["CurrentFacts"] == ["account.email_domain"]
     assert trial["UnknownFacts"] == [{"Name": "account.email_domain", "SignIns": 1}]
+
+
+@pytest.mark.both_databases
+def test_enrolled_factors_are_those_of_now(acme: TenantServer, called: CalledServer) -> None:
+    now, other = acme.services.clock.now(), str(acme.create()["Uid"])
+    with called.context() as context:
+        for kind, is_enrolled in ((FactorKind.TOTP, True), (FactorKind.BACKUP_CODE, True), (FactorKind.PASSKEY, False)):
+            credential_store.add(context, called.uid, kind, is_enrolled=is_enrolled)
+        credential_store.add(context, other, FactorKind.BACKUP_CODE, is_enrolled=True)
+    write(acme, [WrittenSignIn(now - timedelta(hours=1), uid) for uid in (called.uid, other, "deleted")])
+
+    assert totals(tried(acme, branching("account.has_second_factor"))) == (3, 1, 1, 1, 0)
+    assert totals(tried(acme, branching("account.has_passkey"))) == (3, 2, 0, 1, 0)
 
 
 def test_unknown_fact_matters_only_if_it_decides(acme: TenantServer) -> None:
