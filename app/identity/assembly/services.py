@@ -9,11 +9,9 @@ from app.identity.credentials.passwords.breached_passwords import BreachedPasswo
 from app.identity.credentials.passwords.hashing import Argon2Hashing
 from app.identity.directory.tenants.keys.signing_keys import StoredSigningKeys
 from app.identity.directory.tenants.tenant_cache import CachedTenantDirectory
-from app.identity.platform.call_answers import CallAnswers
 from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
-from app.identity.platform.outbound.target_pauses import TargetPauses
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database
 from app.identity.platform.tenant import Tenant
@@ -72,8 +70,6 @@ def assemble(
         joined_domains=CommittedCache(_CACHED_RESOURCES),
         subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
-        call_answers=CallAnswers(),
-        target_pauses=TargetPauses(),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(shared, WINDOW_SECONDS, refuses_forgotten=True),
         used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),

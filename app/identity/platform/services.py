@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from joserfc.jwk import Key
@@ -183,11 +183,11 @@ class IdentityServices:
     subject_secrets: CommittedCache[str, bytes]
     """The secrets of pairwise identifiers, by tenant; they never change."""
     provider_metadata: ProviderMetadataCache
-    call_answers: CallAnswers
-    """Of the servers that workflows ask."""
-    target_pauses: TargetPauses
-    """Of the same servers, by tenant and host."""
     hub_keys: tuple[bytes, ...]
     nonces: Nonces
     used_proofs: Nonces
     """The DPoP proofs of clients, apart from the nonces of the hub's calls, so that clients cannot fill the store of these."""
+    call_answers: CallAnswers = field(default_factory=CallAnswers)
+    """Of the servers that workflows ask."""
+    target_pauses: TargetPauses = field(default_factory=TargetPauses)
+    """Of the same servers, by tenant and host."""
