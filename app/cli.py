@@ -28,6 +28,7 @@ COMMANDS = {
     "secrets": ("tenants", "Re-encrypt stored secrets with the newest secret key."),
     "workflow": ("workflows", "Try a draft of a workflow on past sign-ins."),
     "audit": ("audit", "Show what happened to the accounts of a tenant, and why sign-ins were refused."),
+    "webhooks": ("webhooks.webhook_commands", "Forward events to your machine, list deliveries, and send them again."),
     "outbox": ("tenants", "List outgoing messages, and send failed ones again."),
     "routes": ("catalogue", "List every endpoint, or print rules for a reverse proxy."),
     "openapi": ("catalogue", "Print the OpenAPI document of the API."),

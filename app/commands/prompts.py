@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from app.identity.platform.store.unit_of_work import UnitOfWork
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """Return `1 value` or `2 values`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or f'{noun}s'}"
 
 
 def confirm(question: str) -> None:

@@ -10,6 +10,7 @@ import httpx
 TIMEOUTS: Final = httpx.Timeout(10.0, connect=1.0, pool=1.0)
 """Seconds. A sign-in may wait for its hash and for an external provider; `ProbedHttp` stops waiting earlier if the service hangs."""
 LIMITS: Final = httpx.Limits(max_connections=100, max_keepalive_connections=20)
+CONNECT_ERROR: Final = httpx.ConnectError
 TRANSPORT_ERROR: Final = httpx.HTTPError
 """Base of the errors that `IssuerTransport` raises if the service does not answer."""
 

@@ -359,26 +359,19 @@ def check(cause: Cause, make: NewTenantServer, subtests: pytest.Subtests, folder
                     webhook_examples.check(event, body, folder)
 
 
-@pytest.fixture
-def recorded_into(request: pytest.FixtureRequest) -> str | None:
-    """The folder of `--record-examples`."""
-    folder: str | None = request.config.getoption("--record-examples")
-    return folder
-
-
 @pytest.mark.parametrize("cause", [*BY_SERVERS, *SIGN_INS, *CHANGES, *BELONGINGS], ids=str)
 def test_request_raises_its_events_once(
-    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests, recorded_into: str | None
+    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests, pytestconfig: pytest.Config
 ) -> None:
-    check(cause, new_tenant_server, subtests, recorded_into)
+    check(cause, new_tenant_server, subtests, pytestconfig.getoption("--record-examples"))
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("cause", LOCKOUTS, ids=str)
 def test_lockout_raises_block_account_once(
-    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests, recorded_into: str | None
+    new_tenant_server: NewTenantServer, cause: Cause, subtests: pytest.Subtests, pytestconfig: pytest.Config
 ) -> None:
-    check(cause, new_tenant_server, subtests, recorded_into)
+    check(cause, new_tenant_server, subtests, pytestconfig.getoption("--record-examples"))
 
 
 @pytest.mark.parametrize(
