@@ -16,8 +16,9 @@ from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.sign_in_operations import Login
 from app.identity.authentication.registration import account_registration, choice_lists, sott
 from app.identity.authentication.registration.account_registration import RegistrationOptions
-from app.identity.authentication.sign_in import completion, required_actions
+from app.identity.authentication.sign_in import api_tokens, completion, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import FactorRequired, Refused
 from app.identity.authentication.sign_in.passkeys import passkey_sign_in, passkey_sign_up
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import answers, captcha_verification
@@ -25,17 +26,12 @@ from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import UserEntity
 from app.identity.credentials.pins import pin_tokens
-from app.identity.credentials.second_factors import second_factors
-from app.identity.credentials.tokens import tokens
-from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile import profile_document, selected_fields
-from app.identity.directory.organizations import active_policies
 from app.identity.directory.organizations.invitations import email_invitations, join_by_invitation
 from app.identity.directory.organizations.invitations.invitation import EmailInvitation
 from app.identity.platform.context import Context
-from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.operations.wire import Document
@@ -94,13 +90,7 @@ def finish_with_passkey(
     result = passkey_sign_up.register(
         context, new_passkey, account_registration.read_draft(context, request, options), options
     )
-    return _respond(
-        context,
-        req,
-        result,
-        passkey_sign_up.methods_for(new_passkey),
-        counts_as_two_factors=new_passkey.is_user_verified,
-    )
+    return _respond(context, req, result, passkey_sign_up.methods_for(new_passkey))
 
 
 @registration_operations.sott.implements
@@ -179,14 +169,11 @@ def _respond(
     req: registration_operations.RegistrationModel,
     result: account_registration.RegistrationResult,
     methods: tuple[str, ...] = ("pwd",),
-    *,
-    counts_as_two_factors: bool = False,
 ) -> registration_operations.Registered:
     """Return the response of a registration, with a session if the account may sign in at once.
 
     Args:
         methods: the `amr` of the registration.
-        counts_as_two_factors: whether the methods count as two factors.
 
     Raises:
         TwoFactorOn: the account exists and must enrol a second factor; it signs in at `POST /identity/v2/auth/login/2fa`.
@@ -197,16 +184,17 @@ def _respond(
         return registration_operations.Registered()
     if (invited := _invitation(context, req)) is not None:
         join_by_invitation.accept(context, invited, result.account, randomness.digest(str(req.invitation_token)))
-    if not counts_as_two_factors and second_factors.factor_required_by_settings(context, result.account) is not None:
+    outcome = completion.after_registration(context, result.account, Authentication(methods))
+    if isinstance(outcome, FactorRequired):
         raise errors.TwoFactorOn(commit_on_raise=True)
-    authentication = Authentication(methods)
-    completion.emit_login(context, result.account, authentication)
+    if isinstance(outcome, Refused):
+        return registration_operations.Registered()
     unmet = required_actions.first_unmet(context, result.account, required_actions.POLICY)
     if unmet is not None:
-        raise unmet.refusal(context, result.account, authentication)
+        raise unmet.refusal(context, result.account, outcome.authentication)
     # accepting an invitation made it a member after it was read
     account = result.account if invited is None else replace(result.account, has_organizations=True)
-    return registration_operations.Registered(data=_login(context, account, req.fields_))
+    return registration_operations.Registered(data=_login(context, account, methods, req.fields_))
 
 
 def _invitation(context: Context, req: registration_operations.RegistrationModel) -> EmailInvitation | None:
@@ -218,11 +206,8 @@ def _invitation(context: Context, req: registration_operations.RegistrationModel
     return email_invitations.require_open(context, req.invitation_token)[0]
 
 
-def _login(context: Context, account: Account, fields: str | None) -> Login:
-    claims = TokenClaims(provider="Email", agent=context.agent, address=context.ip_address)
-    access, refresh = active_policies.shortest_lifetimes(context, account)
-    grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
-    issued = tokens.issue(context, grant)
+def _login(context: Context, account: Account, methods: tuple[str, ...], fields: str | None) -> Login:
+    issued = api_tokens.issue(context, account, methods)
     profile = {**profile_document.profile_of(account), "FirstLogin": True}
     return Login(
         profile=Profile.of(selected_fields.project(profile, fields)),

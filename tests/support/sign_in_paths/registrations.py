@@ -153,7 +153,10 @@ def by_verified_number_on_page(who: SigningAccount) -> Steps:
 
 _ANYONE: dict[str, Any] = {"email_verification": "disabled"}
 _LOGS_IN: dict[str, Any] = {"login_on_email_verification": True, "email_verification_codes": True, "phone_login": True}
-_PROGRAM, _PAGE = ("public_api/registration:_login",), ("pages_api/registration/register:_continue",)
+_PROGRAM, _PAGE = (
+    ("public_api/registration:_login", "public_api/registration:_respond"),
+    ("pages_api/registration/register:_continue",),
+)
 _PASSWORD = "pages_api/sign_in/password:with_password"
 _EMAIL = ("public_api/verification/email_confirmation:_confirm",)
 _VERIFY = "pages_api/registration/verify_identifier"

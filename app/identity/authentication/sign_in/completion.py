@@ -88,8 +88,12 @@ def without_asking(context: Context, account: Account, authentication: Authentic
     return outcome if isinstance(outcome, Complete) else None
 
 
-def after_registration(context: Context, account: Account, authentication: Authentication) -> Complete | FactorRequired:
+def after_registration(
+    context: Context, account: Account, authentication: Authentication
+) -> Complete | FactorRequired | Refused:
     """Return what follows the registration of an account that may sign in at once; its first origin is no risk."""
+    if (refused := _refusal(context, account, authentication)) is not None:
+        return refused
     is_enough = MFA in authentication.methods
     required = None if is_enough else second_factors.factor_required_by_settings(context, account)
     if required is not None:
@@ -193,18 +197,29 @@ def _first_obstacle(
     context: Context, account: Account, authentication: Authentication
 ) -> FactorRequired | Refused | None:
     """Return why one factor does not complete the sign-in; None where it does. No code is sent to who may not sign in."""
-    if account.is_locked_now:
-        return Refused(account, None)
-    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
-        return Refused(account, refusal)
-    error = allowed_methods.refusal(context, account, authentication.methods)
-    if error is not None:
-        return Refused(account, error)
+    if (refused := _refusal(context, account, authentication)) is not None:
+        return refused
     try:
         required = _required_factor(context, account, authentication)
     except errors.TwoFactorOn as only_factor_was_used:
         return Refused(account, only_factor_was_used)
     return FactorRequired(required, authentication) if required is not None else None
+
+
+def _refusal(
+    context: Context, account: Account, authentication: Authentication, *, is_again: bool = False
+) -> Refused | None:
+    """Return why the account may not sign in, or not by this method; None if it may. Every sign-in asks it before any write.
+
+    Args:
+        is_again: as in `allowed_methods.refusal`.
+    """
+    if account.is_locked_now:
+        return Refused(account, None)
+    error = eligibility.refusal(context, account, authentication.kind) or allowed_methods.refusal(
+        context, account, authentication.methods, is_again=is_again
+    )
+    return Refused(account, error) if error is not None else None
 
 
 def _required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
