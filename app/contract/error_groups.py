@@ -2,6 +2,10 @@
 
 from app.contract import errors
 
+NEW_ORIGIN = (
+    errors.RiskBlocked, errors.NewDevice, errors.NewBrowser, errors.NewCity, errors.NewCountry, errors.NewAddress,
+)  # fmt: skip
+"""The tenant refuses sign-ins from where the account has never signed in."""
 UID_ERRORS = (errors.MalformedUid, errors.UnknownUid)
 """An account is addressed by its id, in the path or in the query."""
 CAPTCHA = (errors.WrongCaptcha, errors.WrongSecondCaptcha)

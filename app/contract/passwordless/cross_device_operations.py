@@ -9,6 +9,7 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.auth import API_KEY, NEVER
 from app.contract.catalogue import operation
+from app.contract.error_groups import NEW_ORIGIN
 from app.kit.operations.wire import From, Wire
 
 Query = From.QUERY
@@ -69,7 +70,7 @@ approve = operation(
 )  # fmt: skip
 poll = operation(
     "cross_device.poll", "GET /sso/mobile/token", PollCode, DeviceToken, auth=API_KEY,
-    errors=(errors.EndpointForbidden, errors.SmartLinkWaits),
+    errors=(*NEW_ORIGIN, errors.EndpointForbidden, errors.SmartLinkWaits),
     summary="Poll for the approved code",
     description="Returns the access token once the code was approved. It’s handed over once.",
 )  # fmt: skip

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES, operation
-from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, SESSION_ERRORS, SMS_SENDING
+from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, NEW_ORIGIN, SESSION_ERRORS, SMS_SENDING
 from app.contract.profile import Profile
 from app.contract.shared_parameters import (
     CaptchaSolution,
@@ -65,9 +65,7 @@ class Login(Wire):
 
 
 RISK_ERRORS = (
-    errors.RiskBlocked, errors.RiskAsksQuestions, errors.RiskMailedCode, errors.RiskTextedCode, errors.NewDevice, errors.NewBrowser,
-    errors.NewCity, errors.NewCountry,
-    errors.NewAddress,
+    *NEW_ORIGIN, errors.RiskAsksQuestions, errors.RiskMailedCode, errors.RiskTextedCode,
 )  # fmt: skip
 LOGIN_ERRORS = (
     *RISK_ERRORS, *LOCK_CHALLENGES, *SESSION_ERRORS, *SMS_SENDING, *IDENTIFIER_KINDS, errors.UnknownAccount, errors.WrongCredentials,

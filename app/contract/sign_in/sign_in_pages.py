@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.captcha.models import CaptchaAnswer, CaptchaChallenge
 from app.contract.catalogue import HASHES, hub_operation
-from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
+from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS, NEW_ORIGIN
 from app.contract.page_models import NoParameters
 from app.contract.shared_parameters import SecurityAnswer
 from app.contract.steps import StepResponse
@@ -67,9 +67,8 @@ captcha = hub_operation(
 SIGN_IN_ERRORS = (
     *LOCKS, *IDENTIFIER_KINDS, errors.WrongCredentials, errors.LoginDisabled, errors.EmailUnverified, errors.PhoneUnverified,
     errors.TooManySessions,
-    errors.LoginNotAllowed, errors.WrongCaptcha, errors.PasswordBreached, errors.PasswordResetMailed, errors.RiskBlocked, errors.NewDevice,
-    errors.NewBrowser, errors.NewCity,
-    errors.NewCountry, errors.NewAddress, errors.WrongQuestionOrAnswer, errors.AccountLeaving,
+    errors.LoginNotAllowed, errors.WrongCaptcha, errors.PasswordBreached, errors.PasswordResetMailed, *NEW_ORIGIN,
+    errors.WrongQuestionOrAnswer, errors.AccountLeaving,
 )  # fmt: skip
 
 sign_in = hub_operation(

@@ -18,9 +18,14 @@ from app.identity.directory.accounts import account_store
 from app.identity.platform.continuation_tokens import OPEN
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
+from tests.support.accounts.risky_sign_ins import VIENNA, attempt_sign_in
 from tests.support.oauth.relying_party import moved
+from tests.support.operation_cases.cases import account_holder
+from tests.support.organizations.management import PATH as ORGANIZATIONS
+from tests.support.organizations.management import Business
 from tests.support.tenants.callers import call_of
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
+from tests.support.visitors.plain_client import PlainClient
 
 PATH = "/sso/mobile/token"
 Members = dict[str, Any]
@@ -34,7 +39,7 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
 @pytest.fixture
 def phone(tenant: TenantServer) -> str:
     """The access token of a signed-in phone."""
-    return str(tenant.tokens(tenant.create()["Uid"])["access_token"])
+    return str(tenant.tokens(tenant.create(EmailVerified=True)["Uid"])["access_token"])
 
 
 def generated(tenant: TenantServer, *, with_secret: bool = False, **query: Any) -> Members:
@@ -201,7 +206,7 @@ def test_token_of_a_family_whose_end_is_near_approves_until_then(tenant: TenantS
 
 @pytest.mark.both_databases
 def test_token_of_a_session_gives_one_of_the_same_session(tenant: TenantServer) -> None:
-    uid = tenant.create()["Uid"]
+    uid = tenant.create(EmailVerified=True)["Uid"]
     stored = [generated(tenant), generated(tenant)]
     with call_of(tenant.services, tenant.name) as context:
         session, _ = sessions.start(context, uid, ("pwd",), False)
@@ -237,3 +242,28 @@ def test_sign_on_is_off_by_default(new_tenant_server: NewTenantServer) -> None:
     assert refused(tenant.send("GET", "/sso/mobile/generate", with_secret=False)) == (403, 909)
     assert refused(polls(tenant, {"code": "x"})) == (403, 909)
     assert refused(approves(tenant, "x", {"code": "x"})) == (403, 909)
+
+
+def test_code_of_a_new_network_is_refused_once(new_tenant_server: NewTenantServer) -> None:
+    ada = account_holder(new_tenant_server, qr_sign_on=True, risk={"ip": "refuse"})
+    phone = answered(attempt_sign_in(ada))["access_token"]
+    stored = generated(ada.tenant)
+    answered(approves(ada.tenant, phone, stored))
+    query = {"apikey": ada.tenant.api_key, "code": stored["code"]}
+    base, elsewhere = f"http://{ada.tenant.services.settings.api_hostname}", {"REMOTE_ADDR": VIENNA}
+    answers = [
+        PlainClient(ada.tenant.app).get(PATH, query_string=query, base_url=base, environ_base=elsewhere)
+        for _ in range(2)
+    ]
+    assert [refused(answer) for answer in answers] == [(403, 1171), (400, 908)], "each refusal notifies the account"
+
+
+def test_phone_of_unknown_method_meets_no_policy(tenant: TenantServer) -> None:
+    business, uid = Business(tenant), tenant.create(EmailVerified=True)["Uid"]
+    org = business.create()
+    answered(business.assign(uid, org, business.role(org=org)))
+    policy = {"MethodPolicy": {"AllowedMethods": ["password"]}}
+    answered(business.send("PUT", f"{ORGANIZATIONS}/{org}/policy", policy))
+    stored = generated(tenant)
+    answered(approves(tenant, tenant.tokens(uid)["access_token"], stored))
+    assert refused(polls(tenant, stored)) == (400, 908)

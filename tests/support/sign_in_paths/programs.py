@@ -126,6 +126,5 @@ PATHS = (
         ("public_api/passwordless/cross_device:poll",),
         blocked="908",
         settings={"qr_sign_on": True},
-        logins=0,
     ),
 )

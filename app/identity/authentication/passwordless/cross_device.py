@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from app.contract import errors
 from app.identity.authentication.passwordless import smart_login
-from app.identity.authentication.sign_in import required_actions
+from app.identity.authentication.sign_in import pending_sign_in, required_actions
+from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import token_store
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in_now
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
@@ -63,6 +64,18 @@ class Approval:
     authenticated_at: int
     ends_at: int
     session_id: str | None = None
+
+    @property
+    def authentication(self) -> Authentication:
+        """What the phone has passed, which the device takes over."""
+        account = self.account
+        return Authentication(
+            self.methods,
+            "phone" if account.phone_verified and not account.email_verified else "email",
+            pending_sign_in.channel_for(self.methods),
+            authenticated_at=self.authenticated_at,
+            ends_at=self.ends_at,
+        )
 
 
 def require_enabled(context: Context) -> None:
@@ -150,8 +163,7 @@ def redeem(context: Context, device: ContinuationToken) -> Approval | None:
     account = account_store.by_uid(context, str(facts.get("uid")))
     if device.state != APPROVED or account is None or not _is_still_signed_in(context, facts):
         return None
-    is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now
-    if not is_open or not required_actions.are_met(context, account):
+    if not can_sign_in_now(account) or not required_actions.are_met(context, account):
         return None
     if not continuation_tokens.spend(context, device):
         return None

@@ -26,6 +26,9 @@ _BY_AMR: Final = {
     "kba": "security answers",  # no organization can allow them
 }
 
+_UNKNOWN: Final = "unknown"
+"""The method of a sign-in taken over from a token that does not say its own; no organization can allow it."""
+
 
 def method_of(amr: Sequence[str]) -> str:
     """Return the method of a sign-in by its first `amr` value.
@@ -51,7 +54,7 @@ def refusal(
     The error's `Data` is a `MethodLimit`. Call it only after the first factor was verified.
     """
     allowed = sign_in_methods.of_account(context, account)
-    if allowed is None or (method := method_of(amr)) in allowed.methods:
+    if allowed is None or (method := method_of(amr) if amr else _UNKNOWN) in allowed.methods:
         return None
     org_id, name = allowed.refusing(method)
     if not _can_use_any(context, account, allowed.methods):

@@ -127,6 +127,11 @@ def can_sign_in(account: Account) -> bool:
     return account.is_active and not account.login_disabled and not account.is_deleted
 
 
+def can_sign_in_now(account: Account) -> bool:
+    """Return whether the account can sign in, and is not locked either."""
+    return can_sign_in(account) and not account.is_locked_now
+
+
 def is_verified(account: Account, email: str) -> bool:
     """Return whether this address of the account, in any spelling, is verified."""
     return account.email_list.is_verified(identifiers.normalize_email(email))

@@ -16,7 +16,7 @@ from app.contract.step_reasons import ApprovalOutcome, LoginReason, QrCodeState
 from app.contract.steps import ApproveSignInStep, LoginStep, ProfileStep, QrCodeStep, StepResponse
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, DENIED, Approver
-from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in, risks
+from app.identity.authentication.sign_in import eligibility, interactions, risks
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.interaction_state import InteractionState, ShownQrCode
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
@@ -101,15 +101,8 @@ def finish(context: Context, req: InteractionOnly) -> StepResponse:
     context.audit.record("cross_device.signed_in", uid=account.uid)
     if session is not None and session.uid == account.uid:
         return next_step.advance(context, interaction, session)
-    authentication = Authentication(
-        approval.methods,
-        "phone" if account.phone_verified and not account.email_verified else "email",
-        pending_sign_in.channel_for(approval.methods),
-        authenticated_at=approval.authenticated_at,
-        ends_at=approval.ends_at,
-    )
-    step = page_sign_in.try_after_first_factor(context, interaction, approval.account, authentication)
-    return step or _refused(context, interaction, account, authentication)
+    step = page_sign_in.try_after_first_factor(context, interaction, approval.account, approval.authentication)
+    return step or _refused(context, interaction, account, approval.authentication)
 
 
 @cross_device_pages.open_code.implements

@@ -8,12 +8,17 @@ from app.contract import errors
 from app.contract.passwordless import cross_device_operations
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, Approver
+from app.identity.authentication.sign_in import completion, risks
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
+from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations import active_policies
+from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.continuation_tokens import ContinuationToken
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
+from app.kit.operations.errors import ApiError
 
 _WRONG_CODE = "code: a code that a device shows now."
 
@@ -69,8 +74,11 @@ def poll(context: Context, req: cross_device_operations.PollCode) -> cross_devic
         raise errors.BadParameter(_WRONG_CODE)
     if device.state != APPROVED:
         raise errors.SmartLinkWaits
+    uid = str(device.facts["uid"])
+    _refuse_new_origin(context, device, uid)  # before anything is written
+    account_store.lock_unread(context, uid)  # the account first, as every request does, then the code
     approval = cross_device.redeem(context, device)
-    if approval is None:
+    if approval is None or completion.without_asking(context, approval.account, approval.authentication) is None:
         raise errors.BadParameter(_WRONG_CODE)
     claims = TokenClaims(
         provider="Email", agent=device.facts["agent"], address=device.facts["address"], amr=approval.methods,
@@ -84,6 +92,19 @@ def poll(context: Context, req: cross_device_operations.PollCode) -> cross_devic
     issued = tokens.issue(context, grant)
     context.audit.record("cross_device.signed_in", uid=approval.account.uid)
     return cross_device_operations.DeviceToken(access_token=issued.access_token)
+
+
+def _refuse_new_origin(context: Context, device: ContinuationToken, uid: str) -> None:
+    """Raise as `risks.refuse_new_origin` does, at most once for a code, because the account is notified."""
+    account = account_store.by_uid(context, uid)
+    if account is None:
+        return
+    try:
+        risks.refuse_new_origin(context, account)
+    except ApiError:
+        with context.work.separate_transaction() as transaction:
+            continuation_tokens.spend(context.within(transaction), device)
+        raise
 
 
 def _holder(context: Context, text: str) -> TokenHolder:
