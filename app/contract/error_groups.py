@@ -15,7 +15,11 @@ LOCK_ANSWERS = (errors.UnknownSecurityQuestion, errors.WrongQuestionOrAnswer, *C
 LOCK_CHALLENGES = (*LOCKS, errors.LockedDuringStep, *LOCK_ANSWERS, errors.WrongSecurityAnswer)
 REQUIRED_ACTIONS = (errors.PrivacyPolicyOutdated, errors.ConsentNeeded, errors.PinRequired)
 """The tenant requires something before a completed sign-in gets a session; `Data` of each error holds the token to continue."""
-SESSION_ERRORS = (*LOCKS, *REQUIRED_ACTIONS, errors.LoginDisabled, errors.LoginNotAllowed, errors.TooManySessions)
+WORKFLOW_REFUSALS = (errors.WorkflowDenied, errors.WorkflowGone)
+"""The workflow in force does not let the account sign in."""
+SESSION_ERRORS = (
+    *LOCKS, *REQUIRED_ACTIONS, *WORKFLOW_REFUSALS, errors.LoginDisabled, errors.LoginNotAllowed, errors.TooManySessions,
+)  # fmt: skip
 """The account may not get a session."""
 REAUTHENTICATION = (*LOCKS, errors.NotAuthenticated, errors.WrongCurrentPassword)
 LINK = (errors.UnknownLink, errors.UsedLink, errors.ExpiredLink)

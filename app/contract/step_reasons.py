@@ -14,6 +14,7 @@ class LoginReason(StrEnum):
     UNKNOWN_IDENTITY = "nobody"  # no account has the provider's identity, and it may not register
     NOT_REAUTHENTICATED = "silent"  # the provider did not reauthenticate the person, as required
     EMAIL_REFUSED = "address"  # the tenant refuses the email that the provider names
+    WORKFLOW = "workflow"  # the workflow in force refused the sign-in; `denial` says why
 
 
 class Channel(StrEnum):

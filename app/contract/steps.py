@@ -54,6 +54,9 @@ class LoginStep(Wire):
     step: Literal["login"] = "login"
     reason: LoginReason | None = None
     method_limit: MethodLimit | None = None  # if `reason` is METHOD
+    denial: str | None = (
+        None  # what the workflow says that last refused a sign-in of the interaction; empty if it says nothing
+    )
     reauthentication: ReauthenticationOptions | None = None
     connection: str | None = None  # redirect to this identity provider at once
 

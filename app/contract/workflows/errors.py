@@ -16,3 +16,16 @@ class WorkflowChanged(ApiError):
 class WorkflowInUse(ApiError):
     code, status, message = 8197, 409, "Workflow is in use"
     description = "The tenant or an application uses the workflow by its name. Choose another workflow there first."
+
+
+class WorkflowDenied(ApiError):
+    """`Data.Texts` has the text of the node in each of its languages, if it has one."""
+
+    code, status, message = 8198, 403, "Sign-in is denied by a workflow"
+    description = "You can’t sign in right now."
+    remedy = "The tenant’s workflow refuses the sign-in. Show people `Description`, or the text of their language in `Data.Texts`."
+
+
+class WorkflowGone(ApiError):
+    code, status, message = 8199, 403, "Workflow of the sign-in is gone"
+    description = "The workflow of this sign-in was deleted or can’t run. Start the sign-in again."

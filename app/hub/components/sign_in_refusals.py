@@ -88,6 +88,11 @@ def method_notice(limit: MethodLimit) -> Notice:
     return Notice(heading % {"organization": limit.organization}, text, "note")
 
 
+def denial_notice(text: str) -> Notice:
+    """Return the notice of a sign-in that the tenant's workflow refused; without a text of the tenant, a general one."""
+    return Notice(_l("You can’t sign in right now"), text or _l("Try again later, or try another way."))
+
+
 def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     """Return the notice of a reason."""
     if refusal not in (RefusalReason.SUSPENDED, RefusalReason.TOO_MANY):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.workflows.workflow_run import WorkflowRun
 
 MFA: Final = "mfa"  # RFC 8176
 
@@ -23,11 +24,17 @@ class Authentication:
     suppress_webhook: bool = False  # an earlier request of this sign-in asked that no webhook receives its events
     authenticated_at: int | None = None  # on another device, whose sign-in this browser takes over; None: now and here
     ends_at: int | None = None  # of that device's session
+    workflow: WorkflowRun | None = None  # how far the sign-in has come in the workflow in force
 
     @property
     def is_taken_over(self) -> bool:
         """Whether the factors were passed on another device."""
         return self.authenticated_at is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the workflow in force waits for an action of the person."""
+        return self.workflow is not None and not self.workflow.is_passed
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Authentication:
@@ -35,6 +42,7 @@ class Authentication:
         fields = {name: value for name, value in stored.items() if name != "is_silent"}
         fields["suppress_webhook"] = bool(stored.get("is_silent"))
         fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
+        fields["workflow"] = WorkflowRun.from_stored(stored["workflow"]) if stored.get("workflow") else None
         return cls(**{**fields, "methods": tuple(stored["methods"])})
 
     def to_stored(self) -> dict[str, Any]:
@@ -42,4 +50,8 @@ class Authentication:
         del stored["suppress_webhook"]
         if not self.is_taken_over:  # the previous version knows neither
             del stored["authenticated_at"], stored["ends_at"]
+        if self.workflow is None:  # nor this
+            del stored["workflow"]
+        else:
+            stored["workflow"] = self.workflow.to_stored()
         return stored

@@ -15,6 +15,10 @@ from app.identity.authentication.sign_in import allowed_methods, eligibility, re
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.required_actions import Requirement
+from app.identity.authentication.sign_in.workflows import gate
+from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsFactor
+from app.identity.authentication.sign_in.workflows.sign_in_facts import SignInMoment
+from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
@@ -76,15 +80,16 @@ def after_first_factor(context: Context, account: Account, authentication: Authe
 
     `authentication.methods` with `mfa` count as two factors, such as a passkey that verified its user.
     """
-    return _first_obstacle(context, account, authentication) or _record(context, account, authentication)
+    cleared = _cleared(context, account, authentication)
+    return _record(context, account, cleared) if isinstance(cleared, Authentication) else cleared
 
 
 def without_asking(context: Context, account: Account, authentication: Authentication) -> Complete | None:
     """Complete a sign-in by one factor other than a password, if nothing more is required; else record nothing."""
-    is_enough = _first_obstacle(context, account, authentication) is None
-    if not is_enough or not required_actions.are_met(context, account):
+    cleared = _cleared(context, account, authentication)
+    if not isinstance(cleared, Authentication) or cleared.is_waiting or not required_actions.are_met(context, account):
         return None
-    outcome = _record(context, account, authentication)
+    outcome = _record(context, account, cleared)
     return outcome if isinstance(outcome, Complete) else None
 
 
@@ -94,6 +99,10 @@ def after_registration(
     """Return what follows the registration of an account that may sign in at once; its first origin is no risk."""
     if (refused := _refusal(context, account, authentication)) is not None:
         return refused
+    admitted = through_workflow(context, account, authentication, is_registration=True)
+    if not isinstance(admitted, Authentication):
+        return admitted
+    authentication = admitted
     is_enough = MFA in authentication.methods
     required = None if is_enough else second_factors.factor_required_by_settings(context, account)
     if required is not None:
@@ -103,10 +112,25 @@ def after_registration(
     return Complete(account, authentication)
 
 
-def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | Refused:
+def through_workflow(
+    context: Context, account: Account, authentication: Authentication, *, is_registration: bool = False
+) -> Authentication | FactorRequired | Refused:
+    """Return the authentication with the place that the sign-in reached in the workflow in force, or what the workflow requires
+    first. It reads nothing where none is in force.
+    """
+    moment = SignInMoment(context, account, authentication, target_of(context), is_registration=is_registration)
+    verdict = gate.judge(moment, authentication.workflow)
+    if isinstance(verdict, Denied):
+        return Refused(account, verdict.error)
+    admitted = replace(authentication, workflow=verdict.run)
+    return FactorRequired(verdict.required, admitted) if isinstance(verdict, NeedsFactor) else admitted
+
+
+def after_second_factor(context: Context, pending: PendingSignIn) -> Outcome:
     """Use up the continuation token and record the sign-in. Only one of several concurrent calls succeeds.
 
-    Refused, too, where a policy changed since the first factor; nothing is written then, and the attempt does not count.
+    Refused, too, where a policy changed since the first factor, or the workflow refuses; nothing is written then, and the attempt
+    does not count. A workflow may require one more factor.
 
     Raises:
         UnknownFactorToken, LockedDuringStep.
@@ -115,9 +139,13 @@ def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | 
     refusal = eligibility.refusal(context, account, authentication.kind) or allowed_methods.refusal(
         context, account, authentication.methods, is_again=True
     )
-    if refusal is not None:
+    admitted = Refused(account, refusal) if refusal is not None else through_workflow(context, account, authentication)
+    if isinstance(admitted, Refused):
         _take_back_attempt(context, pending)
-        return Refused(account, refusal)
+        return admitted
+    if isinstance(admitted, FactorRequired):
+        _use_up(context, pending)
+        return admitted
     joined, now = just_in_time_membership.lock_joinable(context, account), context.now
     if not login_records.record_login(
         context.work,
@@ -132,7 +160,15 @@ def after_second_factor(context: Context, pending: PendingSignIn) -> Recorded | 
     if not continuation_tokens.spend(context, pending.token):
         _take_back_attempt(context, pending)
         raise errors.UnknownFactorToken
-    return finish(context, account, authentication, joined, now)
+    return finish(context, account, admitted, joined, now)
+
+
+def _use_up(context: Context, pending: PendingSignIn) -> None:
+    """Use up the continuation token of a right response after which a workflow requires one more factor."""
+    if pending.attempt is not None:
+        pending.attempt.take_back_all(context.work)
+    if not continuation_tokens.spend(context, pending.token):
+        raise errors.UnknownFactorToken
 
 
 def _take_back_attempt(context: Context, pending: PendingSignIn) -> None:
@@ -193,17 +229,20 @@ def emit_login(
     events.emit(emitting, "Login", recorded or account, **facts)
 
 
-def _first_obstacle(
+def _cleared(
     context: Context, account: Account, authentication: Authentication
-) -> FactorRequired | Refused | None:
-    """Return why one factor does not complete the sign-in; None where it does. No code is sent to who may not sign in."""
+) -> Authentication | FactorRequired | Refused:
+    """Return the authentication of a sign-in that one factor completes, or why it does not. No code is sent to who may not sign in."""
     if (refused := _refusal(context, account, authentication)) is not None:
         return refused
+    admitted = through_workflow(context, account, authentication)
+    if not isinstance(admitted, Authentication):
+        return admitted
     try:
-        required = _required_factor(context, account, authentication)
+        required = _required_factor(context, account, admitted)
     except errors.TwoFactorOn as only_factor_was_used:
         return Refused(account, only_factor_was_used)
-    return FactorRequired(required, authentication) if required is not None else None
+    return FactorRequired(required, admitted) if required is not None else admitted
 
 
 def _refusal(

@@ -152,6 +152,10 @@ class InteractionState:
     action: str | None = None
     """The page that a visit without an application began at."""
     ended: InteractionEnding | None = None
+    page_workflow: str | None = None
+    """The name of the workflow that a visit without an application asked for."""
+    denial: dict[str, str] | None = None
+    """What a workflow says to the person whom it refused, by language."""
 
     second_factor_token_hash: Annotated[str | None, Field(alias="second_factor")] = None
     """Of the continuation token of a sign-in that passed its first factor."""
@@ -197,6 +201,11 @@ class InteractionState:
     @property
     def client_id(self) -> str | None:
         return self.authorization.get("client_id")
+
+    @property
+    def named_workflow(self) -> str | None:
+        """The workflow that the request names."""
+        return self.authorization.get("workflow") or self.page_workflow
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> InteractionState:

@@ -34,6 +34,7 @@ _ENDED_LIFETIME: Final = timedelta(minutes=10)
 _UNCHECKED_RATE: Final = Rate(100, 3600)
 """Interactions of a network, which at this rate never holds too many: the longest sign-in page and
 `EXPIRED_RETENTION` have fewer hours than that takes."""
+_CURRENT: Final = "interaction"
 T = interactions.c
 _KEY = (T.tenant_id == bindparam("tenant"), T.interaction_hash == bindparam("hash"))
 _BY_HASH = Compiled(select(interactions).where(*_KEY))
@@ -188,7 +189,18 @@ def _live(context: Context, interaction_id: str, row: Any) -> Interaction | None
     if row is None or not _is_of_this_browser(context, row):
         return None
     interaction = _interaction(context, interaction_id, row)
-    return interaction if interaction.expires_at > context.now else None
+    return _remember(context, interaction) if interaction.expires_at > context.now else None
+
+
+def _remember(context: Context, interaction: Interaction) -> Interaction:
+    context.remembered[_CURRENT] = interaction
+    return interaction
+
+
+def current(context: Context) -> Interaction | None:
+    """Return the live interaction of this browser that the request named and read; None for a request without one."""
+    found: Interaction | None = context.remembered.get(_CURRENT)
+    return found
 
 
 def find_retained(context: Context, interaction_id: str) -> Interaction | None:
@@ -260,10 +272,10 @@ def save(context: Context, interaction: Interaction, state: InteractionState) ->
     """Store the changed state; restart the interaction's lifetime unless it has ended."""
     if interaction.is_done:
         _change(context, interaction, request=state.to_stored())
-        return replace(interaction, state=state)
+        return _remember(context, replace(interaction, state=state))
     ends_at = context.now + lifetime(context)
     _change(context, interaction, request=state.to_stored(), expires_at=ends_at + EXPIRED_RETENTION)
-    return replace(interaction, state=state, expires_at=ends_at)
+    return _remember(context, replace(interaction, state=state, expires_at=ends_at))
 
 
 def save_or_start(

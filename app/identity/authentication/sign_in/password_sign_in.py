@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in import (
     sign_in_identifiers,
 )
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.completion import FactorRequired, Recorded
+from app.identity.authentication.sign_in.completion import FactorRequired, Recorded, Refused
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import email_verification
 from app.identity.authentication.verification.email_verification import VerificationOptions
@@ -66,7 +66,8 @@ def sign_in_with_password(
         PasswordBreached, PasswordResetMailed: the password is right, and is in a list of breached passwords.
         LoginDisabled, EmailUnverified, PhoneUnverified, TooManySessions: the password is right, but the account may not
             sign in.
-        LoginNotAllowed: the password is right, but an organization of the account requires another method.
+        LoginNotAllowed: the password is right, but an organization of the account or a workflow requires another method.
+        WorkflowDenied, WorkflowGone: the password is right, but the workflow in force does not let the account sign in.
         MailLimitReached, SmsLimitReached, SharedSmsLimitReached, NoSmsConfiguration: the verification of `options` could
             not be sent; programs get this error, hosted pages do not.
     """
@@ -77,13 +78,14 @@ def sign_in_with_password(
     account = verify_password.verify(context, lookup.account, password)
     if account is None:
         raise _wrong_credentials(context, lookup, solved, shows_lock=shows_lock)
-    is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
-    new_hash = context.hashing.hash(password) if is_stale else None
+    new_hash = _renewed_hash(context, account, password)
     _refuse_ineligible(context, lookup, solved, options, shows_lock=shows_lock)
     refuse_breached(context, account, password)
     risks.refuse_new_origin(context, account)
-    required = risks.factor_required_by_settings_or_risk(context, account)
-    is_solved, is_complete = solved is not None, required is None
+    is_solved = solved is not None
+    authentication = Authentication((PASSWORD,), identifier.kind, opens_lock=is_solved, remember=remember)
+    admitted = _through_workflow(context, account, authentication)
+    is_complete = isinstance(admitted, Authentication)
     joined = just_in_time_membership.lock_joinable(context, account) if is_complete else []
     now, flags = context.now, {"is_lock_solved": is_solved, "is_complete": is_complete}
     if not _record_login(context, account, password, new_hash, now, flags):
@@ -92,10 +94,31 @@ def sign_in_with_password(
     context.give_back_attempts(account.uid)
     is_secure = new_password_hash.is_secure(context, account, password)
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
-    authentication = Authentication((PASSWORD,), identifier.kind, opens_lock=is_solved, remember=remember)
-    if required is not None:
-        return FactorRequired(required, authentication)
-    return completion.finish(context, account, authentication, joined, now)
+    if isinstance(admitted, FactorRequired):
+        return admitted
+    return completion.finish(context, account, admitted, joined, now)
+
+
+def _renewed_hash(context: Context, account: Account, password: str) -> str | None:
+    """Return the hash that replaces a stale one; None for a current one."""
+    is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
+    return context.hashing.hash(password) if is_stale else None
+
+
+def _through_workflow(
+    context: Context, account: Account, authentication: Authentication
+) -> Authentication | FactorRequired:
+    """Return the authentication that needs nothing more, or the second factor that the workflow, the tenant or a risk requires.
+
+    Raises WorkflowDenied, WorkflowGone, LoginNotAllowed.
+    """
+    admitted = completion.through_workflow(context, account, authentication)
+    if isinstance(admitted, Refused):
+        raise admitted.error or errors.AccountBlocked
+    if isinstance(admitted, FactorRequired):
+        return admitted
+    required = risks.factor_required_by_settings_or_risk(context, account)
+    return FactorRequired(required, admitted) if required is not None else admitted
 
 
 def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> AccountLock | None:

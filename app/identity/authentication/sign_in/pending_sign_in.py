@@ -91,14 +91,20 @@ class PendingSignIn:
     token: ContinuationToken
     factors: AccountFactors
     authentication: Authentication
-    is_risk_based: bool = False
-    """Whether the factor is required because of the origin of the sign-in."""
+    is_demanded: bool = False
+    """Whether a risk or a workflow requires the factor, so that fallback factors count."""
     attempt: Attempt | None = None
     """The attempt at the second factor; it counts as a failure until the sign-in is recorded, or `take_back_attempt`."""
 
     @property
     def account(self) -> Account:
         return self.factors.account
+
+    @property
+    def is_risk_based(self) -> bool:
+        """Whether the factor is required because of the origin of the sign-in."""
+        run = self.authentication.workflow
+        return self.is_demanded and (run is None or run.factors is None)
 
     def last_sent(self, kind: FactorKind) -> LastSent:
         sent = (self.token.facts.get("sent") or {}).get(kind.value) or {}
@@ -149,6 +155,7 @@ def resume_waiting(context: Context, waiting: WaitingSignIn) -> PendingSignIn:
         if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
             raise errors.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
         factors = replace(factors, credentials=(), fallback_kinds=stored.demanded)
+    factors = replace(factors, accepted_kinds=_accepted_by_workflow(stored.authentication))
     return PendingSignIn(token, factors, stored.authentication, stored.demanded is not None)
 
 
@@ -247,7 +254,8 @@ def verify(
     if verified.is_new:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
     methods = tuple(dict.fromkeys((*authentication.methods, *authenticator.amr, MFA)))
-    passed = replace(authentication, methods=methods, opens_lock=opens_lock)
+    run = authentication.workflow.with_factor(kind) if authentication.workflow is not None else None
+    passed = replace(authentication, methods=methods, opens_lock=opens_lock, workflow=run)
     return replace(pending, authentication=passed, attempt=verified.attempt)
 
 
@@ -262,9 +270,16 @@ def can_enrol(context: Context, pending: PendingSignIn) -> bool:
     return not (pending.factors.fallback_kinds or _has_enrolled(context, pending.factors))
 
 
+def _accepted_by_workflow(authentication: Authentication) -> tuple[FactorKind, ...]:
+    """Return the kinds to which the workflow limits the second factor; none if it accepts all."""
+    return (authentication.workflow.factors or ()) if authentication.workflow is not None else ()
+
+
 def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
-    """Return whether the account enrolled a factor, be it of the channel that the first factor used."""
-    of_account = replace(factors, used_channel=None) if factors.used_channel is not None else factors
+    """Return whether the account enrolled a factor, be it of the channel that the first factor used, or one that the workflow of
+    the sign-in does not accept.
+    """
+    of_account = replace(factors, used_channel=None, accepted_kinds=())
     return bool(second_factors.enrolled_kinds(context.tenant.settings, of_account))
 
 

@@ -110,6 +110,12 @@ def remember_origin(context: Context, account: Account) -> list[str]:
     return new_signals
 
 
+def new_signals(context: Context, account: Account) -> list[str]:
+    """Return the new signals among those that the tenant watches; read nothing if it watches none."""
+    watched = context.tenant.settings.risk.watched
+    return _unseen(account, watched, _signals(context), _remembered(context, account)) if watched else []
+
+
 def _new_signals(context: Context, account: Account, *actions: Action) -> list[str]:
     """Return the new signals for which the tenant configured one of these actions; read nothing if it configured none."""
     risk = context.tenant.settings.risk

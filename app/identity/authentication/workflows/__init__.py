@@ -1,1 +1,1 @@
-"""Workflows in force: the graph that a sign-in follows."""
+"""Workflows as sign-ins follow them: which one is in force, its steps, its calls, and how far a sign-in has come."""

@@ -86,7 +86,9 @@ def available_kinds(settings: TenantSettings, factors: AccountFactors | None = N
         return ()
     left_out = SUPPLEMENTARY | ({factors.used_channel} if factors is not None else set())
     return tuple(
-        kind for kind, authenticator in AUTHENTICATORS.items() if authenticator.is_on(settings) and kind not in left_out
+        kind
+        for kind, authenticator in AUTHENTICATORS.items()
+        if authenticator.is_on(settings) and kind not in left_out and (factors is None or factors.accepts(kind))
     )
 
 
@@ -98,7 +100,7 @@ def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[F
         [
             kind
             for kind, authenticator in AUTHENTICATORS.items()
-            if authenticator.is_on(settings) and authenticator.is_enrolled(factors)
+            if authenticator.is_on(settings) and factors.accepts(kind) and authenticator.is_enrolled(factors)
         ]
     )
     return usable if set(usable) - SUPPLEMENTARY else ()
@@ -150,6 +152,32 @@ def factor_required_by_settings(
     if not kinds and (not factors.is_factor_required or not available_kinds(settings, factors)):
         return None
     return RequiredFactor(factors, kinds, is_risk_based=is_risk_based)
+
+
+def factor_required_by_workflow(
+    context: Context, account: Account, channel: FactorKind | None, accepted: tuple[FactorKind, ...]
+) -> RequiredFactor | None:
+    """Return the second factor that a workflow requires, as a risk does: no trusted browser skips it, and an account without
+    enrolled factors uses its mailbox or number, also where the tenant has two-factor sign-in disabled.
+
+    None if the account has none of the accepted kinds; who has enrolled others enrols none of them now.
+
+    Args:
+        accepted: the kinds that the workflow accepts; empty for all.
+
+    Raises:
+        TwoFactorOn: as `factor_required_by_settings`.
+    """
+    required = factor_required_by_settings(context, account, channel, is_risk_based=True)
+    if required is None or not accepted:
+        return required
+    fallback = tuple(kind for kind in required.factors.fallback_kinds if kind in accepted)
+    factors = replace(required.factors, fallback_kinds=fallback, accepted_kinds=accepted)
+    kinds = tuple(kind for kind in required.kinds if kind in accepted)
+    if kinds:
+        return replace(required, factors=factors, kinds=kinds)
+    can_enrol = required.must_enrol and bool(available_kinds(context.tenant.settings, factors))
+    return replace(required, factors=factors) if can_enrol else None
 
 
 def _fallback_requirement(context: Context, account: Account, channel: FactorKind | None) -> RequiredFactor | None:
@@ -223,7 +251,7 @@ def verify_or_enrol(
     """
     authenticator = enabled_authenticator(context, kind)
     is_new = replaces or not authenticator.is_enrolled(factors)
-    if kind is factors.used_channel or (is_new and not may_enrol):
+    if kind is factors.used_channel or not factors.accepts(kind) or (is_new and not may_enrol):
         raise authenticator.not_enrolled_error
     if not is_lock_solved:
         account_locks.refuse_locked(context, factors.account)

@@ -27,6 +27,7 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import denials
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import account_store
@@ -78,6 +79,9 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
         return unsaved
     response = _with_person(context, _advance(context, interaction, session), session)
     step = response.step
+    if isinstance(step, LoginStep) and interaction.state.denial is not None:
+        denial = denials.text_of(context, interaction.state.denial)
+        return response.model_copy(update={"step": step.model_copy(update={"denial": denial})})
     if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.state.pin_chosen):
         return response
     account = account_store.by_uid(context, session.uid)

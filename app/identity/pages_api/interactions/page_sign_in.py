@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import (
@@ -24,6 +25,8 @@ from app.identity.authentication.sign_in.interaction_state import NEW
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import denials
+from app.identity.authentication.workflows.workflow_run import SessionWorkflows
 from app.identity.credentials import reset_messages
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts.account import Account
@@ -31,9 +34,11 @@ from app.identity.directory.organizations import active_policies
 from app.identity.pages_api.interactions import next_step, passkey_offers, pending_identities
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
+from app.kit.operations.errors import ApiError
 
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
+_SHOWN_ON_LOGIN_PAGE: Final = (errors.LoginNotAllowed, *WORKFLOW_REFUSALS)
 _FirstStep = PasskeyOfferStep | BackupCodesStep
 """A step that comes before the interaction continues."""
 
@@ -43,7 +48,7 @@ def try_after_first_factor(
 ) -> StepResponse | None:
     """Sign in after one factor other than a password; None if the account may not sign in by it."""
     outcome = completion.after_first_factor(context, account, authentication)
-    if isinstance(outcome, Refused) and not isinstance(outcome.error, errors.LoginNotAllowed):
+    if isinstance(outcome, Refused) and not isinstance(outcome.error, _SHOWN_ON_LOGIN_PAGE):
         return None
     if isinstance(outcome, FactorRequired):
         if outcome.required.must_enrol and authentication.is_taken_over:
@@ -58,13 +63,15 @@ def present(
 ) -> StepResponse:
     """Return the step that follows a factor, and begin the session of a recorded sign-in: a required action is its next step.
 
-    Raises the reason of a refusal, unless another method is allowed.
+    Raises the reason of a refusal, unless another method is allowed, or a workflow says why.
     """
     match outcome:
         case FactorRequired():
             return _prompt_for_second_factor(context, interaction, outcome)
         case Refused(_, errors.LoginNotAllowed() as refusal):
             return prompt_for_method(context, interaction, refusal)
+        case Refused(_, errors.WorkflowDenied() | errors.WorkflowGone() as refusal):
+            return show_denial(context, interaction, refusal)
         case Refused(_, error):
             raise error or errors.AccountBlocked
         case Complete(account, authentication) | ActionRequired(account, authentication):
@@ -81,6 +88,21 @@ def prompt_for_method(
     limit = MethodLimit.model_validate(refusal.data)
     return StepResponse(
         step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+    )
+
+
+def show_denial(context: Context, interaction: Interaction | None, refusal: ApiError) -> StepResponse:
+    """Return the login step with what a workflow says; what the sign-in changed stays, such as a verified address."""
+    texts = denials.texts_of(refusal)
+    binding = None
+    if interaction is None or interaction.is_done:
+        interaction, binding = interactions.start(context, InteractionKind.RETURN, replace(NEW, denial=texts))
+    else:
+        interactions.save(context, interaction, replace(interaction.state, denial=texts))
+    return StepResponse(
+        step=LoginStep(reason=LoginReason.WORKFLOW, denial=denials.text_of(context, texts)),
         interaction_id=interaction.interaction_id,
         binding=binding,
     )
@@ -126,7 +148,7 @@ def _begin_session(
         pending_identities.link_pending(context, interaction, account)
     current = sessions.current_of(context, account.uid)
     renewed = (
-        sessions.renew(context, current, authentication.methods, authentication.remember)
+        sessions.renew(context, current, authentication.methods, authentication.remember, authentication.workflow)
         if current is not None
         else None
     )
@@ -134,7 +156,12 @@ def _begin_session(
         context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
     is_more = account_choice.requests_another(interaction) and renewed is None
     session, text = renewed or sessions.start(
-        context, account.uid, authentication.methods, authentication.remember, keeps_current=is_more
+        context,
+        account.uid,
+        authentication.methods,
+        authentication.remember,
+        keeps_current=is_more,
+        workflows=SessionWorkflows.of(authentication.workflow),
     )
     cookie = _cookie(context, session, text, is_more=is_more)
     is_new = current is None and interaction is not None and not interaction.is_done
@@ -163,6 +190,7 @@ def _take_over_session(
         keeps_current=is_more,
         authenticated_at=datetime.fromtimestamp(authentication.authenticated_at or 0, UTC),
         ends_at=datetime.fromtimestamp(authentication.ends_at or 0, UTC),
+        workflows=SessionWorkflows.of(authentication.workflow),
     )
     cookie = _cookie(context, session, text, is_more=is_more)
     if interaction is not None:  # authenticated before the interaction: only the explicit choice selects this account

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors
 from app.contract.captcha.models import CaptchaChallenge
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.page_models import NoParameters
 from app.contract.sign_in import sign_in_pages
 from app.contract.steps import StepResponse
@@ -54,6 +55,8 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
         )
     except errors.LoginNotAllowed as refusal:
         return page_sign_in.prompt_for_method(context, unfinished, refusal)
+    except WORKFLOW_REFUSALS as refusal:
+        return page_sign_in.show_denial(context, unfinished, refusal)
     if unfinished is not None:
         interaction = pending_identities.mark_announced(context, unfinished, connects=req.connects)
     return page_sign_in.present(context, interaction, outcome)

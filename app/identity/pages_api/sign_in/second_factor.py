@@ -16,7 +16,7 @@ from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import completion, interactions, pending_sign_in
 from app.identity.authentication.sign_in.authentication import MFA
-from app.identity.authentication.sign_in.completion import Refused
+from app.identity.authentication.sign_in.completion import FactorRequired, Refused
 from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import sessions
@@ -108,7 +108,7 @@ def _sign_in(
     with _view_in_refusals(context, interaction, req.kind):
         pending = pending_sign_in.verify(context, pending, req.kind, response)
         outcome = completion.after_second_factor(context, pending)
-        if isinstance(outcome, Refused):
+        if isinstance(outcome, Refused | FactorRequired):
             return page_sign_in.present(context, interaction, outcome)
     account, codes_step = outcome.account, _backup_codes_step(context, pending, req.kind, is_new=is_new)
     if codes_step is not None and is_new:

@@ -17,6 +17,7 @@ from app.hub.components.sign_in_refusals import (
     NEEDS,
     STOPPED,
     RefusalReason,
+    denial_notice,
     method_notice,
     sign_in_notice,
 )
@@ -73,6 +74,8 @@ class LoginPage(Page):
     """The key of the method that this browser used last."""
     limit: MethodLimit | None = None
     """The methods that the account's organization allows, after a sign-in by a method that it refused."""
+    denial: str | None = None
+    """What a workflow says that refused the sign-in; empty if it says nothing, None if none refused it."""
     shows_all: bool = False
     """Whether the page shows more methods than two rows of tiles hold."""
 
@@ -163,6 +166,8 @@ class LoginPage(Page):
 
     @property
     def notice(self) -> Notice | None:
+        if self.denial is not None and not self.refusal:
+            return denial_notice(self.denial)
         if self.limit is not None and not self.refusal:
             return method_notice(self.limit)
         if self.needs in NEEDS and not self.refusal:
@@ -199,6 +204,7 @@ class LoginPage(Page):
             "not wanted here": cls(LoginForm.of((email,)), needs="address"),
             "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
             **cls._limit_samples(),
+            **cls._denial_samples(),
             "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
@@ -220,6 +226,15 @@ class LoginPage(Page):
                 name: cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
                 for name, refusal in refusals.items()
             },
+        }
+
+    @classmethod
+    def _denial_samples(cls) -> Mapping[str, LoginPage]:
+        form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
+        text = "Partners sign in with their company account."
+        return {
+            "refused by a workflow": cls(form, relying_party="Acme Shop", denial=text),
+            "refused by a silent workflow": cls(form, denial=""),
         }
 
     @classmethod

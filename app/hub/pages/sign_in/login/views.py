@@ -45,7 +45,9 @@ def show_login() -> Response:
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
         if (reauthentication := Reauthentication.of(response.step)) is not None:
-            return _page_of_address(reauthentication.name, reauthentication).render()
+            return _page_of_address(reauthentication.name, reauthentication, _denial_of(response)).render()
+    elif current_visit().query.get("needs") == LoginReason.WORKFLOW and current_visit().interaction:
+        return _page_of_address(prefilled_identifier(), denial=_denial_of(journey.present_step())).render()
     hint = prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:
         return first_login_page(last_used())
@@ -59,7 +61,15 @@ def _resume() -> StepResponse:
     return journey.present_step()
 
 
-def _page_of_address(identifier: str, reauthentication: Reauthentication | None = None) -> LoginPage:
+def _denial_of(response: StepResponse) -> str | None:
+    """Return what the workflow says that refused the last sign-in; None if the address does not ask for it, or none did."""
+    is_asked = current_visit().query.get("needs") == LoginReason.WORKFLOW
+    return response.step.denial if is_asked and isinstance(response.step, LoginStep) else None
+
+
+def _page_of_address(
+    identifier: str, reauthentication: Reauthentication | None = None, denial: str | None = None
+) -> LoginPage:
     """Return the page in the state that its address names: what the last step left undone, what was reset, all methods."""
     visit, query = current_visit(), current_visit().query
     needs, reset = query.get("needs", ""), query.get("reset")
@@ -70,6 +80,7 @@ def _page_of_address(identifier: str, reauthentication: Reauthentication | None 
     return replace(
         page,
         limit=limit,
+        denial=denial,
         needs=needs,
         is_reset=reset == "done",
         is_passkey_set=reset == "passkey",

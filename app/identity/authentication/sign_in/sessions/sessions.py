@@ -16,6 +16,7 @@ from app.contract.sessions.models import Session
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in.sessions import session_ends, session_store
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession, Ending
+from app.identity.authentication.workflows.workflow_run import NO_WORKFLOWS, SessionWorkflows, WorkflowRun
 from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.tokens import tokens
@@ -52,6 +53,7 @@ class BrowserSession:
     client_id: str | None = None  # the application whose grant began it; no browser has its cookie
     issuers: tuple[tuple[str, str], ...] = ()  # client id and `iss` of its tokens
     browser_state: str | None = None  # None until an application asks with Session Management switched on
+    workflows: SessionWorkflows = NO_WORKFLOWS
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,7 @@ def start(
     authenticated_at: datetime | None = None,
     ends_at: datetime | None = None,
     keeps_current: bool = False,
+    workflows: SessionWorkflows = NO_WORKFLOWS,
 ) -> tuple[BrowserSession, str]:
     """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation.
 
@@ -189,7 +192,9 @@ def start(
     lifetime = _lifetime(context, remember)
     if ends_at is not None:
         lifetime = min(lifetime, ends_at - context.now)
-    return _insert(context, uid, methods, lifetime, remember=remember, authenticated_at=authenticated_at)
+    return _insert(
+        context, uid, methods, lifetime, remember=remember, authenticated_at=authenticated_at, workflows=workflows
+    )
 
 
 def start_for_grant(
@@ -201,6 +206,7 @@ def start_for_grant(
     *,
     issuer: str | None = None,
     authenticated_at: datetime | None = None,
+    workflows: SessionWorkflows = NO_WORKFLOWS,
 ) -> BrowserSession:
     """Begin a session without a browser for an application's grant; it is listed and ended like others.
 
@@ -210,15 +216,9 @@ def start_for_grant(
     """
     issuers = {client_id: issuer} if issuer else {}
     session, _ = _insert(
-        context,
-        uid,
-        methods,
-        lifetime,
-        remember=True,
-        client_id=client_id,
-        issuers=issuers,
-        authenticated_at=authenticated_at,
-    )
+        context, uid, methods, lifetime, remember=True, client_id=client_id, issuers=issuers,
+        authenticated_at=authenticated_at, workflows=workflows,
+    )  # fmt: skip
     return session
 
 
@@ -232,6 +232,7 @@ def _insert(
     client_id: str | None = None,
     issuers: dict[str, str] | None = None,
     authenticated_at: datetime | None = None,
+    workflows: SessionWorkflows = NO_WORKFLOWS,
 ) -> tuple[BrowserSession, str]:
     now, text = context.now, randomness.token()
     row: dict[str, Any] = {
@@ -251,18 +252,21 @@ def _insert(
         "client_id": client_id,
         "issuers": issuers or {},
         "browser_state": None,
+        "workflows": workflows.to_stored(),
     }
     session_store.add(context, row)
     fields = {name: value for name, value in row.items() if name != "tenant_id"}
-    return BrowserSession(
-        **{**fields, "methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
-    ), text
+    read = {"methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
+    return BrowserSession(**{**fields, **read, "workflows": workflows}), text
 
 
 def renew(
-    context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool
+    context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool, run: WorkflowRun | None = None
 ) -> tuple[BrowserSession, str] | None:
     """Continue a session after a reauthentication, and return it with its new cookie; None if it has ended since.
+
+    Args:
+        run: how far the reauthentication has come in its workflow.
 
     It lasts as long as a new one. Its public id stays, because relying parties know the session by it.
     """
@@ -275,10 +279,12 @@ def renew(
         "expires_at": context.now + _lifetime(context, remembered),
         "is_remembered": remembered,
     }
-    if not session_store.change(context, session.session_hash, renewed):
+    workflows = session.workflows.with_run(run) if run is not None else session.workflows
+    stored = renewed if run is None else {**renewed, "workflows": workflows.to_stored()}
+    if not session_store.change(context, session.session_hash, stored):
         return None
     end_in_browser(context, session.uid, except_id=session.session_id)
-    return replace(session, **{**renewed, "methods": methods}), text
+    return replace(session, **{**renewed, "methods": methods, "workflows": workflows}), text
 
 
 def mark_reauthenticated(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
@@ -388,4 +394,5 @@ def _from_row(row: Row[Any]) -> BrowserSession:
     fields = dict(zip(_FIELDS, _columns(row), strict=True))
     lists = {"methods": tuple(row.methods), "relying_parties": tuple(row.relying_parties)}
     texts = {"address": row.address or "", "agent": row.agent or ""}
-    return BrowserSession(**{**fields, **lists, **texts, "issuers": tuple((row.issuers or {}).items())})
+    issuers, workflows = tuple((row.issuers or {}).items()), SessionWorkflows.from_stored(row.workflows)
+    return BrowserSession(**{**fields, **lists, **texts, "issuers": issuers, "workflows": workflows})

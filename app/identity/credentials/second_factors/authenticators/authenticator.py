@@ -32,6 +32,12 @@ class AccountFactors:
     used_channel: FactorKind | None = None  # the kind whose mailbox or number the first factor already used
     fallback_kinds: tuple[FactorKind, ...] = ()
     """Kinds that an account without enrolled factors can use at a risk: its own mailbox, number, answers."""
+    accepted_kinds: tuple[FactorKind, ...] = ()
+    """The kinds that the sign-in's workflow accepts; empty for all."""
+
+    def accepts(self, kind: FactorKind) -> bool:
+        """Return whether the workflow of the sign-in accepts a kind."""
+        return not self.accepted_kinds or kind in self.accepted_kinds
 
     def enrolled(self, kind: FactorKind) -> tuple[Credential, ...]:
         """Return the enrolled credentials of a kind, the oldest first; none of the channel that the first factor used."""

@@ -1,0 +1,1 @@
+"""Runs the workflow in force at each sign-in."""

@@ -1,0 +1,31 @@
+"""What people read where a workflow refuses their sign-in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.contract import errors
+from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
+from app.kit.text.languages import LANGUAGES, lookup
+
+
+def error(context: Context, texts: Mapping[str, str]) -> errors.WorkflowDenied:
+    """Return the refusal with the text in the language of the page, else in the tenant's default language."""
+    offered = {tag: text for tag, text in texts.items() if tag in LANGUAGES} or dict(texts)
+    return errors.WorkflowDenied(text_of(context, offered) or None, data={"Texts": offered} if offered else None)
+
+
+def texts_of(refusal: ApiError) -> dict[str, str]:
+    """Return the texts of a refusal by language; none where the workflow has none."""
+    texts: dict[str, str] = (refusal.data or {}).get("Texts") or {}
+    return texts
+
+
+def text_of(context: Context, texts: Mapping[str, str]) -> str:
+    """Return the text for the reader; empty if there is none."""
+    page_language = context.visit.language if context.visit else ""
+    for wanted in (page_language, context.tenant.settings.default_locale):
+        if wanted and (found := lookup(wanted, texts)):
+            return texts[found]
+    return next(iter(texts.values()), "")

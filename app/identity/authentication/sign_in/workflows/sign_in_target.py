@@ -1,0 +1,47 @@
+"""What a sign-in is for: the application, and what its request names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.workflows import workflow_choice
+from app.identity.authentication.workflows.workflow_choice import RunnableWorkflow, UnlistedWorkflow
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+
+
+@dataclass(frozen=True)
+class SignInTarget:
+    """What a sign-in is for. `request` are the parameters of its authorization request."""
+
+    client: Application | None = None
+    named: str | None = None
+    provider: str = ""
+    """The connection whose identity the interaction has, if it signs in by one."""
+    request: Mapping[str, Any] = field(default_factory=dict)
+
+    def workflow(self, context: Context) -> RunnableWorkflow | None:
+        """Return the workflow in force; None where there is none.
+
+        A name that is not offered any more is as good as none: the request was checked when it began.
+
+        Raises WorkflowGone.
+        """
+        try:
+            return workflow_choice.workflow_in_force(context, self.client, self.named)
+        except UnlistedWorkflow:
+            return workflow_choice.workflow_in_force(context, self.client)
+
+
+def target_of(context: Context) -> SignInTarget:
+    """Return what the sign-in of this request is for: the client that authenticated, or the interaction’s application."""
+    interaction = interactions.current(context)
+    if interaction is None:
+        return SignInTarget(context.client)
+    state = interaction.state
+    client = context.application(client_id=state.client_id) if state.client_id else context.client
+    provider = state.identity.claimed.provider if state.identity is not None else ""
+    return SignInTarget(client, state.named_workflow, provider, state.authorization)
