@@ -17,8 +17,10 @@ REQUIRED_ACTIONS = (errors.PrivacyPolicyOutdated, errors.ConsentNeeded, errors.P
 """The tenant requires something before a completed sign-in gets a session; `Data` of each error holds the token to continue."""
 WORKFLOW_REFUSALS = (errors.WorkflowDenied, errors.WorkflowGone)
 """The workflow in force does not let the account sign in."""
+WORKFLOW_ERRORS = (*WORKFLOW_REFUSALS, errors.WorkflowActionRequired)
+"""The same, for programs, which no page asks for anything."""
 SESSION_ERRORS = (
-    *LOCKS, *REQUIRED_ACTIONS, *WORKFLOW_REFUSALS, errors.LoginDisabled, errors.LoginNotAllowed, errors.TooManySessions,
+    *LOCKS, *REQUIRED_ACTIONS, *WORKFLOW_ERRORS, errors.LoginDisabled, errors.LoginNotAllowed, errors.TooManySessions,
 )  # fmt: skip
 """The account may not get a session."""
 REAUTHENTICATION = (*LOCKS, errors.NotAuthenticated, errors.WrongCurrentPassword)

@@ -11,6 +11,7 @@ from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS, NEW_ORIGIN
 from app.contract.page_models import NoParameters
 from app.contract.shared_parameters import SecurityAnswer
 from app.contract.steps import StepResponse
+from app.contract.workflows.names import MAX_WORKFLOW_NAME
 from app.kit.operations.wire import From, Wire
 
 
@@ -19,6 +20,9 @@ class ReturnRequest(Wire):
 
     return_url: str | None = None
     action: str = "login"
+    workflow: str | None = Field(
+        default=None, max_length=MAX_WORKFLOW_NAME
+    )  # the name of the workflow that the sign-in follows
     organization: str | None = (
         None  # name or id: pages show its branding, if it has one; the response is the same if it does not exist
     )

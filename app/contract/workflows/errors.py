@@ -26,6 +26,14 @@ class WorkflowDenied(ApiError):
     remedy = "The tenant’s workflow refuses the sign-in. Show people `Description`, or the text of their language in `Data.Texts`."
 
 
+class WorkflowActionRequired(ApiError):
+    """`Data.Action` is terms, consent or profile, `Data.Fields` what the profile lacks."""
+
+    code, status, message = 8200, 403, "A workflow requires an action first"
+    description = "The account must accept the terms, answer consent forms or complete its profile first."
+    remedy = "Let people do it on the hosted pages, or do it from your server. Then repeat the sign-in."
+
+
 class WorkflowGone(ApiError):
     code, status, message = 8199, 403, "Workflow of the sign-in is gone"
     description = "The workflow of this sign-in was deleted or can’t run. Start the sign-in again."

@@ -1,8 +1,10 @@
 """The names of workflows, by which the tenant, applications and sign-ins choose them."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
+
+MAX_WORKFLOW_NAME: Final = 100
 
 
 def _name(text: str) -> str:
@@ -11,4 +13,4 @@ def _name(text: str) -> str:
     return text
 
 
-WorkflowName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)]
+WorkflowName = Annotated[str, Field(min_length=1, max_length=MAX_WORKFLOW_NAME), AfterValidator(_name)]

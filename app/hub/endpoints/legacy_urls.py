@@ -12,6 +12,7 @@ from werkzeug.exceptions import NotFound
 from app.contract.page_models import MAX_TOKEN_LENGTH
 from app.contract.sessions.pages.sign_out_pages import SignOutRequest
 from app.contract.sign_in import sign_in_pages
+from app.contract.workflows.names import MAX_WORKFLOW_NAME
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.pages.sign_in.logout import sign_out
@@ -60,6 +61,7 @@ def auth() -> Response:
         return_url=_for_organization(return_url, organization),
         action=action or "login",
         organization=organization[:_MAX_ORGANIZATION] or None,
+        workflow=visit.query.get("workflow", "")[:MAX_WORKFLOW_NAME] or None,
     )
     response = api()(sign_in_pages.open_return, requested)
     return journey.follow(response.model_copy(update=_given_parameters("ui_locales", "login_hint")))

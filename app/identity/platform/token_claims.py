@@ -37,6 +37,10 @@ class TokenClaims:
     ends_at: int | None = _stored(int)
     """The absolute end of the token's family, in seconds since 1970."""
 
+    workflow: str | None = _stored(str)
+    workflow_claims: Mapping[str, Any] | None = _stored(dict)
+    """The key of the workflow that the sign-in passed, and the claims that it set."""
+
     provider: str | None = _stored(str)
     agent: str | None = _stored(str)
     address: str | None = _stored(str)

@@ -8,8 +8,16 @@ from tests.support.credentials.passkeys import PasskeyHolder, passkey_holder
 from tests.support.operation_cases.cases import events
 from tests.support.operation_cases.sign_in_methods import EVERY, METHODS
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
-from tests.support.workflows.drawings import drawing, node, sequence
-from tests.support.workflows.running import DENIAL, asking_for_factor, changed, denying, put_in_force, runs
+from tests.support.workflows.drawings import sequence
+from tests.support.workflows.running import (
+    DENIAL,
+    asking_for_factor,
+    changed,
+    denying,
+    put_in_force,
+    runs,
+    signing_in_by,
+)
 
 ANYONE = "account.logins >= 0"
 
@@ -37,17 +45,12 @@ def test_each_method_obeys_a_denial(ada: PasskeyHolder, name: str) -> None:
 def test_method_that_no_login_node_lists_is_refused(ada: PasskeyHolder, name: str) -> None:
     method, act = METHODS[name]
     other = "passkey" if method == "password" else "password"
-    made = put_in_force(ada.tenant, _with_login(methods=[other]))
+    made = put_in_force(ada.tenant, signing_in_by(other))
     answer = act(ada)
     assert refused(answer) == (403, 1220)
     assert answer.get_json()["Data"]["AllowedMethods"] == [other]
-    changed(ada.tenant, made, _with_login(methods=[other, method]))
+    changed(ada.tenant, made, signing_in_by(other, method))
     answered(act(ada))
-
-
-def _with_login(**data: object) -> dict[str, object]:
-    nodes = [node("start", "Start"), node("login", "Login", **data), node("end", "SuccessFinalNode")]
-    return drawing(nodes, "start -> login", "login -> end")
 
 
 def test_run_is_recorded_with_its_path(ada: PasskeyHolder) -> None:

@@ -63,9 +63,9 @@ def test_invitation_token_joins_then_returns_to_request(new_guest: NewGuest) -> 
     assert len(guest.members()) == 1
 
 
-def test_workflow_and_linking_id_change_nothing(world: World, visitor: Visitor) -> None:
+def test_linking_id_changes_nothing(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
-    page = visitor.authorize(shop, workflow="onboarding", linking_id="x1", display="popup", ui_locales="de")
+    page = visitor.authorize(shop, linking_id="x1", display="popup", ui_locales="de")
     assert page.language == "de"
     assert page.press("Anmelden", identifier=ada.email, password=PASSWORD).query["code"]
 

@@ -36,9 +36,21 @@ def changed(tenant: TenantServer, made: dict[str, Any], data: Drawing) -> dict[s
     return made
 
 
+def deleted(tenant: TenantServer, made: dict[str, Any]) -> None:
+    """Delete a workflow that is not in force."""
+    answered(ask(tenant, machine(tenant, "all"), "DELETE", f"{PATH}/{made['Id']}"))
+    tenant.services.directory.clear_cache()
+
+
 def denying(expression: str = "account.created_days_ago < 7", **texts: str) -> Drawing:
     """Return a workflow that refuses people by a condition."""
     return branching(expression, **(texts or DENIAL))
+
+
+def signing_in_by(*methods: str) -> Drawing:
+    """Return a workflow that takes these methods."""
+    nodes = [node("start", "Start"), node("login", "Login", methods=list(methods)), node("end", "SuccessFinalNode")]
+    return drawing(nodes, "start -> login", "login -> end")
 
 
 def asking_for_factor(expression: str, *factors: str) -> Drawing:

@@ -84,8 +84,24 @@ def submit_missing_fields() -> Response:
 
 
 def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
-    requested = set(names)
-    return tuple(field for field in current_visit().tenant.form if field.name in requested and field.required)
+    """Return the fields with these names: those of the tenant's form first, then what a workflow asks for beside them."""
+    requested = dict.fromkeys(names)
+    form = tuple(field for field in current_visit().tenant.form if field.name in requested and _is_of_profile(field))
+    others = (_field(name) for name in requested if name not in {field.name for field in form})
+    return *(field.model_copy(update={"required": True}) for field in form), *(field for field in others if field)
+
+
+def _is_of_profile(field: FormField) -> bool:
+    return bool(field.member) or field.is_custom
+
+
+def _field(name: str) -> FormField | None:
+    """Return the field of the profile with this name; None for another member of the form, such as its token."""
+    try:
+        field = FormField(name=name, required=True)
+    except ValueError:
+        return None
+    return field if _is_of_profile(field) else None
 
 
 def _page(form: FieldsForm, account: str) -> MissingFieldsPage:

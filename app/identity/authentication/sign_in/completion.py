@@ -15,10 +15,11 @@ from app.identity.authentication.sign_in import allowed_methods, eligibility, re
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.required_actions import Requirement
-from app.identity.authentication.sign_in.workflows import gate
-from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsFactor
-from app.identity.authentication.sign_in.workflows.sign_in_facts import SignInMoment
+from app.identity.authentication.sign_in.workflows import gate, node_actions
+from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsAction, NeedsFactor, NeedsSignIn
+from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
+from app.identity.authentication.workflows import answered_profiles
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
@@ -109,7 +110,7 @@ def after_registration(
         return FactorRequired(required, authentication)
     emit_login(context, account, authentication)
     risks.remember_origin(context, account)
-    return Complete(account, authentication)
+    return Complete(*_with_profile(context, account, authentication))
 
 
 def through_workflow(
@@ -117,11 +118,17 @@ def through_workflow(
 ) -> Authentication | FactorRequired | Refused:
     """Return the authentication with the place that the sign-in reached in the workflow in force, or what the workflow requires
     first. It reads nothing where none is in force.
+
+    A sign-in on a page may be recorded while the workflow waits for an action: its session can do only that.
     """
     moment = SignInMoment(context, account, authentication, target_of(context), is_registration=is_registration)
     verdict = gate.judge(moment, authentication.workflow)
     if isinstance(verdict, Denied):
         return Refused(account, verdict.error)
+    if isinstance(verdict, NeedsSignIn):
+        return Refused(account, errors.WorkflowGone())
+    if isinstance(verdict, NeedsAction) and context.visit is None:  # no page asks for it
+        return Refused(account, node_actions.refusal(context, account, verdict.node, context.now))
     admitted = replace(authentication, workflow=verdict.run)
     return FactorRequired(verdict.required, admitted) if isinstance(verdict, NeedsFactor) else admitted
 
@@ -181,13 +188,14 @@ def _take_back_attempt(context: Context, pending: PendingSignIn) -> None:
 
 def after_earlier_request(
     context: Context, account: Account, authentication: Authentication, done: Requirement | None = None
-) -> Recorded | Refused:
+) -> Outcome:
     """Return what follows a sign-in that an earlier request recorded; `done` is the requirement that this request met."""
     error = allowed_methods.refusal(context, account, authentication.methods, is_again=True)
     if error is not None:
         return Refused(account, error)
     uncounted = replace(account, logins=max(0, account.logins - 1))  # as in the answer of the request that recorded it
-    return _recorded(context, uncounted, authentication, done)
+    admitted = through_workflow(context, uncounted, authentication)
+    return _recorded(context, uncounted, admitted, done) if isinstance(admitted, Authentication) else admitted
 
 
 def finish(
@@ -205,6 +213,7 @@ def finish(
     """
     new_signals = risks.remember_origin(context, account)
     emit_login(context, account, authentication, new_signals, login_records.recorded(account, recorded_at))
+    account, authentication = _with_profile(context, account, authentication)
     if joined:
         just_in_time_membership.join_by_verified_domain(context, account, joined)
     return _recorded(context, account, authentication)
@@ -227,6 +236,15 @@ def emit_login(
     facts = login_facts.of(context, account, authentication.methods, authentication.kind, new_signals)
     emitting = context.without_webhooks() if authentication.suppress_webhook else context
     events.emit(emitting, "Login", recorded or account, **facts)
+
+
+def _with_profile(context: Context, account: Account, authentication: Authentication) -> tuple[Account, Authentication]:
+    """Write the fields of the profile that servers set in the workflow; return the account and the authentication since then."""
+    run = authentication.workflow
+    if run is None or not run.profile:
+        return account, authentication
+    changed = answered_profiles.write(context, account, run.profile)
+    return changed, replace(authentication, workflow=replace(run, profile={}))
 
 
 def _cleared(

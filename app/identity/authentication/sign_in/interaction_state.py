@@ -154,6 +154,8 @@ class InteractionState:
     ended: InteractionEnding | None = None
     page_workflow: str | None = None
     """The name of the workflow that a visit without an application asked for."""
+    workflow_run: dict[str, Any] | None = None
+    """The `WorkflowRun` of a session that must still pass the workflow of this application."""
     denial: dict[str, str] | None = None
     """What a workflow says to the person whom it refused, by language."""
 

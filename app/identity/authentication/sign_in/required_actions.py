@@ -8,17 +8,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from app.contract import errors
-from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PinStep, PrivacyPolicyStep, RequiredAction
+from app.contract.steps import (
+    ConsentFormsStep,
+    LoginStep,
+    MissingFieldsStep,
+    PinStep,
+    PrivacyPolicyStep,
+    RequiredAction,
+)
 from app.identity.authentication.sign_in import api_tokens
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import node_actions, pending_workflows
 from app.identity.credentials.pins import pin_tokens, pins
-from app.identity.directory.accounts import account_consents, account_store, privacy_policy
+from app.identity.directory.accounts import account_store, privacy_policy
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.consents import consent_forms, consent_required
+from app.identity.directory.consents import consent_required
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -41,19 +50,28 @@ class Requirement(PageRequirement):
     """Returns the error with the token that continues the sign-in."""
 
 
-def find_first(context: Context, session: BrowserSession, account: Account | None = None) -> RequiredAction | None:
-    """Return the step of the first required action; None where there is none. Reads nothing where the tenant requires nothing."""
+def find_first(
+    context: Context, session: BrowserSession, account: Account | None = None
+) -> RequiredAction | LoginStep | None:
+    """Return the step of the first required action, or of the sign-in that a workflow requires again; None where there is none.
+
+    Reads nothing where the tenant requires nothing and no workflow waits.
+    """
     settings = context.tenant.settings
     requires_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (
-        privacy_policy.is_strict(settings) or settings.consent_forms or settings.ask_required_fields or requires_pin
+        privacy_policy.is_strict(settings)
+        or settings.consent_forms
+        or settings.ask_required_fields
+        or requires_pin
+        or session_workflows.of(context, session).pending is not None
     ):
         return None
     account = account or account_store.by_uid(context, session.uid)
     if account is None:
         return None
     steps = (requirement.step(context, account, session.authenticated_at) for requirement in REQUIREMENTS)
-    return next((step for step in steps if step is not None), None)
+    return next((step for step in steps if step is not None), None) or pending_workflows.step(context, session, account)
 
 
 def first_unmet(context: Context, account: Account, after: Requirement | None = None) -> Requirement | None:
@@ -72,6 +90,11 @@ def are_met(context: Context, account: Account) -> bool:
 
 def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:
     """Return whether the account pages stay closed until the policy is accepted and the consent forms are answered."""
+    return session_workflows.of(context, session).pending is not None or must_answer_first(context, session, account)
+
+
+def must_answer_first(context: Context, session: BrowserSession, account: Account) -> bool:
+    """Return whether the account must accept the policy or answer the consent forms before it does anything else."""
     began_at = session.authenticated_at
     return any(requirement.step(context, account, began_at) is not None for requirement in (POLICY, CONSENT))
 
@@ -89,10 +112,7 @@ def _policy_refusal(context: Context, account: Account, authentication: Authenti
 
 
 def _consent_step(context: Context, account: Account, began_at: datetime) -> ConsentFormsStep | None:
-    if not (forms := consent_forms.due_forms(context, account, began_at)):
-        return None
-    accepted = account_consents.accepted_options(account_consents.of_account(account))
-    return ConsentFormsStep(events=[form.event for form in forms], accepted_options=sorted(accepted))
+    return node_actions.consent_step(context, account, began_at)
 
 
 def _consent_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
@@ -111,12 +131,9 @@ def _missing_fields_step(context: Context, account: Account, _: datetime) -> Mis
     """Return the step with the names of the form's required fields that the account's profile lacks."""
     if not context.tenant.settings.ask_required_fields:
         return None
-    custom: dict[str, Any] = account.profile.get("CustomFields") or {}
-    lacking = []
-    for field in registration_form.fields_of(context.tenant.settings):
-        value = account.profile.get(field.member) if field.member else custom.get(field.name.removeprefix("cf_"))
-        if field.required and (field.member or field.is_custom) and value in (None, ""):
-            lacking.append(field.name)
+    form = registration_form.fields_of(context.tenant.settings)
+    required = [field.name for field in form if field.required and (field.member or field.is_custom)]
+    lacking = node_actions.lacking_fields(account, required)
     return MissingFieldsStep(names=lacking) if lacking else None
 
 

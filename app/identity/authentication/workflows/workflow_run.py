@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
 from app.contract.second_factors.challenge import FactorKind
 
+Decision = Literal["continue", "deny", "step_up", "failed"]
 MAX_PASSED: Final = 20
 """Workflows that a session remembers, the most recent ones; another one runs again."""
 
@@ -20,13 +21,17 @@ class WorkflowRun:
 
     workflow_id: str
     version: int
+    key: str = ""
+    """The workflow, and what it compares of the request (`pass_keys.py`): what a session passed counts for the same key alone."""
     node: str | None = None
     """The node at which it waits for a second factor or an action; None before the first node, and after the last one."""
     is_passed: bool = False
     claims: Mapping[str, Any] = field(default_factory=dict)
     """The claims of tokens that its nodes set."""
-    answers: Mapping[str, str] = field(default_factory=dict)
-    """The outputs of calls by node, so that no call is repeated."""
+    answers: Mapping[str, Decision] = field(default_factory=dict)
+    """What servers decided, by node, so that no call is repeated."""
+    profile: Mapping[str, str | None] = field(default_factory=dict)
+    """The fields of the profile that they set, until these are written."""
     factors: tuple[FactorKind, ...] | None = None
     """The second factors that the node accepts, empty for all; None if it does not wait for one."""
     passed_factors: tuple[FactorKind, ...] = ()
@@ -58,7 +63,7 @@ class SessionWorkflows:
     """What a session, or a token that stands for one, knows of workflows."""
 
     passed: Mapping[str, PassedWorkflow] = field(default_factory=dict)
-    """By the workflow's id."""
+    """By the key of the run."""
     pending: WorkflowRun | None = None
     """A run that waits for an action: the session can do only that."""
     factors: tuple[FactorKind, ...] = ()
@@ -83,13 +88,13 @@ class SessionWorkflows:
         factors = tuple(dict.fromkeys((*self.factors, *run.passed_factors)))
         if not run.is_passed:
             return replace(self, pending=run, factors=factors)
-        others = [(key, item) for key, item in self.passed.items() if key != run.workflow_id]
-        passed = dict([*others[1 - MAX_PASSED :], (run.workflow_id, PassedWorkflow(run.version, dict(run.claims)))])
+        others = [(key, item) for key, item in self.passed.items() if key != run.key]
+        passed = dict([*others[1 - MAX_PASSED :], (run.key, PassedWorkflow(run.version, dict(run.claims)))])
         return SessionWorkflows(passed, factors=factors)
 
-    def claims_of(self, workflow_id: str | None) -> Mapping[str, Any]:
+    def claims_of(self, key: str | None) -> Mapping[str, Any]:
         """Return the claims that a passed workflow set; none of another one."""
-        passed = self.passed.get(workflow_id) if workflow_id is not None else None
+        passed = self.passed.get(key) if key is not None else None
         return passed.claims if passed is not None else {}
 
 

@@ -13,9 +13,8 @@ from app.contract.page_models import InteractionOnly
 from app.contract.registration.form import CUSTOM, FormField
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
-from app.identity.authentication.sign_in import (
-    interactions,
-)
+from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in.workflows import pending_workflows
 from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import next_step
@@ -56,17 +55,20 @@ def accept_policy(context: Context, req: InteractionOnly) -> StepResponse:
 
 @profile_pages.fill_missing.implements
 def fill_missing(context: Context, req: profile_pages.MissingFieldsRequest) -> StepResponse:
-    interaction, (session, account) = interactions.find(context, req.interaction_id), require_account(context)
+    interaction, (session, account) = interactions.find(context, req.interaction_id), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
+    if required_actions.must_answer_first(context, session, account):
+        raise errors.NotAuthenticated
     provided = {name: text for name, text in req.fields.items() if text.strip()}
-    change_profile.update(context, account, _changes(context, provided), session_id=session.session_id)
+    asked = pending_workflows.asked_fields(context, session)
+    change_profile.update(context, account, _changes(context, provided, asked), session_id=session.session_id)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
-    """Return the typed values as an update of the profile, limited to the fields of the tenant's form."""
-    form = profile_pages.editable(registration_form.fields_of(context.tenant.settings))
+def _changes(context: Context, typed: dict[str, str], asked: tuple[FormField, ...] = ()) -> UpdateOwnAccount:
+    """Return the typed values as an update of the profile, limited to the tenant's form and what a workflow asks for."""
+    form = (*profile_pages.editable(registration_form.fields_of(context.tenant.settings)), *asked)
     edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _submitted_value(field, text) for field, text in edited if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}

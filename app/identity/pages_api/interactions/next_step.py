@@ -7,6 +7,7 @@ from typing import Final
 
 from app.contract.accounts.pages.reauthentication_pages import RequiredReauthentication
 from app.contract.oauth.models import RelyingPartyView
+from app.contract.step_reasons import RefusedPart
 from app.contract.steps import (
     ApproveProgramStep,
     ApproveSignInStep,
@@ -17,6 +18,7 @@ from app.contract.steps import (
     ProfileStep,
     ReauthenticationOptions,
     RedirectStep,
+    RefusedStep,
     RegisterStep,
     RequiredAction,
     StartAgainStep,
@@ -28,6 +30,7 @@ from app.identity.authentication.sign_in.interactions import Interaction, Intera
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import denials
+from app.identity.authentication.workflows import workflow_choice
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import account_store
@@ -177,14 +180,20 @@ def open_return(
     *,
     action: str = "login",
     organization: str | None = None,
+    workflow: str | None = None,
 ) -> StepResponse:
-    """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
+    """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once.
+
+    A visit that names a workflow which is not offered is refused.
+    """
+    if workflow is not None and not workflow_choice.is_offered(context, None, workflow):
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REQUEST))
     look = branding.branding_of_name(context, organization) if organization else None
     required = required_actions.find_first(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
         return to_return_url(context, session, return_url)
-    state = InteractionState(return_url=return_url or None, action=action)
+    state = InteractionState(return_url=return_url or None, action=action, page_workflow=workflow)
     interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     relying_party = return_target(context, return_url)
     return StepResponse(

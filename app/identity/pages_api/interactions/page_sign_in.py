@@ -100,7 +100,8 @@ def show_denial(context: Context, interaction: Interaction | None, refusal: ApiE
     if interaction is None or interaction.is_done:
         interaction, binding = interactions.start(context, InteractionKind.RETURN, replace(NEW, denial=texts))
     else:
-        interactions.save(context, interaction, replace(interaction.state, denial=texts))
+        state = replace(interaction.state, denial=texts, second_factor_token_hash=None)
+        interactions.save(context, interaction, state)
     return StepResponse(
         step=LoginStep(reason=LoginReason.WORKFLOW, denial=denials.text_of(context, texts)),
         interaction_id=interaction.interaction_id,

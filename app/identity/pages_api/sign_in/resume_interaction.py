@@ -17,7 +17,9 @@ from app.identity.protocols.oauth.authorize import authorization_endpoint
 @sign_in_pages.open_return.implements
 def open_return(context: Context, req: sign_in_pages.ReturnRequest) -> StepResponse:
     session = sessions.current(context)
-    return next_step.open_return(context, req.return_url, session, action=req.action, organization=req.organization)
+    return next_step.open_return(
+        context, req.return_url, session, action=req.action, organization=req.organization, workflow=req.workflow
+    )
 
 
 @sign_in_pages.resume.implements

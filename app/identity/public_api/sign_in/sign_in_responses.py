@@ -107,7 +107,7 @@ def session(context: Context, complete: Complete, fields: str | None = None) -> 
     """Return the session of a complete sign-in."""
     account, authentication = complete.account, complete.authentication
     provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
-    issued = api_tokens.issue(context, account, authentication.methods, provider=provider)
+    issued = api_tokens.issue(context, account, authentication.methods, provider=provider, run=authentication.workflow)
     profile = accounts.signed_in_profile(context, account)
     return FactorLogin(
         profile=Profile.of(selected_fields.project(profile, fields)),

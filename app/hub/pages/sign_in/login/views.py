@@ -12,6 +12,7 @@ from app.contract.captcha.models import LockChallenge
 from app.contract.sign_in import sign_in_pages
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
+from app.contract.workflows.names import MAX_WORKFLOW_NAME
 from app.hub import journey
 from app.hub.components.carried_identifier import carry_identifier, prefilled_identifier
 from app.hub.components.reauthentication import Reauthentication, current_reauthentication
@@ -40,13 +41,15 @@ _CHOOSE: Final = "/login/choose"
 def show_login() -> Response:
     """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
     journey.refuse_expired_interaction()
+    if current_visit().interaction is None and (name := current_visit().query.get("workflow", "")[:MAX_WORKFLOW_NAME]):
+        return journey.follow(api()(sign_in_pages.open_return, sign_in_pages.ReturnRequest(workflow=name)))
     if current_visit().session:
         response = _resume()
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
         if (reauthentication := Reauthentication.of(response.step)) is not None:
             return _page_of_address(reauthentication.name, reauthentication, _denial_of(response)).render()
-    elif current_visit().query.get("needs") == LoginReason.WORKFLOW and current_visit().interaction:
+    if current_visit().query.get("needs") == LoginReason.WORKFLOW and current_visit().interaction:
         return _page_of_address(prefilled_identifier(), denial=_denial_of(journey.present_step())).render()
     hint = prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:

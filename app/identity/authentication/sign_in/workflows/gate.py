@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.workflows import conditions
-from app.contract.workflows.graph import Node
-from app.contract.workflows.nodes import (
-    FALSE,
-    HIGH,
-    LOW,
-    MEDIUM,
-    NEXT,
-    TRUE,
-    ConditionNode,
-    ConsentNode,
-    DenyNode,
-    FailureFinalNode,
-    LoginNode,
-    MfaNode,
-    NodeData,
-    PasskeyLoginNode,
-    ProfileFormNode,
-    RegisterNode,
-    RiskNode,
-    StartNode,
-    SuccessFinalNode,
-    TermsNode,
+from app.contract.workflows.http_calls import CalledWorkflow
+from app.contract.workflows.nodes import NEXT, HttpCallNode, LoginNode, MfaNode, PasskeyLoginNode
+from app.identity.authentication.sign_in.workflows import denials, pass_keys
+from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
+from app.identity.authentication.sign_in.workflows.walked_sign_in import WalkedSignIn
+from app.identity.authentication.workflows import http_calls, walk_results, workflow_choice
+from app.identity.authentication.workflows.http_calls import CallStep
+from app.identity.authentication.workflows.walk import CallAnswer, walk
+from app.identity.authentication.workflows.walk_results import (
+    ActionNeeded,
+    ActionNode,
+    CallNeeded,
+    EntryNode,
+    FactorNeeded,
+    MethodRefused,
+    Pause,
+    SignInNeeded,
+    Succeeded,
 )
-from app.identity.authentication.sign_in.workflows import denials
-from app.identity.authentication.sign_in.workflows.sign_in_facts import SignInFacts, SignInMoment
-from app.identity.authentication.workflows import workflow_choice
-from app.identity.authentication.workflows.workflow_choice import RunnableWorkflow
-from app.identity.authentication.workflows.workflow_run import WorkflowRun
+from app.identity.authentication.workflows.workflow import RunnableWorkflow
+from app.identity.authentication.workflows.workflow_run import Decision, WorkflowRun
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.organizations import sign_in_methods
@@ -64,7 +56,12 @@ class NeedsAction:
     """The workflow requires an action of the person, after which it goes on."""
 
     run: WorkflowRun
-    node: Node
+    node: ActionNode
+
+
+@dataclass(frozen=True)
+class NeedsSignIn:
+    """The workflow compares what only a new sign-in knows."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +71,8 @@ class Denied:
     error: ApiError
 
 
-Verdict = Passed | NeedsFactor | NeedsAction | Denied
-_Visit = str | Passed | NeedsFactor | NeedsAction | Denied
-"""The output at which a node is left, or the end of the walk."""
+Reached = Pause | walk_results.Final
+Verdict = Passed | NeedsFactor | NeedsAction | NeedsSignIn | Denied
 
 
 def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
@@ -99,107 +95,106 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
         return Denied(gone)
     if workflow is None:
         return Passed(None)
-    return _Walk(moment, workflow, replace(run, factors=None) if run is not None else workflow.new_run).go()
+    if moment.is_earlier and not moment.is_refresh and pass_keys.needs_sign_in(workflow):
+        return NeedsSignIn()
+    begun = run or WorkflowRun(workflow.workflow_id, workflow.version, pass_keys.key_of(workflow, moment))
+    return _Run(moment, workflow, replace(begun, factors=None)).go()
 
 
 @dataclass
-class _Walk:
+class _Run:
     """One run through a workflow, from where the sign-in stands to an end, or to a node that waits."""
 
     moment: SignInMoment
     workflow: RunnableWorkflow
     run: WorkflowRun
     path: list[str] = field(default_factory=list)
-    reason: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """For the audit entry."""
 
     def go(self) -> Verdict:
-        node = self.workflow.graph.nodes[self.run.node or self.workflow.start_id]
-        while isinstance(visit := self._visit(node), str):
-            self.path.append(f"{node.id}:{visit}")
-            node = self.workflow.graph.nodes[self.workflow.graph.outputs[node.id][visit]]
-        self._record(node, visit)
-        return visit
+        node_id = self.run.node or self.workflow.start.id
+        state = WalkedSignIn(self.moment, self.run)
+        while True:
+            reached = walk(self.workflow, node_id, state)
+            self.path += [f"{node.node_id}:{node.output}" for node in reached.path]
+            node_id = reached.node_id
+            if isinstance(reached, Pause) and isinstance(reached.need, CallNeeded):
+                state.answers[node_id] = self._call(node_id, reached.need.node)
+            elif self._passes(reached):
+                self.path.append(f"{node_id}:{NEXT}")
+                node_id = self.workflow.graph.outputs[node_id][NEXT]
+            else:
+                verdict = self._verdict(reached)
+                self._record(node_id, verdict)
+                return verdict
 
-    def _visit(self, node: Node) -> _Visit:
-        data = node.data
-        visit = _VISITS.get(type(data))
-        if data is None or visit is None:
-            return self._denied("foreign node")
-        return visit(self, node, data)
+    def _passes(self, reached: Reached) -> bool:
+        """Return whether the node does not concern this sign-in: a token that no sign-in began passes an entry for all methods, and a
+        refresh every node but conditions, calls and ends.
+        """
+        if isinstance(reached, Pause) and isinstance(reached.need, SignInNeeded) and not _methods_of(reached.need.node):
+            return True
+        node = self.workflow.graph.nodes[reached.node_id]
+        return self.moment.is_refresh and isinstance(node.data, EntryNode | ActionNode | MfaNode)
 
-    def _start(self, node: Node, data: StartNode) -> _Visit:  # noqa: ARG002 - as every visit
-        return NEXT
+    def _verdict(self, reached: Reached) -> Verdict:
+        run = replace(self.run, node=reached.node_id)
+        match reached.need if isinstance(reached, Pause) else reached.result:
+            case FactorNeeded(factors=factors):
+                return self._needs_factor(replace(run, factors=factors), factors)
+            case ActionNeeded(node=node):
+                return NeedsAction(run, node)
+            case SignInNeeded(node=entry):
+                return self._needs_method(_methods_of(entry))
+            case MethodRefused(methods=methods):
+                return self._needs_method(methods)
+            case Succeeded(claims=claims):
+                claimed = {**self.run.claims, **claims}
+                return Passed(replace(self.run, node=None, is_passed=True, claims=claimed, answers={}))
+            case ended:
+                return Denied(denials.error(self.moment.context, getattr(ended, "texts", {})))
 
-    def _login(self, node: Node, data: LoginNode) -> _Visit:  # noqa: ARG002 - as every visit
-        return self._entry(data.methods)
-
-    def _passkey_login(self, node: Node, data: PasskeyLoginNode) -> _Visit:  # noqa: ARG002 - as every visit
-        return self._entry((sign_in_methods.PASSKEY,))
-
-    def _register(self, node: Node, data: RegisterNode) -> _Visit:  # noqa: ARG002 - as every visit
-        return NEXT
-
-    def _entry(self, methods: tuple[str, ...]) -> _Visit:
-        if self.moment.is_refresh or not methods or self.moment.method in methods:
-            return NEXT
-        self.reason = "method"
-        limit = MethodLimit.model_validate(
-            {"organization": self.moment.context.tenant.display_name, "allowed_methods": list(methods)}
-        )
+    def _needs_method(self, methods: tuple[str, ...]) -> Denied:
+        self.facts["reason"] = "method"
+        named = {"organization": self.moment.context.tenant.display_name, "allowed_methods": list(methods)}
+        limit = MethodLimit.model_validate(named).model_dump(by_alias=True)
         sentence = f"The sign-in requires another method: {', '.join(methods)}."
-        return Denied(errors.LoginNotAllowed(sentence, data=limit.model_dump(by_alias=True)))
+        return Denied(errors.LoginNotAllowed(sentence, data=limit))
 
-    def _mfa(self, node: Node, data: MfaNode) -> _Visit:
-        if self.moment.is_refresh or self._has_factor(data.factors):
-            return NEXT
-        return self._needs_factor(node, data.factors)
-
-    def _has_factor(self, accepted: tuple[FactorKind, ...]) -> bool:
-        if not self.moment.is_two_factor:
-            return False
-        is_passkey = self.moment.method == sign_in_methods.PASSKEY  # with two factors in one: it verified its user
-        passed = {*self.run.passed_factors, *((FactorKind.PASSKEY,) if is_passkey else ())}
-        return not accepted or not passed.isdisjoint(accepted)
-
-    def _needs_factor(self, node: Node, accepted: tuple[FactorKind, ...]) -> _Visit:
+    def _needs_factor(self, run: WorkflowRun, accepted: tuple[FactorKind, ...]) -> NeedsFactor | Denied:
         context, account = self.moment.context, self.moment.account
+        channel = self.moment.authentication.channel
         try:
-            required = second_factors.factor_required_by_workflow(
-                context, account, self.moment.authentication.channel, accepted
-            )
+            required = second_factors.factor_required_by_workflow(context, account, channel, accepted)
         except errors.TwoFactorOn as only_factor_was_used:
-            self.reason = "only factor was used"
+            self.facts["reason"] = "only factor was used"
             return Denied(only_factor_was_used)
         if required is None:
-            return self._denied("no factor")
-        return NeedsFactor(replace(self.run, node=node.id, factors=accepted), required)
+            self.facts["reason"] = "no factor"
+            return Denied(denials.error(context, {}))
+        return NeedsFactor(run, required)
 
-    def _condition(self, node: Node, data: ConditionNode) -> _Visit:  # noqa: ARG002 - as every visit
-        return TRUE if conditions.parse(data.expression).is_true(SignInFacts(self.moment)) else FALSE
+    def _call(self, node_id: str, node: HttpCallNode) -> CallAnswer:
+        """Ask the tenant’s server; what it sets is kept until the sign-in passes."""
+        called = CalledWorkflow(id=self.workflow.workflow_id, name=self.workflow.name, version=self.workflow.version)
+        step = CallStep(called, node_id, node)
+        answer = http_calls.call(self.moment.context, step, self.moment.account, self.moment.called)
+        self.facts.setdefault("calls", {})[node_id] = answer.milliseconds
+        if answer.failure:
+            self.facts.setdefault("failures", {})[node_id] = f"{answer.failure}: {answer.problem}"
+        decision: Decision = "failed" if answer.failure else answer.action
+        self.run = replace(
+            self.run,
+            answers={**self.run.answers, node_id: decision},
+            claims={**self.run.claims, **answer.claims},
+            profile={**self.run.profile, **answer.profile},
+        )
+        return CallAnswer(decision, answer.texts)
 
-    def _risk(self, node: Node, data: RiskNode) -> _Visit:  # noqa: ARG002 - as every visit
-        new = self.moment.new_signals
-        return HIGH if new.intersection(data.high) else MEDIUM if new.intersection(data.medium) else LOW
-
-    def _action(self, node: Node, data: NodeData) -> _Visit:  # noqa: ARG002 - as every visit
-        if self.moment.is_refresh:
-            return NEXT
-        return NeedsAction(replace(self.run, node=node.id), node)
-
-    def _deny(self, node: Node, data: DenyNode | FailureFinalNode) -> _Visit:  # noqa: ARG002 - as every visit
-        return Denied(denials.error(self.moment.context, data.text))
-
-    def _success(self, node: Node, data: SuccessFinalNode) -> _Visit:  # noqa: ARG002 - as every visit
-        claims = {**self.run.claims, **data.claims}
-        return Passed(replace(self.run, node=None, is_passed=True, claims=claims, answers={}))
-
-    def _denied(self, reason: str) -> Denied:
-        self.reason = reason
-        return Denied(denials.error(self.moment.context, {}))
-
-    def _record(self, node: Node, verdict: Verdict) -> None:
+    def _record(self, node_id: str, verdict: Verdict) -> None:
         """Record the run in the audit log: which way it took, and how it ended."""
-        moment, facts = self.moment, {"reason": self.reason} if self.reason else {}
+        moment = self.moment
         moment.context.audit.record(
             "workflow.run",
             uid=moment.account.uid,
@@ -207,28 +202,19 @@ class _Walk:
             workflow=self.workflow.workflow_id,
             name=self.workflow.name,
             version=self.workflow.version,
-            path=[*self.path, node.id],
+            path=[*self.path, node_id],
             outcome=_OUTCOMES[type(verdict)],
-            **facts,
+            **self.facts,
         )
 
 
-_VISITS: Final[Mapping[type[Any], Callable[[_Walk, Node, Any], _Visit]]] = {
-    StartNode: _Walk._start,
-    LoginNode: _Walk._login,
-    PasskeyLoginNode: _Walk._passkey_login,
-    RegisterNode: _Walk._register,
-    MfaNode: _Walk._mfa,
-    ConditionNode: _Walk._condition,
-    RiskNode: _Walk._risk,
-    TermsNode: _Walk._action,
-    ConsentNode: _Walk._action,
-    ProfileFormNode: _Walk._action,
-    DenyNode: _Walk._deny,
-    FailureFinalNode: _Walk._deny,
-    SuccessFinalNode: _Walk._success,
-}
-"""What each type of node does."""
+def _methods_of(entry: EntryNode) -> tuple[str, ...]:
+    """Return the methods that an entry takes; none for all."""
+    if isinstance(entry, PasskeyLoginNode):
+        return (sign_in_methods.PASSKEY,)
+    return entry.methods if isinstance(entry, LoginNode) else ()
+
+
 _OUTCOMES: Final[Mapping[type[Any], str]] = {
     Passed: "passed", NeedsFactor: "factor", NeedsAction: "action", Denied: "denied",
 }  # fmt: skip

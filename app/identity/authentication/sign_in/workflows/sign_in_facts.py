@@ -3,75 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from app.identity.authentication.sign_in import allowed_methods, risks
-from app.identity.authentication.sign_in.authentication import MFA, Authentication
-from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
-from app.identity.credentials import credential_store
-from app.identity.credentials.credential_store import Credential
+from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.credentials.passkeys import passkey_store
-from app.identity.credentials.second_factors import second_factors
-from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
-from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import organization_names, sign_in_methods
+from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization_names import ORGANIZATION
-from app.identity.platform.context import Context
-from app.kit.caching.cached_attribute import cached_attribute
 
 _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
-
-
-@dataclass(frozen=True)
-class SignInMoment:
-    """An account that signs in: who, how, for what."""
-
-    context: Context
-    account: Account
-    authentication: Authentication
-    target: SignInTarget
-    is_registration: bool = False
-    is_refresh: bool = False
-
-    @cached_attribute
-    def method(self) -> str | None:
-        """The first factor; None for tokens that none began, such as those of a server."""
-        try:
-            return allowed_methods.method_of(self.authentication.methods)
-        except ValueError:
-            return None
-
-    @property
-    def is_two_factor(self) -> bool:
-        return MFA in self.authentication.methods
-
-    @cached_attribute
-    def new_signals(self) -> frozenset[str]:
-        """The risk signals that are new for the account."""
-        return frozenset() if self.is_refresh else frozenset(risks.new_signals(self.context, self.account))
-
-    @cached_attribute
-    def credentials(self) -> tuple[Credential, ...]:
-        return tuple(credential_store.by_account(self.context, self.account.uid))
-
-    @property
-    def methods(self) -> list[str]:
-        return [name for name in (self.method, MFA if self.is_two_factor else None) if name]
-
-    @property
-    def provider(self) -> str | None:
-        """The connection of a sign-in by an identity provider."""
-        if self.method != sign_in_methods.CONNECTION:
-            return None
-        kind = self.authentication.kind
-        return (kind if kind not in _IDENTIFIER_KINDS else self.target.provider) or None
-
-    @property
-    def has_second_factor(self) -> bool:
-        factors = AccountFactors(self.account, self.credentials)
-        return bool(second_factors.enrolled_kinds(self.context.tenant.settings, factors))
 
 
 class SignInFacts(Mapping[str, object]):

@@ -8,7 +8,8 @@ from typing import Any
 
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.workflows import workflow_choice
-from app.identity.authentication.workflows.workflow_choice import RunnableWorkflow, UnlistedWorkflow
+from app.identity.authentication.workflows.workflow import RunnableWorkflow
+from app.identity.authentication.workflows.workflow_choice import UnlistedWorkflow
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 

@@ -25,6 +25,7 @@ from app.identity.protocols.oauth.authorize.openid_parameters import (
     nonce,
     organization,
     prompt,
+    workflow,
 )
 from app.identity.protocols.oauth.authorize.request import Check, Recheck
 
@@ -50,6 +51,7 @@ PARAMETER_CHECKS: tuple[Check, ...] = (
     dpop_jkt.check,
     prompt.check,
     organization.check,
+    workflow.check,
     connection.check,
     max_age.check,
     acr_values.check,

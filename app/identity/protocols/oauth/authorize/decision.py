@@ -8,25 +8,23 @@ from datetime import timedelta
 from app.contract.accounts.models import PersonView
 from app.contract.oauth.models import RelyingPartyView, ScopeView
 from app.contract.oauth.response_types import CODE, is_front_channel
+from app.contract.organizations.settings import MethodLimit
+from app.contract.step_reasons import LoginReason
 from app.contract.steps import (
     AnyStep,
     ConsentStep,
     LoginStep,
     PinStep,
     ReauthenticationOptions,
-    ReauthenticationStep,
     RegisterStep,
     SelectAccountStep,
     StartAgainStep,
     StepResponse,
 )
 from app.identity.authentication.sign_in import interactions, required_actions
-from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.organization import Membership
@@ -34,7 +32,13 @@ from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, oauth_views
-from app.identity.protocols.oauth.authorize import account_choice, organization_choice, pushed
+from app.identity.protocols.oauth.authorize import (
+    account_choice,
+    organization_choice,
+    pushed,
+    second_factor_step,
+    workflow_sessions,
+)
 from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
@@ -92,7 +96,10 @@ class Decision:
                 return self._login()
         elif not self.request.accepts(session.uid):
             raise RefusedByRedirect("login_required", "Somebody else is signed in.")
-        return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
+        factor = second_factor_step.step(self.context, self.request, session, self._account)
+        if factor is not None:
+            return self._shown(factor)
+        return self._required_action(session) or self._workflow_step(session) or self._select_organization(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
@@ -180,29 +187,8 @@ class Decision:
         is_own_sign_in = self._is_fresh and self.request.accepts(session.uid)
         is_signed_in = self._can_sign_in and (is_own_sign_in or self._is_sufficient(session))
         needs_consent = self._requires_consent or prompt.CONSENT in self.request.prompt
-        return is_signed_in and (not needs_consent or self._has_consent)
-
-    def _second_factor(self, session: BrowserSession) -> StepResponse | None:
-        """Return the second-factor step if the request requires two factors and the session has one.
-
-        A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential
-        one is refused.
-        """
-        request = self.request
-        if not request.wants_two or MFA in session.methods:
-            return None
-        if not self._has_second_factor(session):
-            is_unmet = request.demanded_acr and acr_values.met(request, session.methods) is None
-            if is_unmet:
-                raise acr_values.unmet()
-            return None
-        if prompt.NONE in request.prompt:
-            raise RefusedByRedirect("interaction_required", "The second factor must be asked for.")
-        return self._shown(ReauthenticationStep())
-
-    def _has_second_factor(self, session: BrowserSession) -> bool:
-        account, channel = self._account, channel_for(session.methods)
-        return account is not None and bool(second_factors.kinds_of_account(self.context, account, channel))
+        is_passed = workflow_sessions.is_passed(self.context, self.client, self.request, session, self._account)
+        return is_signed_in and is_passed and (not needs_consent or self._has_consent)
 
     def _required_action(self, session: BrowserSession) -> StepResponse | None:
         """Return the step of an action that the tenant still requires of the account; None if there is none."""
@@ -212,6 +198,15 @@ class Decision:
         if prompt.NONE in self.request.prompt:
             raise RefusedByRedirect("interaction_required", "The user must be asked.")
         return self._shown(step)
+
+    def _workflow_step(self, session: BrowserSession) -> StepResponse | None:
+        """Return the step that the workflow in force requires of the session. Raises RefusedByRedirect."""
+        step = workflow_sessions.step(self.context, self.client, self.request, session, self._account, self.interaction)
+        if step is None:
+            return None
+        if prompt.NONE in self.request.prompt:
+            raise RefusedByRedirect("interaction_required", "The workflow of the client requires a step of the user.")
+        return self._login(step.reason, step.method_limit) if isinstance(step, LoginStep) else self._shown(step)
 
     def _select_organization(self, session: BrowserSession) -> StepResponse | None:
         """Return the step that chooses an organization; None where the request or the account has decided it."""
@@ -274,7 +269,7 @@ class Decision:
             self.request.agreed
         )
 
-    def _login(self) -> StepResponse:
+    def _login(self, reason: LoginReason | None = None, limit: MethodLimit | None = None) -> StepResponse:
         if prompt.NONE in self.request.prompt:
             raise RefusedByRedirect("login_required", "The user must sign in.")
         if self._offers_accounts and (options := account_choice.options(self.context)):
@@ -283,7 +278,10 @@ class Decision:
         person = self._person if not is_another and self._can_sign_in and self._is_expected_account else None
         reauthentication = ReauthenticationOptions(person=person) if person is not None else None
         form = RegisterStep if prompt.CREATE in self.request.prompt else LoginStep
-        return self._shown(form(reauthentication=reauthentication), login_hint=self.request.login_hint)
+        step = form(reauthentication=reauthentication)
+        if isinstance(step, LoginStep):
+            step = step.model_copy(update={"reason": reason, "method_limit": limit})
+        return self._shown(step, login_hint=self.request.login_hint)
 
     def offer_accounts(self) -> StepResponse:
         return self._shown(SelectAccountStep(accounts=account_choice.options(self.context)))
@@ -332,6 +330,7 @@ class Decision:
         auth_time = int(session.authenticated_at.timestamp())
         org_id = organization_choice.record(self.context, request, membership, session.uid)
         granted = request.granted(auth_time=auth_time, amr=session.methods, acr=acr, org_id=org_id)
+        granted = workflow_sessions.with_claims(self.context, self.client, (request, granted), session, self._account)
         try:
             sent = self._sent(request, session, granted, membership)
         except RefusedByRedirect as problem:

@@ -13,7 +13,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, refusal_log
-from app.identity.protocols.oauth.authorize import device_codes, organization_choice
+from app.identity.protocols.oauth.authorize import device_codes, organization_choice, workflow_sessions
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
@@ -73,6 +73,7 @@ class DeviceAuthorizationDecision(Decision):
             "auth_time": int(session.authenticated_at.timestamp()),
             "amr": list(session.methods),
             **({"org_id": org_id} if org_id is not None else {}),
+            **workflow_sessions.stored_claims(self.context, self.client, self.request, session, self._account),
         }
 
 

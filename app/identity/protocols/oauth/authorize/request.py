@@ -86,6 +86,7 @@ class CheckedRequest(BaseModel):
     demanded_acr: tuple[str, ...] = ()  # the response has one of these, or is an error
     organization: str | None = None  # id or name of the organization to sign in to
     connection: str | None = None  # the identity provider to redirect to at once
+    workflow: str | None = None  # the name of one of the client's workflows
     org_id: str | None = None  # chosen on the page; PERSONAL: none
     org_uid: str | None = None  # the account that chose it
     subject: str | None = None  # the uid that must be signed in (id_token_hint, or `sub` of claims)

@@ -20,7 +20,7 @@ from app.identity.protocols.oauth.authorize import device_codes
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response, workflow_claims
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = DEVICE_GRANT
@@ -51,7 +51,10 @@ def exchange(
         authenticated_at=datetime.fromtimestamp(facts["auth_time"], UTC),
     )
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
-    claims = replace(TokenClaims.from_stored(facts).only("auth_time", "amr", "org_id"), resource=resource or None)
+    claims = replace(
+        TokenClaims.from_stored(facts).only("auth_time", "amr", "org_id", *workflow_claims.STORED),
+        resource=resource or None,
+    )
     details = facts.get("details") or ()
     grant = GrantResult(
         kind=NAME,

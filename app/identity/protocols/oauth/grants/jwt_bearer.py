@@ -10,9 +10,9 @@ from app.contract.oauth.oauth_errors import InvalidGrant, InvalidRequest
 from app.contract.oauth.oauth_token_operations import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import Complete
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
-from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
@@ -26,6 +26,7 @@ from app.identity.protocols.oauth.tokens import (
     issuer_assertions,
     lifetimes,
     token_response,
+    workflow_claims,
 )
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
@@ -48,20 +49,22 @@ def exchange(
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    account = grant_accounts.active_account(context, _subject(context, client, req.assertion).uid)
+    complete = _subject(context, client, req.assertion)
+    account = grant_accounts.active_account(context, complete.account.uid)
     lifetime = lifetimes.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
+    claims = workflow_claims.of_run(complete.authentication.workflow, TokenClaims(amr=(FEDERATED,)))
     grant = GrantResult(
         kind=NAME, scope=scope, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
-        session_ends_at=session.expires_at, resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
+        session_ends_at=session.expires_at, resource=resource, claims=claims, is_access_only=True,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
 
 
-def _subject(context: Context, client: Application, assertion: str) -> Account:
-    """Return the account that the assertion signs in to.
+def _subject(context: Context, client: Application, assertion: str) -> Complete:
+    """Return the sign-in of the assertion's account.
 
     After a conflict with a concurrent request, such as the first assertion about the same person, it is tried once more.
     Entries about what a refusal rolls back are dropped from the audit log.
@@ -84,15 +87,16 @@ def _subject(context: Context, client: Application, assertion: str) -> Account:
     raise InvalidGrant(_NOT_ALLOWED)
 
 
-def _sign_in(context: Context, client: Application, assertion: str) -> Account:
+def _sign_in(context: Context, client: Application, assertion: str) -> Complete:
     """Spend the assertion, and record the sign-in. Raises AssertionRefused, AccountRefused and `CONFLICTS`."""
     trusted, claims = issuer_assertions.verify(context, client, assertion)
     named = assertion_accounts.find(context, client, trusted, claims)
     authentication = Authentication((FEDERATED,), trusted.connection or "assertion")
-    if completion.without_asking(context, named.account, authentication) is None:
+    complete = completion.without_asking(context, named.account, authentication)
+    if complete is None:
         raise AccountRefused("sign-in")
     named.link(context)
-    return named.account
+    return complete
 
 
 GRANT = Grant(NAME, exchange, is_confidential=True)

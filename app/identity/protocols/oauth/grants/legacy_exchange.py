@@ -23,14 +23,14 @@ from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response, workflow_claims
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
 NAME = EXCHANGE_TOKEN
 _SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
 _MAX_LENGTH = 8_000
-_RETAINED = ("auth_time", "amr", "org_id", "act")
+_RETAINED = ("auth_time", "amr", "org_id", "act", *workflow_claims.STORED)
 """What the client's tokens take over of the presented one, beside its absolute end."""
 
 
@@ -52,6 +52,7 @@ def exchange(
     granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE))
     ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
+    claims = workflow_claims.admitted(context, client, account, claims)
     session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = GrantResult(
         kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session_id,

@@ -21,7 +21,7 @@ from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import lifetimes, token_response
+from app.identity.protocols.oauth.tokens import lifetimes, token_response, workflow_claims
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit.operations.errors import ApiError
 
@@ -57,6 +57,7 @@ def exchange(
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     account = outcome.account
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(password_sign_in.PASSWORD,), resource=resource)
+    claims = workflow_claims.of_run(outcome.authentication.workflow, claims)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )

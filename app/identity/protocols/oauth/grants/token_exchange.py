@@ -27,7 +27,14 @@ from app.identity.protocols.oauth import resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import grant_accounts, id_token, lifetimes, subject_tokens, token_response
+from app.identity.protocols.oauth.tokens import (
+    grant_accounts,
+    id_token,
+    lifetimes,
+    subject_tokens,
+    token_response,
+    workflow_claims,
+)
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.identity.protocols.oauth.tokens.subject_tokens import (
     ACCESS_TOKEN,
@@ -70,6 +77,7 @@ def exchange(
         membership = grant_accounts.active_membership(context, account.uid, claims.org_id)
     except InvalidGrant as refusal:
         raise InvalidRequest(refusal.description) from None
+    claims = workflow_claims.admitted(context, client, account, claims)
     grant = GrantResult(
         kind=NAME, scope=scope, confirmation=(actor or subject).confirmation, uid=account.uid,
         session_id=subject.session_id, session_ends_at=ends_at,

@@ -39,6 +39,8 @@ _CLAIMS = (
     "id_token_values",
     "resource",
     "org_id",
+    "workflow",
+    "workflow_claims",
 )
 """Claims that tokens take over from the authorization request."""
 

@@ -31,7 +31,7 @@ TYPES: Final = (ACCESS_TOKEN, REFRESH_TOKEN, ID_TOKEN, JWT)
 MAX_ACTORS: Final = 4
 """How long a chain of actors may be."""
 _MAX_LENGTH: Final = 8_000
-_RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act")
+_RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act", "workflow", "workflow_claims")
 """The claims that an exchange copies from the subject token."""
 
 

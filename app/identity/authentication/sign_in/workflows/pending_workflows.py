@@ -1,0 +1,66 @@
+"""Goes on with the workflow of a session whose sign-in waits for an action."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors
+from app.contract.registration.form import FormField
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep, RequiredAction
+from app.contract.workflows.nodes import ProfileFormNode
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.sessions import session_workflows, sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import denials, gate, node_actions
+from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsAction, NeedsFactor, NeedsSignIn
+from app.identity.authentication.sign_in.workflows.node_actions import field_of
+from app.identity.authentication.sign_in.workflows.session_moments import moment_of
+from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
+from app.identity.authentication.workflows import answered_profiles, workflow_choice
+from app.identity.authentication.workflows.workflow_run import WorkflowRun
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+
+def step(context: Context, session: BrowserSession, account: Account) -> RequiredAction | LoginStep | None:
+    """Return the step of the action for which the workflow waits, or of the sign-in that it requires again; None once it is passed.
+
+    A denial ends the session.
+    """
+    pending = session_workflows.of(context, session).pending
+    if pending is None:
+        return None
+    verdict = gate.judge(moment_of(context, account, session, target_of(context)), pending)
+    if isinstance(verdict, Denied):
+        return _end(context, session, verdict)
+    if isinstance(verdict, NeedsFactor | NeedsSignIn):
+        return LoginStep()  # which asks for the factor
+    if verdict.run is not None:
+        session_workflows.record_run(context, session, replace(verdict.run, profile={}))
+        answered_profiles.write(context, account, verdict.run.profile)
+    if isinstance(verdict, NeedsAction):
+        return node_actions.step(context, account, verdict.node, session.authenticated_at)
+    return None
+
+
+def asked_fields(context: Context, session: BrowserSession) -> tuple[FormField, ...]:
+    """Return the fields for which the session's workflow, or that of its interaction, waits."""
+    run, interaction = session_workflows.of(context, session).pending, interactions.current(context)
+    if run is None and interaction is not None and interaction.state.workflow_run is not None:
+        run = WorkflowRun.from_stored(interaction.state.workflow_run)
+    if run is None or run.node is None:
+        return ()
+    try:
+        node = workflow_choice.workflow_of_run(context, run).graph.nodes[run.node]
+    except errors.WorkflowGone:
+        return ()
+    return tuple(map(field_of, node.data.fields)) if isinstance(node.data, ProfileFormNode) else ()
+
+
+def _end(context: Context, session: BrowserSession, denied: Denied) -> LoginStep:
+    sessions.end(context, session.uid, session.session_id)
+    texts = denials.texts_of(denied.error)
+    if (interaction := interactions.current(context)) is not None and not interaction.is_done:
+        interactions.save(context, interaction, replace(interaction.state, denial=texts))
+    return LoginStep(reason=LoginReason.WORKFLOW, denial=denials.text_of(context, texts))

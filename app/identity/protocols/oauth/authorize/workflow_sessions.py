@@ -1,0 +1,130 @@
+"""Lets a session pass the workflow of an application, once, before the application gets a response about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors
+from app.contract.organizations.settings import MethodLimit
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep, ReauthenticationStep, RequiredAction
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.pending_sign_in import channel_for
+from app.identity.authentication.sign_in.sessions import session_workflows
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import gate, node_actions, pass_keys
+from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsFactor, NeedsSignIn, Passed
+from app.identity.authentication.sign_in.workflows.session_moments import moment_of
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
+from app.identity.authentication.workflows import answered_profiles
+from app.identity.authentication.workflows.workflow_run import WorkflowRun
+from app.identity.credentials.second_factors import second_factors
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
+from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
+
+_DENIED = RefusedByRedirect("access_denied", "The workflow of the client denies the sign-in.")
+
+
+def step(
+    context: Context,
+    client: Application,
+    request: CheckedRequest,
+    session: BrowserSession,
+    account: Account | None,
+    interaction: Interaction | None,
+) -> RequiredAction | LoginStep | ReauthenticationStep | None:
+    """Return the step that the workflow in force requires of a session; None if it passed it, or if none is in force.
+
+    Raises RefusedByRedirect for a denial.
+    """
+    key = _key(context, client, request, session, account)
+    if key is None or account is None or key in session_workflows.of(context, session).passed:
+        return None
+    target = SignInTarget(client, request.workflow, request=request.to_store())
+    verdict = gate.judge(moment_of(context, account, session, target), _run(interaction, key))
+    if isinstance(verdict, Denied):
+        return _denied(verdict)
+    if isinstance(verdict, Passed):
+        if verdict.run is not None:
+            session_workflows.record_run(context, session, replace(verdict.run, profile={}))
+            answered_profiles.write(context, account, verdict.run.profile)
+        return None
+    if isinstance(verdict, NeedsSignIn):
+        return LoginStep()
+    if interaction is not None and not interaction.is_done:
+        stored = replace(interaction.state, workflow_run=verdict.run.to_stored())
+        interactions.save(context, interaction, stored)
+    if not isinstance(verdict, NeedsFactor):
+        return node_actions.step(context, account, verdict.node, session.authenticated_at)
+    kinds = second_factors.kinds_of_account(context, account, channel_for(session.methods))
+    return ReauthenticationStep() if kinds and not verdict.run.factors else LoginStep()
+
+
+def is_passed(
+    context: Context, client: Application, request: CheckedRequest, session: BrowserSession, account: Account | None
+) -> bool:
+    """Return whether the session passed the workflow in force, if there is one."""
+    try:
+        key = _key(context, client, request, session, account)
+    except RefusedByRedirect:
+        return False
+    return key is None or key in session_workflows.of(context, session).passed
+
+
+def with_claims(
+    context: Context,
+    client: Application,
+    granted: tuple[CheckedRequest, GrantedRequest],
+    session: BrowserSession,
+    account: Account | None,
+) -> GrantedRequest:
+    """Add what tokens store of the workflow that the session passed for the application."""
+    stored = stored_claims(context, client, granted[0], session, account)
+    return replace(granted[1], claims=replace(granted[1].claims, **stored)) if stored else granted[1]
+
+
+def stored_claims(
+    context: Context, client: Application, request: CheckedRequest, session: BrowserSession, account: Account | None
+) -> dict[str, Any]:
+    """Return what tokens store of the workflow that the session passed for the application; nothing without one."""
+    key = _key(context, client, request, session, account)
+    if key is None:
+        return {}
+    claims = dict(session_workflows.of(context, session).claims_of(key))
+    return {"workflow": key, **({"workflow_claims": claims} if claims else {})}
+
+
+def _key(
+    context: Context, client: Application, request: CheckedRequest, session: BrowserSession, account: Account | None
+) -> str | None:
+    """Return under which key a session passes the workflow in force; None without one.
+
+    Raises RefusedByRedirect where the workflow is gone.
+    """
+    target = SignInTarget(client, request.workflow, request=request.to_store())
+    try:
+        workflow = target.workflow(context)
+    except errors.WorkflowGone:
+        raise _DENIED from None
+    if workflow is None or account is None:
+        return None
+    return pass_keys.key_of(workflow, moment_of(context, account, session, target))
+
+
+def _run(interaction: Interaction | None, key: str) -> WorkflowRun | None:
+    """Return how far the session came in the interaction, in this workflow."""
+    stored = interaction.state.workflow_run if interaction is not None else None
+    run = WorkflowRun.from_stored(stored) if stored is not None else None
+    return run if run is not None and run.key == key else None
+
+
+def _denied(denied: Denied) -> LoginStep:
+    """Return the step that asks for a method that the workflow takes. Raises RefusedByRedirect for every other denial."""
+    if not isinstance(denied.error, errors.LoginNotAllowed):
+        raise _DENIED
+    return LoginStep(reason=LoginReason.METHOD, method_limit=MethodLimit.model_validate(denied.error.data))
