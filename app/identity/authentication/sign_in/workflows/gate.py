@@ -29,7 +29,7 @@ from app.identity.authentication.workflows.walk_results import (
     Succeeded,
 )
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
-from app.identity.authentication.workflows.workflow_run import Decision, WorkflowRun
+from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.organizations import sign_in_methods
@@ -183,14 +183,13 @@ class _Run:
         self.facts.setdefault("calls", {})[node_id] = answer.milliseconds
         if answer.failure:
             self.facts.setdefault("failures", {})[node_id] = f"{answer.failure}: {answer.problem}"
-        decision: Decision = "failed" if answer.failure else answer.action
         self.run = replace(
             self.run,
-            answers={**self.run.answers, node_id: decision},
+            answers={**self.run.answers, node_id: answer.decision},
             claims={**self.run.claims, **answer.claims},
             profile={**self.run.profile, **answer.profile},
         )
-        return CallAnswer(decision, answer.texts)
+        return answer
 
     def _record(self, node_id: str, verdict: Verdict) -> None:
         """Record the run in the audit log: which way it took, and how it ended."""
