@@ -1,10 +1,13 @@
 """A worker that delivers queues: it stores what a sender returns or raises, and one dead receiver leaves the others alone."""
 
+import itertools
 import threading
+from collections import Counter
 
 import pytest
 
 from app.identity.platform.outbox import claims, queue_claims, queue_limits
+from app.identity.platform.outbox.dispatcher import dispatcher
 from app.identity.platform.outbox.lanes import WEBHOOK
 from app.identity.platform.outbox.outbox import decrypt_answer
 from app.identity.platform.outbox.sender import DeliveryError, Message, Receipt, Sender
@@ -115,6 +118,29 @@ def test_hanging_receivers_of_a_tenant_delay_no_other(own_database: Database, re
         receivers.hangs.set()
         stop.set()
         running.join(60)
+
+
+def test_slow_receivers_of_tenants_leave_half_of_the_threads(
+    own_database: Database, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take each message in the last moment, so that no queue is paused."""
+    seconds = [0.0]
+    monkeypatch.setattr("app.identity.platform.outbox.dispatcher.monotonic", lambda: seconds[0])
+    for tenant, number in itertools.product(("slow-1", "slow-2"), range(20)):
+        queued(own_database, clock, f"hook-{number % 5}", tenant=tenant)
+    lane = dispatcher(own_database, clock, WEBHOOK, size=4, lease=claims.LEASE)
+    first = [lane.take() for _ in range(lane.size)]
+    assert Counter(message.tenant_id for message in first if message) == {"slow-1": 4, "slow-2": 4}
+    seconds[0] += 14
+    for message in filter(None, first):
+        lane.done(message)
+    taken = [message for message in (lane.take() for _ in range(lane.size)) if message]
+    assert len(taken) == 4
+    others = [queued(own_database, clock, tenant="globex", order_key=str(number)) for number in range(3)]
+    assert {message.message_id for message in (lane.take() for _ in others) if message} == set(others)
+    lane.done(taken[0])
+    another = lane.take()
+    assert another is not None, "a thread of theirs is free"
 
 
 def test_message_of_killed_worker_is_sent_again_in_order(

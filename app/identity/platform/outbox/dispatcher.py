@@ -15,7 +15,12 @@ from app.kit.clock import Clock, monotonic
 
 IDLE_SECONDS = 1.0
 MAX_PER_QUEUE = 4
+SLOW_SECONDS = 2.0
+"""A delivery that takes longer makes its tenant a slow one."""
+SLOW_FOR_SECONDS = 600.0
 _REMEMBERED_TENANTS = 1000
+_MAX_SLOW_TENANTS = 100
+"""A claim names each one that it passes over."""
 
 
 class LaneDispatcher:
@@ -98,7 +103,8 @@ class LaneDispatcher:
 class QueueDispatcher(LaneDispatcher):
     """The same of a lane with queues. One tenant gets at most half of `size`, one of its queues fewer, and at most `MAX_PER_QUEUE`.
 
-    A receiver that does not answer leaves threads to the tenant's others until its queue is paused.
+    A receiver that does not answer leaves threads to the tenant's others until its queue is paused. One that answers in the last
+    moment is never paused: all tenants with such receivers together get half of `size`.
     """
 
     def __init__(self, database: Database, clock: Clock, lane: Lane, *, size: int, lease: timedelta) -> None:
@@ -107,9 +113,12 @@ class QueueDispatcher(LaneDispatcher):
         self._max_per_queue = max(1, min(MAX_PER_QUEUE, self._max_per_tenant - 1))
         self._in_queues: Counter[tuple[str, str]] = Counter()
         self._last_queues: dict[str, str] = {}
+        self._begun_at: dict[ClaimedMessage, float] = {}
+        self._slow_until: dict[str, float] = {}
 
     def _begun(self, message: ClaimedMessage) -> None:
         super()._begun(message)
+        self._begun_at[message] = monotonic()
         self._in_queues[message.tenant_id, str(message.queue)] += 1
         self._last_queues.pop(message.tenant_id, None)
         self._last_queues[message.tenant_id] = str(message.queue)
@@ -118,6 +127,12 @@ class QueueDispatcher(LaneDispatcher):
 
     def _ended(self, message: ClaimedMessage) -> None:
         super()._ended(message)
+        now = monotonic()
+        if now - self._begun_at.pop(message, now) > SLOW_SECONDS:
+            self._slow_until.pop(message.tenant_id, None)
+            self._slow_until[message.tenant_id] = now + SLOW_FOR_SECONDS
+            if len(self._slow_until) > _MAX_SLOW_TENANTS:
+                del self._slow_until[next(iter(self._slow_until))]
         self._in_queues[message.tenant_id, str(message.queue)] -= 1
         self._in_queues += Counter()
 
@@ -125,6 +140,16 @@ class QueueDispatcher(LaneDispatcher):
         full = [queue for queue, count in self._in_queues.items() if count >= self._max_per_queue]
         search = Search(self._last_tenant, self._last_queues, self._full_tenants(), full)
         return queue_claims.claim(self._database, now, self.lane, search, lease=self._lease)
+
+    def _full_tenants(self) -> list[str]:
+        full, slow = super()._full_tenants(), self._slow_tenants()
+        is_share_used = sum(self._in_progress[tenant_id] for tenant_id in slow) >= self.size // 2
+        return sorted({*full, *slow}) if is_share_used else full
+
+    def _slow_tenants(self) -> set[str]:
+        now = monotonic()
+        known = {tenant_id for tenant_id, until in self._slow_until.items() if now < until}
+        return known | {message.tenant_id for message, at in self._begun_at.items() if now - at > SLOW_SECONDS}
 
 
 def dispatcher(database: Database, clock: Clock, lane: Lane, *, size: int, lease: timedelta) -> LaneDispatcher:
