@@ -9,14 +9,14 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from app.identity.platform.outbound import target_posts
-from app.identity.platform.outbound.target_posts import PostLimits, TargetAnswer, TargetUnavailable
+from app.identity.platform.outbound.target_posts import TRIALS, PostLimits, TargetAnswer, TargetUnavailable
 from app.identity.platform.resource_storage.items import Item
 from app.identity.webhooks import webhook_requests
 from app.identity.webhooks.webhook_requests import WebhookRequest
 from app.kit.outbound.host_resolver import Resolver
 
-IN_BACKGROUND: Final = PostLimits(seconds=15, max_bytes=4_096, truncates=True, waits_for_slot=False)
-WHILE_ONE_WAITS: Final = PostLimits(seconds=15, max_bytes=4_096, truncates=True)
+IN_BACKGROUND: Final = PostLimits(seconds=15, max_bytes=4_096, truncates=True)
+WHILE_ONE_WAITS: Final = PostLimits(seconds=15, max_bytes=4_096, truncates=True, slots=TRIALS)
 GONE: Final = 410
 _MAX_HEADERS: Final = 40
 _MAX_HEADER_LENGTH: Final = 500

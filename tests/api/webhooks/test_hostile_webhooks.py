@@ -11,10 +11,12 @@ from urllib.parse import quote, quote_plus
 import pytest
 from sqlalchemy import select
 
+from app.contract.catalogue import load_catalogue
 from app.identity.platform.audit import audit
 from app.identity.platform.outbox.outbox import HELD, decrypt_answer
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import iso
+from app.kit.operations.errors import declared_as
 from tests.support.fakes.https_receiver import answering
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
@@ -227,3 +229,9 @@ def test_token_to_update_alone_cannot_lead_profiles_away(deliveries: WebhookDeli
     ]
     for method, address, body in changes:
         assert refused(ask(deliveries.tenant, token, method, address, body)) == (403, 6002)
+
+
+def test_every_operation_can_refuse_our_own_requests() -> None:
+    for operation in load_catalogue():
+        refusal = operation.error_profile.bad_parameter("webhook-signature")
+        assert declared_as(refusal, operation.every_error) is not None, operation.name

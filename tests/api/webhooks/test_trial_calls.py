@@ -8,6 +8,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from app.identity.webhooks import delivery
+from tests.support.races import at_once
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import answered, refused
 from tests.support.tenants.webhook_deliveries import WebhookDeliveries
@@ -51,6 +52,18 @@ def test_hanging_target_is_given_up(deliveries: WebhookDeliveries, monkeypatch: 
 
     assert (result["IsPosted"], result["StatusCode"]) == (False, None)
     assert "did not answer" in str(result["Problem"])
+
+
+def test_hanging_targets_hold_few_threads(deliveries: WebhookDeliveries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a tenant's calls to servers that never answer would hold all threads that take changes."""
+    monkeypatch.setattr(delivery, "WHILE_ONE_WAITS", replace(delivery.WHILE_ONE_WAITS, seconds=4))
+    webhook = created(deliveries)
+    assert deliveries.webhooks.token
+    deliveries.receiver.hangs()
+    results = at_once([lambda: answer_to_test(deliveries, webhook["Id"])] * 6)
+
+    assert len(deliveries.receiver.received) == 2
+    assert sum("too many requests wait" in str(result["Problem"]) for result in results) == 4
 
 
 def test_answer_shows_no_secret(deliveries: WebhookDeliveries) -> None:

@@ -21,7 +21,7 @@ from app.identity.authentication.workflows import answered_profiles
 from app.identity.authentication.workflows.call_signatures import secret_of
 from app.identity.directory.tenants.keys.signing_algorithms import WEBHOOKS
 from app.identity.platform.outbound import bounded_transport, target_pauses, target_posts
-from app.identity.platform.outbound.target_posts import PostLimits
+from app.identity.platform.outbound.target_posts import CALLS, PostLimits
 from app.kit.outbound.host_resolver import Resolver
 from tests.support.fakes import https_receiver
 from tests.support.fakes.https_receiver import HttpsReceiver, foreign_certificate, server_context
@@ -209,7 +209,7 @@ def test_hanging_server_leaves_slots_to_others(called: CalledServer, monkeypatch
     with ThreadPoolExecutor(10) as pool:
         waiting = [pool.submit(called.call, timeout_seconds=5) for _ in range(10)]
         eventually(lambda: len(called.receiver.received) == bounded_transport.CALL_SLOTS._per_owner)
-        limits = PostLimits(seconds=5, max_bytes=1_000, owner="another tenant")
+        limits = PostLimits(seconds=5, max_bytes=1_000, slots=CALLS, owner="another tenant")
         with https_receiver.https_receiver() as other:
             answer = target_posts.post(Resolver(["127.0.0.0/8"]), other.url(), {}, b"{}", limits)
         asked = len(called.receiver.received)

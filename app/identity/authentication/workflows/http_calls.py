@@ -32,7 +32,7 @@ from app.identity.directory.accounts.profile import profile_document
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import signatures, target_posts
 from app.identity.platform.outbound.target_pauses import MAX_FAILURES
-from app.identity.platform.outbound.target_posts import PostLimits, TargetAnswer, TargetUnavailable
+from app.identity.platform.outbound.target_posts import CALLS, PostLimits, TargetAnswer, TargetUnavailable
 from app.kit import randomness
 from app.kit.clock import iso, monotonic
 from app.kit.operations.errors import ApiError
@@ -143,7 +143,7 @@ def _post(context: Context, node: HttpCallNode, headers: Mapping[str, str], body
     target = tenant_id, urlsplit(node.url).netloc
     if pauses.is_paused(target, context.now):
         raise _CallFailed("unavailable", f"{target[1]} is left alone after {MAX_FAILURES} failures")
-    limits = PostLimits(seconds=node.timeout_seconds, max_bytes=MAX_ANSWER_BYTES, owner=tenant_id)
+    limits = PostLimits(seconds=node.timeout_seconds, max_bytes=MAX_ANSWER_BYTES, slots=CALLS, owner=tenant_id)
     try:
         answer = target_posts.post(
             Resolver(context.services.settings.reachable_networks), node.url, headers, body, limits

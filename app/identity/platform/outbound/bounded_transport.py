@@ -71,10 +71,11 @@ class RequestSlots:
 SLOTS = RequestSlots(total=24, per_host=8)
 UNTRUSTED_SLOTS = RequestSlots(total=8, per_host=2)
 """For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
-TARGET_SLOTS = RequestSlots(total=16, per_host=4)
-"""For systems of tenants that a caller waits for, so that slow ones take no slot from providers."""
-CALL_SLOTS = RequestSlots(total=24, per_host=8, per_owner=8)
-"""For servers of tenants that sign-ins wait for."""
+CALL_SLOTS = RequestSlots(total=8, per_host=4, per_owner=4)
+"""For servers of tenants that sign-ins wait for. Of the threads that serve (16, of which 12 take changes), slow servers of one
+tenant hold few, and those of all tenants leave some."""
+TRIAL_SLOTS = RequestSlots(total=6, per_host=2)
+"""For targets that somebody tries out: fewer than half of these threads."""
 _NO_LIMIT: Final[AbstractContextManager[None]] = nullcontext()
 
 

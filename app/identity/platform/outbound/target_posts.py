@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 from app.kit.outbound.host_resolver import Resolver
 
 CONNECT_SECONDS: Final = 5.0
+TRIALS: Final = "trials"
+CALLS: Final = "calls"
+"""Requests that a person waits for: trials of a target, and calls during sign-ins."""
 
 
 @dataclass(frozen=True)
@@ -20,14 +23,14 @@ class PostLimits:
         seconds: for the name's look-up, the connection and the answer together.
         max_bytes: of the answer's body.
         truncates: whether the status alone counts: a body that is longer, packed or broken off is cut there, instead of refused.
-        waits_for_slot: whether the request takes one of the few slots of requests that people wait for.
-        owner: the tenant whose sign-in waits: such requests have slots of their own, a few for each tenant.
+        slots: TRIALS or CALLS, whose number at once is limited, so that servers that hang hold few threads.
+        owner: the tenant whose call it is; each has a few slots.
     """
 
     seconds: float
     max_bytes: int
     truncates: bool = False
-    waits_for_slot: bool = True
+    slots: str = ""
     owner: str = ""
 
 
@@ -63,11 +66,10 @@ def post(resolver: Resolver, url: str, headers: Mapping[str, str], body: bytes, 
     from app.identity.platform.outbound import bounded_transport
     from app.identity.platform.outbound.bounded_transport import OWNER, BoundedTransport, Bounds, NoFreeSlot
 
-    slots = bounded_transport.CALL_SLOTS if limits.owner else bounded_transport.TARGET_SLOTS
+    by_name = {TRIALS: bounded_transport.TRIAL_SLOTS, CALLS: bounded_transport.CALL_SLOTS}
     connect_seconds = min(CONNECT_SECONDS, limits.seconds)
-    bounds = Bounds(
-        limits.seconds, connect_seconds, limits.max_bytes, limits.truncates, slots if limits.waits_for_slot else None
-    )
+    slots = by_name.get(limits.slots)
+    bounds = Bounds(limits.seconds, connect_seconds, limits.max_bytes, limits.truncates, slots)
     try:
         with httpx.Client(transport=BoundedTransport(resolver, bounds=bounds)) as client:
             extensions = {OWNER: limits.owner}
