@@ -14,8 +14,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import update
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from app.identity.assembly.worker import Worker
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.clock import FixedClock
 from tests.support.fakes.https_receiver import ReceivedRequest
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import TenantServer, answered
@@ -193,6 +195,30 @@ def test_changed_webhook_is_used_for_what_waits(deliveries: WebhookDeliveries) -
     deliveries.deliver()
 
     assert deliveries.receiver.received[-1].headers["x-team"] == "late"
+
+
+@pytest.mark.both_databases
+def test_webhook_that_a_worker_does_not_know_yet_is_used(deliveries: WebhookDeliveries) -> None:
+    clock = FixedClock()
+    worker = Worker(deliveries.services.settings, deliveries.services.database, clock)
+
+    def deliver() -> None:
+        clock.at = deliveries.services.clock.now()
+        while worker.deliver_due():
+            pass
+
+    disabled = deliveries.subscribe("Register", IsEnabled=False)
+    deliveries.webhooks.created("Login", deliveries.receiver.url())
+    deliver()  # which caches the webhooks
+    deliveries.webhooks.created("UpdateProfile", deliveries.receiver.url())
+    path = f"/v2/manage/webhooks/{disabled['Id']}"
+    answered(deliveries.webhooks.program("PUT", path, {"IsEnabled": True}))
+    deliveries.change_account()
+    deliver()
+
+    names = sorted(body_of(request)["HookName"] for request in deliveries.receiver.received)
+    assert names == ["ping", "ping", "register", "updateprofile"]
+    assert {row.state for row in deliveries.rows()} == {"sent"}
 
 
 def statements(deliveries: WebhookDeliveries, uid: str) -> int:
