@@ -87,7 +87,7 @@ def test_claims_of_a_workflow_reach_the_tokens(world: World, server: TenantServe
     assert claims_of(refreshed["access_token"])["tier"] == "gold"
 
 
-def test_refresh_is_judged_only_where_the_start_says_so(
+def test_refresh_is_judged_only_with_on_refresh(
     world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver
 ) -> None:
     answers(receiver, Claims={"tier": "gold"})
@@ -126,7 +126,7 @@ def test_exchanged_token_keeps_what_its_subject_passed(
     assert [run["outcome"] for run in runs(server)] == ["passed"]
 
 
-def test_exchange_asks_nobody_for_a_factor(
+def test_exchange_that_needs_a_factor_is_refused(
     world: World, server: TenantServer, ada: Person, frontend: RelyingParty, orders: RelyingParty
 ) -> None:
     put_in_force(server, asking_for_factor("request.application == 'orders'"))
@@ -135,7 +135,7 @@ def test_exchange_asks_nobody_for_a_factor(
 
 
 @pytest.mark.parametrize("on_failure", ["deny", "continue", "step_up"])
-def test_failed_call_follows_the_stated_default(
+def test_failed_call_follows_on_failure(
     world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver, on_failure: str
 ) -> None:
     receiver.answers(500, b"broken")

@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.authentication import MFA, Authenticati
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.required_actions import Requirement
 from app.identity.authentication.sign_in.workflows import gate, node_actions
-from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsAction, NeedsFactor, NeedsSignIn
+from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, NeedsSignIn, SignInDenied
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
 from app.identity.authentication.workflows import answered_profiles
@@ -123,7 +123,7 @@ def through_workflow(
     """
     moment = SignInMoment(context, account, authentication, target_of(context), is_registration=is_registration)
     verdict = gate.judge(moment, authentication.workflow)
-    if isinstance(verdict, Denied):
+    if isinstance(verdict, SignInDenied):
         return Refused(account, verdict.error)
     if isinstance(verdict, NeedsSignIn):
         return Refused(account, errors.WorkflowGone())

@@ -61,14 +61,14 @@ def fill_missing(context: Context, req: profile_pages.MissingFieldsRequest) -> S
     if required_actions.must_answer_first(context, session, account):
         raise errors.NotAuthenticated
     provided = {name: text for name, text in req.fields.items() if text.strip()}
-    asked = pending_workflows.asked_fields(context, session)
-    change_profile.update(context, account, _changes(context, provided, asked), session_id=session.session_id)
+    more_fields = pending_workflows.asked_fields(context, session)
+    change_profile.update(context, account, _changes(context, provided, more_fields), session_id=session.session_id)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def _changes(context: Context, typed: dict[str, str], asked: tuple[FormField, ...] = ()) -> UpdateOwnAccount:
+def _changes(context: Context, typed: dict[str, str], more_fields: tuple[FormField, ...] = ()) -> UpdateOwnAccount:
     """Return the typed values as an update of the profile, limited to the tenant's form and what a workflow asks for."""
-    form = (*profile_pages.editable(registration_form.fields_of(context.tenant.settings)), *asked)
+    form = (*profile_pages.editable(registration_form.fields_of(context.tenant.settings)), *more_fields)
     edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _submitted_value(field, text) for field, text in edited if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}

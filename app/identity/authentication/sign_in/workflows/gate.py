@@ -65,14 +65,14 @@ class NeedsSignIn:
 
 
 @dataclass(frozen=True)
-class Denied:
+class SignInDenied:
     """The workflow refuses the sign-in."""
 
     error: ApiError
 
 
 Reached = Pause | walk_results.Final
-Verdict = Passed | NeedsFactor | NeedsAction | NeedsSignIn | Denied
+Verdict = Passed | NeedsFactor | NeedsAction | NeedsSignIn | SignInDenied
 
 
 def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
@@ -92,7 +92,7 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
             else moment.target.workflow(moment.context)
         )
     except errors.WorkflowGone as gone:
-        return Denied(gone)
+        return SignInDenied(gone)
     if workflow is None:
         return Passed(None)
     if moment.is_earlier and not moment.is_refresh and pass_keys.needs_sign_in(workflow):
@@ -153,26 +153,26 @@ class _Run:
                 claimed = {**self.run.claims, **claims}
                 return Passed(replace(self.run, node=None, is_passed=True, claims=claimed, answers={}))
             case ended:
-                return Denied(denials.error(self.moment.context, getattr(ended, "texts", {})))
+                return SignInDenied(denials.error(self.moment.context, getattr(ended, "texts", {})))
 
-    def _needs_method(self, methods: tuple[str, ...]) -> Denied:
+    def _needs_method(self, methods: tuple[str, ...]) -> SignInDenied:
         self.facts["reason"] = "method"
         named = {"organization": self.moment.context.tenant.display_name, "allowed_methods": list(methods)}
         limit = MethodLimit.model_validate(named).model_dump(by_alias=True)
         sentence = f"The sign-in requires another method: {', '.join(methods)}."
-        return Denied(errors.LoginNotAllowed(sentence, data=limit))
+        return SignInDenied(errors.LoginNotAllowed(sentence, data=limit))
 
-    def _needs_factor(self, run: WorkflowRun, accepted: tuple[FactorKind, ...]) -> NeedsFactor | Denied:
+    def _needs_factor(self, run: WorkflowRun, accepted: tuple[FactorKind, ...]) -> NeedsFactor | SignInDenied:
         context, account = self.moment.context, self.moment.account
         channel = self.moment.authentication.channel
         try:
             required = second_factors.factor_required_by_workflow(context, account, channel, accepted)
         except errors.TwoFactorOn as only_factor_was_used:
             self.facts["reason"] = "only factor was used"
-            return Denied(only_factor_was_used)
+            return SignInDenied(only_factor_was_used)
         if required is None:
             self.facts["reason"] = "no factor"
-            return Denied(denials.error(context, {}))
+            return SignInDenied(denials.error(context, {}))
         return NeedsFactor(run, required)
 
     def _call(self, node_id: str, node: HttpCallNode) -> CallAnswer:
@@ -215,5 +215,5 @@ def _methods_of(entry: EntryNode) -> tuple[str, ...]:
 
 
 _OUTCOMES: Final[Mapping[type[Any], str]] = {
-    Passed: "passed", NeedsFactor: "factor", NeedsAction: "action", Denied: "denied",
+    Passed: "passed", NeedsFactor: "factor", NeedsAction: "action", SignInDenied: "denied",
 }  # fmt: skip

@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import session_workflows, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import denials, gate, node_actions
-from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsAction, NeedsFactor, NeedsSignIn
+from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, NeedsSignIn, SignInDenied
 from app.identity.authentication.sign_in.workflows.node_actions import field_of
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
@@ -32,7 +32,7 @@ def step(context: Context, session: BrowserSession, account: Account) -> Require
     if pending is None:
         return None
     verdict = gate.judge(moment_of(context, account, session, target_of(context)), pending)
-    if isinstance(verdict, Denied):
+    if isinstance(verdict, SignInDenied):
         return _end(context, session, verdict)
     if isinstance(verdict, NeedsFactor | NeedsSignIn):
         return LoginStep()  # which asks for the factor
@@ -58,7 +58,7 @@ def asked_fields(context: Context, session: BrowserSession) -> tuple[FormField, 
     return tuple(map(field_of, node.data.fields)) if isinstance(node.data, ProfileFormNode) else ()
 
 
-def _end(context: Context, session: BrowserSession, denied: Denied) -> LoginStep:
+def _end(context: Context, session: BrowserSession, denied: SignInDenied) -> LoginStep:
     sessions.end(context, session.uid, session.session_id)
     texts = denials.texts_of(denied.error)
     if (interaction := interactions.current(context)) is not None and not interaction.is_done:

@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import gate, node_actions, pass_keys
-from app.identity.authentication.sign_in.workflows.gate import Denied, NeedsFactor, NeedsSignIn, Passed
+from app.identity.authentication.sign_in.workflows.gate import NeedsFactor, NeedsSignIn, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows import answered_profiles
@@ -47,7 +47,7 @@ def step(
         return None
     target = SignInTarget(client, request.workflow, request=request.to_store())
     verdict = gate.judge(moment_of(context, account, session, target), _run(interaction, key))
-    if isinstance(verdict, Denied):
+    if isinstance(verdict, SignInDenied):
         return _denied(verdict)
     if isinstance(verdict, Passed):
         if verdict.run is not None:
@@ -123,7 +123,7 @@ def _run(interaction: Interaction | None, key: str) -> WorkflowRun | None:
     return run if run is not None and run.key == key else None
 
 
-def _denied(denied: Denied) -> LoginStep:
+def _denied(denied: SignInDenied) -> LoginStep:
     """Return the step that asks for a method that the workflow takes. Raises RefusedByRedirect for every other denial."""
     if not isinstance(denied.error, errors.LoginNotAllowed):
         raise _DENIED

@@ -41,14 +41,9 @@ def exchange(
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
+    authenticated_at = datetime.fromtimestamp(facts["auth_time"], UTC)
     session = sessions.start_for_grant(
-        context,
-        account.uid,
-        methods,
-        client.client_id,
-        lifetime,
-        issuer=issuer.url,
-        authenticated_at=datetime.fromtimestamp(facts["auth_time"], UTC),
+        context, account.uid, methods, client.client_id, lifetime, issuer=issuer.url, authenticated_at=authenticated_at
     )
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
     claims = replace(

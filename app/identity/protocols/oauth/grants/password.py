@@ -56,14 +56,13 @@ def exchange(
     if isinstance(outcome, ActionRequired):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     account = outcome.account
-    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(password_sign_in.PASSWORD,), resource=resource)
+    methods = (password_sign_in.PASSWORD,)
+    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=methods, resource=resource)
     claims = workflow_claims.of_run(outcome.authentication.workflow, claims)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
-    session = sessions.start_for_grant(
-        context, account.uid, (password_sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
-    )
+    session = sessions.start_for_grant(context, account.uid, methods, client.client_id, lifetime, issuer=issuer.url)
     granted = client.granted(scope)
     grant = GrantResult(
         kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session.session_id,

@@ -58,7 +58,6 @@ def exchange(
         if live is None and not lifetimes.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
     account = grant_accounts.active_account(context, spent.uid, live)
-    membership = _membership(context, client, spent)
     grant = GrantResult(
         kind=NAME,
         scope=scope,
@@ -69,7 +68,7 @@ def exchange(
         family_id=spent.family_id,
         resource=resource,
         claims=claims,
-        membership=membership,
+        membership=_membership(context, client, spent),
         retained_refresh=req.refresh_token if is_retained else None,
     )
     response = token_response.token_response(context, client, issuer, grant, account)
