@@ -192,7 +192,10 @@ accept_policy = operation(
     "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile,
     auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     error_profile=BEFORE_POLICY, row="U27",
-    errors=(errors.NoPrivacyPolicy, errors.PolicyAcceptedAlready, errors.ConsentNeeded, errors.PinRequired),
+    errors=(
+        *LOCKS, errors.NoPrivacyPolicy, errors.PolicyAcceptedAlready, errors.ConsentNeeded, errors.PinRequired, errors.LoginDisabled,
+        errors.LoginNotAllowed, errors.EmailUnverified, errors.PhoneUnverified, errors.TwoFactorOn,
+    ),
     summary="Accept the privacy notice",
     description="Records that the signed-in account accepted the current privacy notice, and returns its profile. Until then, other "
     "operations answer error 1194.",

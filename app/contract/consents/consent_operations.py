@@ -143,8 +143,7 @@ class SubmitConsentsByToken(WebhookSuppression, ConsentAnswers):
 
 _SUBMIT_ERRORS = (
     *SESSION_ERRORS, errors.ConsentsOff, errors.NoConsentForm, errors.ConsentRefused, errors.WrongConsentToken, errors.ExpiredConsentToken,
-    errors.EmailUnverified,
-    errors.PhoneUnverified,
+    errors.EmailUnverified, errors.PhoneUnverified, errors.TwoFactorOn,
 )  # fmt: skip
 submit = operation(
     "consents.submit", "POST /identity/v2/auth/consent", SubmitConsentsByToken, Login, auth=API_KEY, accepts=Accept.JSON, row="U83",

@@ -131,7 +131,9 @@ end_session = operation(
 )  # fmt: skip
 set_first = operation(
     "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=API_KEY, heavy_work=HASHES, row="U68",
-    errors=(*PIN_SIGN_IN, errors.PinOff, errors.UnknownPinToken, errors.ExpiredPinToken, errors.PinMissing),
+    errors=(
+        *PIN_SIGN_IN, errors.PinOff, errors.UnknownPinToken, errors.ExpiredPinToken, errors.PinMissing, errors.TwoFactorOn,
+    ),
     summary="Set the first PIN",
     description="Sets the PIN that a sign-in asked for with error 1243, and finishes that sign-in: the response is a session. "
     "`pinauthtoken` is the `PINAuthToken` in the error’s `Data`.",

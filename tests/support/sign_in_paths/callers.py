@@ -18,7 +18,8 @@ ROOT: Final = Path(app.identity.__file__).parent
 SIGN_IN: Final = "authentication/sign_in"
 MAKERS: Final = {
     f"{SIGN_IN}/completion": (
-        "after_first_factor", "without_asking", "after_registration", "after_second_factor", "after_earlier_request", "finish",
+        "after_first_factor", "without_asking", "after_registration", "after_second_factor", "after_earlier_request",
+        "after_handoff", "finish",
     ),
     f"{SIGN_IN}/password_sign_in": ("sign_in_with_password",),
     f"{SIGN_IN}/sessions/sessions": ("start", "start_for_grant", "renew", "mark_reauthenticated"),

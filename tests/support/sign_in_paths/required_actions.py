@@ -104,7 +104,11 @@ PATHS = (
     SignInPath(
         "accepted privacy policy, program",
         after_privacy_policy,
-        (*_PASSWORD, "authentication/sign_in/required_actions:_policy_refusal"),
+        (
+            *_PASSWORD,
+            "authentication/sign_in/required_actions:_policy_refusal",
+            "public_api/self_service/own_account:accept_policy",
+        ),
         meanwhile=("1409",),
         settings={"privacy_policy": POLICY},
     ),

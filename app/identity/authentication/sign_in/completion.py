@@ -6,7 +6,7 @@ outcome: `pages_api/interactions/page_sign_in.py` as a step, `public_api/sign_in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -187,14 +187,44 @@ def _take_back_attempt(context: Context, pending: PendingSignIn) -> None:
 
 
 def after_earlier_request(
+    context: Context,
+    account: Account,
+    authentication: Authentication,
+    done: Requirement | None = None,
+    meet: Callable[[], Account] | None = None,
+    *,
+    has_session: bool = False,
+) -> Recorded | Refused:
+    """Return what follows a sign-in that an earlier request recorded, if the account may still sign in so.
+
+    Args:
+        done: the requirement that this request meets.
+        meet: writes that, and returns the changed account. A refusal of the account comes before it, one of a workflow after it.
+        has_session: as in `eligibility.refusal`.
+    """
+    refused = _refusal(context, account, authentication, is_again=True, has_session=has_session)
+    if refused is None and MFA not in authentication.methods:
+        factor = second_factors.factor_required_by_settings(context, account, authentication.channel)
+        refused = Refused(account, errors.TwoFactorOn()) if factor is not None else None
+    if refused is not None:
+        return refused
+    return _continued(context, meet() if meet is not None else account, authentication, done)
+
+
+def after_handoff(context: Context, account: Account, authentication: Authentication) -> Recorded | Refused:
+    """Return what follows for the program to which a browser hands over a complete sign-in."""
+    refused = _refusal(context, account, authentication, is_again=True, has_session=True)
+    return refused or _continued(context, account, authentication)
+
+
+def _continued(
     context: Context, account: Account, authentication: Authentication, done: Requirement | None = None
-) -> Outcome:
-    """Return what follows a sign-in that an earlier request recorded; `done` is the requirement that this request met."""
-    error = allowed_methods.refusal(context, account, authentication.methods, is_again=True)
-    if error is not None:
-        return Refused(account, error)
+) -> Recorded | Refused:
+    """Return what follows a sign-in that is recorded already; one that a workflow wants another factor of begins again."""
     uncounted = replace(account, logins=max(0, account.logins - 1))  # as in the answer of the request that recorded it
     admitted = through_workflow(context, uncounted, authentication)
+    if isinstance(admitted, FactorRequired):
+        return Refused(account, errors.TwoFactorOn())
     return _recorded(context, uncounted, admitted, done) if isinstance(admitted, Authentication) else admitted
 
 
@@ -264,18 +294,24 @@ def _cleared(
 
 
 def _refusal(
-    context: Context, account: Account, authentication: Authentication, *, is_again: bool = False
+    context: Context,
+    account: Account,
+    authentication: Authentication,
+    *,
+    is_again: bool = False,
+    has_session: bool = False,
 ) -> Refused | None:
     """Return why the account may not sign in, or not by this method; None if it may. Every sign-in asks it before any write.
 
     Args:
         is_again: as in `allowed_methods.refusal`.
+        has_session: as in `eligibility.refusal`.
     """
     if account.is_locked_now:
         return Refused(account, None)
-    error = eligibility.refusal(context, account, authentication.kind) or allowed_methods.refusal(
-        context, account, authentication.methods, is_again=is_again
-    )
+    error = eligibility.refusal(
+        context, account, authentication.kind, has_session=has_session
+    ) or allowed_methods.refusal(context, account, authentication.methods, is_again=is_again)
     return Refused(account, error) if error is not None else None
 
 

@@ -23,8 +23,12 @@ def can_sign_in(context: Context, account: Account, kind: str = "email") -> bool
     return not account.is_locked_now and refusal(context, account, kind) is None
 
 
-def refusal(context: Context, account: Account, kind: str) -> ApiError | None:
-    """Return the reason why an account may not sign in by an identifier of this kind; None if it may."""
+def refusal(context: Context, account: Account, kind: str, *, has_session: bool = False) -> ApiError | None:
+    """Return the reason why an account may not sign in by an identifier of this kind; None if it may.
+
+    Args:
+        has_session: whether the sign-in has its session or token already, which the limit of sessions counts.
+    """
     if account.is_deleted and account.leaves_at is not None and account.is_active and context.visit is not None:
         return _pending_deletion(context, account)
     if not account.is_active or account.is_deleted:
@@ -36,7 +40,8 @@ def refusal(context: Context, account: Account, kind: str) -> ApiError | None:
     needs_email = kind != "phone" and context.tenant.settings.email_verification == "required"
     if needs_email and account.email and not account.email_verified:
         return errors.EmailUnverified()
-    return errors.TooManySessions() if account.sessions_allowed and _has_all_sessions(context, account) else None
+    is_limited = bool(account.sessions_allowed) and not has_session
+    return errors.TooManySessions() if is_limited and _has_all_sessions(context, account) else None
 
 
 def uid_from_revert_token(context: Context, token: str) -> str | None:

@@ -24,8 +24,9 @@ from app.contract.steps import (
     StepResponse,
 )
 from app.identity.authentication.recovery import password_reset, recipient, recovery_requests
-from app.identity.authentication.sign_in import completion, eligibility, interactions, sign_in_identifiers
+from app.identity.authentication.sign_in import completion, interactions, sign_in_identifiers
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import Refused
 from app.identity.authentication.sign_in.interaction_state import NEW, PendingRecovery
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
@@ -188,9 +189,9 @@ def _after_expired_password(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
 ) -> StepResponse | None:
     """Continue the sign-in that the expired password began, and that its request recorded; None if the account may not sign in."""
-    if not eligibility.can_sign_in(context, account, authentication.kind):
-        return None
     outcome = completion.after_earlier_request(context, account, authentication)
+    if isinstance(outcome, Refused) and not isinstance(outcome.error, errors.LoginNotAllowed):
+        return None
     return page_sign_in.present(context, interaction, outcome)
 
 

@@ -30,7 +30,7 @@ def sign_in(context: Context, req: identity_linking_operations.Ping) -> Login:
     account, methods, provider = token_handoff.redeem_sign_in(
         context, token_handoff.find_finished(context, _guid(req.client_guid))
     )
-    outcome = completion.after_earlier_request(context, account, Authentication(methods, provider))
+    outcome = completion.after_handoff(context, account, Authentication(methods, provider))
     return sign_in_responses.to_login(sign_in_responses.present(context, outcome, fields=req.fields_))
 
 

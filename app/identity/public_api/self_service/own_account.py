@@ -9,8 +9,9 @@ from app.contract.accounts.account_operations import read_own as read_own_accoun
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
-from app.identity.authentication.sign_in import required_actions
+from app.identity.authentication.sign_in import completion, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
+from app.identity.authentication.sign_in.completion import ActionRequired, Refused
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials.captcha import answers, captcha_verification
 from app.identity.credentials.tokens import tokens
@@ -18,6 +19,7 @@ from app.identity.directory.accounts import accounts, privacy_policy
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service import account_unlock
+from app.identity.public_api.sign_in import sign_in_responses
 from app.identity.use_cases.accounts import change_emails, change_profile, deletion
 from app.identity.use_cases.accounts.change_emails import NewEmail
 
@@ -83,13 +85,26 @@ def send_welcome(context: Context, req: self_service_operations.SendWelcomeEmail
 @self_service_operations.accept_policy.implements
 def accept_policy(context: Context, req: self_service_operations.AcceptPolicy) -> Profile:
     """Accept the policy; the token of a refused sign-in then becomes a session, unless another requirement is unmet."""
-    account = privacy_policy.accept(context, accounts.current(context))
-    unfinished = context.token_holder.claims.unfinished_sign_in
-    unmet = required_actions.first_unmet(context, account, required_actions.POLICY)
-    if unfinished is not None and unmet is not None:
-        tokens.revoke_both(context, context.token_holder.token_hash)
-        raise unmet.refusal(context, account, Authentication.from_stored(unfinished))
-    return accounts.profile_for_owner(context, account, req.fields_)
+    account, unfinished = accounts.current(context), context.token_holder.claims.unfinished_sign_in
+    if unfinished is None:
+        return accounts.profile_for_owner(context, privacy_policy.accept(context, account), req.fields_)
+    outcome = completion.after_earlier_request(
+        context,
+        account,
+        Authentication.from_stored(unfinished),
+        required_actions.POLICY,
+        lambda: privacy_policy.accept(context, account),
+        has_session=True,
+    )
+    match outcome:
+        case ActionRequired():
+            tokens.revoke_both(context, context.token_holder.token_hash)
+            raise outcome.refusal(context)
+        case Refused():
+            with context.work.separate_transaction() as transaction:
+                tokens.revoke_both(context.within(transaction), context.token_holder.token_hash)
+            raise sign_in_responses.error_of(context, outcome)
+    return accounts.profile_for_owner(context, accounts.current(context), req.fields_)
 
 
 @self_service_operations.policy_history.implements

@@ -10,7 +10,6 @@ from app.contract.sign_in import sign_in_operations
 from app.identity.authentication.registration import account_registration
 from app.identity.authentication.sign_in import (
     completion,
-    eligibility,
     password_sign_in,
     required_actions,
     sign_in_identifiers,
@@ -19,10 +18,10 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.completion import FactorRequired, Recorded
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.email_verification import VerificationOptions
-from app.identity.credentials import account_locks
 from app.identity.credentials.captcha.answers import from_parameters
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_forms, consent_required
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -98,11 +97,11 @@ def with_consents(context: Context, req: SubmitConsentsByToken) -> sign_in_opera
     token, account = consent_required.pending_sign_in(context, req.consent_token)
     answers = consent_required.parse_answers(context, token, req)
     authentication = Authentication.from_stored(token.facts["way"])
-    account_locks.refuse_locked(context, account)
-    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
-        raise refusal
-    if not continuation_tokens.spend(context, token):
-        raise errors.WrongConsentToken
-    account = consent_forms.submit(context, account, answers)
-    outcome = completion.after_earlier_request(context, account, authentication, required_actions.CONSENT)
+
+    def submit() -> Account:
+        if not continuation_tokens.spend(context, token):
+            raise errors.WrongConsentToken
+        return consent_forms.submit(context, account, answers)
+
+    outcome = completion.after_earlier_request(context, account, authentication, required_actions.CONSENT, submit)
     return sign_in_responses.to_login(sign_in_responses.present(context, outcome))

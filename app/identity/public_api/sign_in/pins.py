@@ -7,12 +7,12 @@ from app.contract.pins import pin_operations
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.sign_in_operations import Login
-from app.identity.authentication.sign_in import completion, eligibility, required_actions
+from app.identity.authentication.sign_in import completion, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.credentials import account_locks
 from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.directory.accounts import account_store
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.input_checks import require_parameter
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -59,14 +59,14 @@ def set_first(context: Context, req: pin_operations.SetPinAtLogin) -> Login:
     token, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
     if not req.pin:
         raise errors.PinMissing
-    account_locks.refuse_locked(context, account)
-    authentication = Authentication.from_stored(token.facts["way"])
-    if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
-        raise refusal
     pin_hash = pins.hash_new_pin(context, req.pin)
-    account_store.lock(context, account.uid)  # as above
-    if not continuation_tokens.spend(context, token):
-        raise errors.UnknownPinToken
-    account = pins.set_pin(context, account, pin_hash, pins.SET)
-    outcome = completion.after_earlier_request(context, account, authentication, required_actions.PIN)
+
+    def set_pin() -> Account:
+        account_store.lock(context, account.uid)  # as above
+        if not continuation_tokens.spend(context, token):
+            raise errors.UnknownPinToken
+        return pins.set_pin(context, account, pin_hash, pins.SET)
+
+    authentication = Authentication.from_stored(token.facts["way"])
+    outcome = completion.after_earlier_request(context, account, authentication, required_actions.PIN, set_pin)
     return sign_in_responses.to_login(sign_in_responses.present(context, outcome))

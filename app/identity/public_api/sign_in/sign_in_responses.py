@@ -31,6 +31,7 @@ from app.identity.directory.accounts.profile import selected_fields
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.kit.clock import iso
+from app.kit.operations.errors import ApiError
 
 DEFAULT_OPTIONS: Final = ChallengeOptions()
 _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
@@ -53,12 +54,17 @@ def present(
             return challenge(context, outcome.required, outcome.authentication, options)
         case ActionRequired():
             raise outcome.refusal(context)
-        case Refused(account, error):
-            if error is None:
-                account_locks.refuse_locked(context, account)
-            raise error or errors.AccountBlocked
+        case Refused():
+            raise error_of(context, outcome)
         case Complete():
             return session(context, outcome, fields)
+
+
+def error_of(context: Context, refused: Refused) -> ApiError:
+    """Return the error of a refusal. Raises those of locks."""
+    if refused.error is None:
+        account_locks.refuse_locked(context, refused.account)
+    return refused.error or errors.AccountBlocked()
 
 
 def challenge(
