@@ -203,6 +203,9 @@ def _delays(deliveries: _Deliveries) -> Iterator[MeasuredLine]:
 
 
 def _paced(deliveries: _Deliveries) -> list[float]:
+    deliveries.post(TWO_STEP_TENANT, 1)
+    deliveries.wait_for(1)  # the worker has started
+    deliveries.forget()
     for _ in range(PACED):
         deliveries.post(TWO_STEP_TENANT, 1)
         time.sleep(PACE_SECONDS)
