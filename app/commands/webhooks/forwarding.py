@@ -54,5 +54,7 @@ def secret_of(client_secret: str, tenant_url: str) -> str:
 
 
 def _status_text(status: int) -> str:
-    known = status in HTTPStatus._value2member_map_
-    return f"{status} {HTTPStatus(status).phrase}" if known else str(status)
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:  # a number that no standard names
+        return str(status)

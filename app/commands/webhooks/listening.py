@@ -55,8 +55,8 @@ class EventListener:
                     self._show(event)
                 wait = _POLL_SECONDS
             except Unreachable as problem:
-                click.echo(f"{problem.message} Trying again in {wait:.0f} s.", err=True)
                 wait = min(wait * 2, _MAX_WAIT_SECONDS)
+                click.echo(f"{problem.message} Trying again in {wait:.0f} s.", err=True)
             except RequestRefused as problem:
                 if problem.code != _UNKNOWN_WEBHOOK:
                     raise

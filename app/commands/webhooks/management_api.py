@@ -119,7 +119,7 @@ def _answer(http: Any, method: str, address: str, **sent: Any) -> dict[str, Any]
     try:
         response = http.request(method, address, timeout=_TIMEOUT_SECONDS, **sent)
     except transports.TRANSPORT_ERROR as problem:
-        raise Unreachable(f"{http.base_url} doesn't answer: {problem}") from None
+        raise Unreachable(f"{http.base_url} doesn't answer ({problem}).") from None
     try:
         answer = json.loads(response.content)
     except ValueError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -24,7 +26,7 @@ from tests.support.documentation.quickstarts import Quickstart, environment, ser
 from tests.support.processes.command_process import Command, forked
 from tests.support.processes.commands import this_version
 from tests.support.services.servers import free_port
-from tests.support.sources import ROOT
+from tests.support.sources import ROOT, text
 
 KEY, SECRET, CLIENT_SECRET = (f"{number}0000000-0000-4000-8000-000000000000" for number in "123")
 PATIENCE_SECONDS = 60
@@ -211,8 +213,29 @@ def test_events_are_forwarded_in_order_and_signed(developer: Machine, local: Loc
     assert secret
     events = [Webhook(secret[1]).verify(body, headers) for headers, body in local.received]
     assert [event["Data"].get("FirstName") for event in events[2:]] == ["Ada", "Augusta"]
+    headers, body = local.received[1]
+    assert headers["signature"] == hmac.digest(secret[1].encode(), body, "sha256").hex().upper()
+    assert (headers["user-agent"], headers["content-type"]) == ("Gatehouse", "application/json")
     assert re.search(rf"Register +{uid} +{events[1]['HookId']} +204 No Content", running.output)
     assert "Listener" not in [webhook["Name"] for webhook in developer.webhooks()["Data"]], "it deletes what it stored"
+
+
+def test_page_shows_the_commands_and_what_is_printed(developer: Machine, local: LocalServer) -> None:
+    page = text(Path("docs/webhooks.md")).replace("http://localhost:3000/hooks", local.url)
+    commands = [shlex.split(line) for line in re.findall(r"^gatehouse webhooks (.+)$", page, re.MULTILINE)]
+    listen, *others = [[name, *more] for name, _, _, *more in commands]
+    shown = page.partition("\nListening to")[2].partition("```")[0].splitlines()[2:]
+    assert [name for name, *_ in others] == ["deliveries", "replay"]
+    assert [developer.run(*arguments).returncode for arguments in others] == [0, 0]
+    with local.running(), developer.listening(*listen[1:]) as running:
+        developer.create_account("maria")
+        until(lambda: running.output.count("204 No Content") == 2, running)
+    printed = running.output.splitlines()[2:]
+    assert [masked(line) for line in printed] == [masked(line) for line in shown]
+
+
+def masked(line: str) -> str:
+    return re.sub(r"^[0-9:]{8}|[0-9a-f]{32}", "…", line)
 
 
 def test_events_wait_for_the_local_server(developer: Machine, local: LocalServer) -> None:
