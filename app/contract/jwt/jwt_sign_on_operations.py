@@ -9,6 +9,7 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.auth import ACCESS_TOKEN, API_KEY, NEVER, Host
 from app.contract.catalogue import HASHES, HASHES_SECRETS, hub_operation, operation
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.error_profiles import SIGN_ON
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.sign_in.sign_in_operations import LOGIN_ERRORS, PasswordLogin
@@ -76,7 +77,7 @@ class JwtAccess(Wire):
 
 _APP_ERRORS = (errors.JwtAppNameMissing, errors.JwtConfigurationInvalid)
 _LOGIN_ERRORS = (*_APP_ERRORS, *LOGIN_ERRORS, errors.TwoFactorOn)
-_TOKEN_ERRORS = (*_APP_ERRORS, errors.ExpiredAccessToken, errors.LoginNotAllowed)
+_TOKEN_ERRORS = (*_APP_ERRORS, *WORKFLOW_REFUSALS, errors.ExpiredAccessToken, errors.LoginNotAllowed)
 
 login = operation(
     "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=API_KEY, on=Host.TENANT, heavy_work=HASHES,

@@ -11,6 +11,7 @@ from app.contract import errors
 from app.contract.auth import ACCESS_TOKEN, API_KEY, NEVER
 from app.contract.catalogue import operation
 from app.contract.configuration_model import web_origin
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.resources import collection
 from app.contract.shared_parameters import AccessTokenQuery
 from app.kit.operations.wire import From, Wire
@@ -114,13 +115,14 @@ SIGN_ON_ERRORS = (
 
 shopify_login = operation(
     "storefronts.shopify_login", "GET /sso/shopify/api/token", ShopifySignOn, ShopifyLogin, auth=API_KEY & ACCESS_TOKEN, access=NEVER,
-    errors=(*SIGN_ON_ERRORS, errors.StoreNameMissing),
+    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.StoreNameMissing),
     summary="Sign in at a Shopify store",
     description="Returns an address that signs the account in at a Shopify store. The account’s email address must be verified.",
 )  # fmt: skip
 bigcommerce_login = operation(
     "storefronts.bigcommerce_login", "GET /sso/bigcommerce/api/token", StoreSignOn, BigCommerceLogin,
-    auth=API_KEY & ACCESS_TOKEN, access=NEVER, errors=(*SIGN_ON_ERRORS, errors.StoreNameMissing, errors.StorefrontFailed),
+    auth=API_KEY & ACCESS_TOKEN, access=NEVER,
+    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.StoreNameMissing, errors.StorefrontFailed),
     summary="Sign in at a BigCommerce store",
     description="Returns an address that signs the account in at a BigCommerce store, as a new customer if it isn’t one yet. The "
     "account’s email address must be verified.",

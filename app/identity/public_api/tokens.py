@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from app.contract import errors
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.sessions import session_operations
 from app.contract.sessions.session_operations import Token
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted
 from app.identity.authentication.federation import token_handoff
-from app.identity.credentials.tokens import tokens
+from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.credentials.tokens import token_store, tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import account_store, accounts
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
+from app.kit import randomness
 from app.kit.clock import iso
 
 
@@ -69,8 +72,24 @@ def impersonate(context: Context, req: session_operations.Impersonate) -> Token:
     return _token_pair(issued)
 
 
+def _judged_by_workflow(context: Context, refresh_token: str) -> TokenClaims | None:
+    """Return the claims after the workflow that refreshes run; None where none does. Raises WrongRefreshToken."""
+    try:
+        if not token_workflows.runs_on_refresh(context):
+            return None
+        row = token_store.refresh(context.work, randomness.digest(refresh_token))
+        is_own = row is not None and row.client_id is None and row.uid is not None
+        account = account_store.by_uid(context, row.uid) if row is not None and is_own else None
+        if row is None or account is None:
+            return None
+        return token_workflows.refreshed(context, account, TokenClaims.from_stored(row.facts))
+    except WORKFLOW_REFUSALS:
+        raise errors.WrongRefreshToken from None
+
+
 @session_operations.refresh.implements
 def refresh(context: Context, req: session_operations.RefreshToken) -> Token:
+    judged = _judged_by_workflow(context, req.refresh_token)
     try:
         reuse_seconds = context.tenant.settings.refresh_token_reuse_seconds or 0
         spent = tokens.rotate(context, req.refresh_token, client_id=None, reuse_seconds=reuse_seconds)
@@ -82,7 +101,7 @@ def refresh(context: Context, req: session_operations.RefreshToken) -> Token:
     access, refreshing = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(
         uid=account.uid,
-        claims=spent.claims,
+        claims=judged or spent.claims,
         session_id=spent.session_id,
         scope=spent.scope,
         family_id=spent.family_id,

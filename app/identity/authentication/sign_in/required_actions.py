@@ -23,7 +23,7 @@ from app.identity.authentication.sign_in import api_tokens
 from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import node_actions, pending_workflows
+from app.identity.authentication.sign_in.workflows import node_actions, pending_workflows, session_uses
 from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.directory.accounts import account_store, privacy_policy
 from app.identity.directory.accounts.account import Account
@@ -51,13 +51,17 @@ class Requirement(PageRequirement):
 
 
 def find_first(
-    context: Context, session: BrowserSession, account: Account | None = None
+    context: Context, session: BrowserSession, account: Account | None = None, *, is_for_application: bool = False
 ) -> RequiredAction | LoginStep | None:
     """Return the step of the first required action, or of the sign-in that a workflow requires again; None where there is none.
 
-    Reads nothing where the tenant requires nothing and no workflow waits.
+    Reads nothing where the tenant requires nothing and no workflow is in force.
+
+    Args:
+        is_for_application: the workflow of an application decides, which `authorize/decision.py` asks.
     """
     settings = context.tenant.settings
+    has_workflow = not is_for_application and session_uses.has_workflow(context)
     requires_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (
         privacy_policy.is_strict(settings)
@@ -65,13 +69,16 @@ def find_first(
         or settings.ask_required_fields
         or requires_pin
         or session_workflows.of(context, session).pending is not None
+        or has_workflow
     ):
         return None
     account = account or account_store.by_uid(context, session.uid)
     if account is None:
         return None
     steps = (requirement.step(context, account, session.authenticated_at) for requirement in REQUIREMENTS)
-    return next((step for step in steps if step is not None), None) or pending_workflows.step(context, session, account)
+    first: RequiredAction | LoginStep | None = next((step for step in steps if step is not None), None)
+    first = first or pending_workflows.step(context, session, account)
+    return session_uses.step(context, session, account) if first is None and has_workflow else first
 
 
 def first_unmet(context: Context, account: Account, after: Requirement | None = None) -> Requirement | None:

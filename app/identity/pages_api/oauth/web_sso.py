@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from app.contract import errors
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.sessions.models import Session
 from app.contract.sessions.pages import web_sso_pages
 from app.contract.sessions.pages.sign_out_pages import SignOutRequest
@@ -17,6 +18,7 @@ from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
@@ -65,7 +67,11 @@ def start_shared_session(context: Context, req: web_sso_pages.SessionByToken) ->
         raise errors.EndpointForbidden
     holder = _holder(context, req.token)
     account = account_store.by_uid(context, holder.uid) if holder is not None else None
-    if holder is None or account is None or not _may_sign_in(context, account):
+    if (
+        holder is None
+        or account is None
+        or not (_may_sign_in(context, account) and _passes_workflow(context, account, holder))
+    ):
         return web_sso_pages.TokenAccepted()
     current = sessions.current(context)
     if current is not None:
@@ -105,6 +111,14 @@ def _signed_in(context: Context) -> tuple[BrowserSession | None, Account | None]
 def _may_sign_in(context: Context, account: Account) -> bool:
     is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now
     return is_open and required_actions.are_met(context, account)
+
+
+def _passes_workflow(context: Context, account: Account, holder: TokenHolder) -> bool:
+    try:
+        token_workflows.admitted(context, account, holder.claims)
+    except WORKFLOW_REFUSALS:
+        return False
+    return True
 
 
 def _holder(context: Context, text: str) -> TokenHolder | None:

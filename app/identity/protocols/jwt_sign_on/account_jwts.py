@@ -8,6 +8,7 @@ from app.contract.sign_in.sign_in_operations import PasswordLogin
 from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import answers
 from app.identity.directory.accounts import accounts
@@ -74,6 +75,7 @@ def _by_access_token(context: Context, name: str | None, nonce: str | None) -> j
         raise errors.AccessRefused
     if account.login_disabled or account.is_locked_now:
         raise errors.LoginNotAllowed
+    token_workflows.admitted(context, account, context.token_holder.claims)
     return _signed(context, app, account, nonce)
 
 

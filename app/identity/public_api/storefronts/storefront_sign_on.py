@@ -7,6 +7,7 @@ from typing import Final
 
 from app.contract import errors
 from app.contract.storefronts import storefront_operations
+from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -98,6 +99,7 @@ def _begin(context: Context, resource: Resource, req: storefront_operations.Stor
     account = accounts.current(context)
     email = stores.store_email(account)
     context.count_against("storefront", _RATE, account.uid)
+    token_workflows.admitted(context, account, context.token_holder.claims)
     return store, account, email
 
 

@@ -97,9 +97,8 @@ class Decision:
         elif not self.request.accepts(session.uid):
             raise RefusedByRedirect("login_required", "Somebody else is signed in.")
         factor = second_factor_step.step(self.context, self.request, session, self._account)
-        if factor is not None:
-            return self._shown(factor)
-        return self._required_action(session) or self._workflow_step(session) or self._select_organization(session)
+        step = self._shown(factor) if factor is not None else self._required_action(session)
+        return step or self._workflow_step(session) or self._select_organization(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
@@ -192,10 +191,12 @@ class Decision:
 
     def _required_action(self, session: BrowserSession) -> StepResponse | None:
         """Return the step of an action that the tenant still requires of the account; None if there is none."""
-        step = required_actions.find_first(self.context, session, None if self._is_fresh else self._account)
-        if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
+        account = None if self._is_fresh else self._account
+        step = required_actions.find_first(self.context, session, account, is_for_application=True)
+        is_silent = prompt.NONE in self.request.prompt
+        if step is None or (isinstance(step, PinStep) and step.can_skip and is_silent):
             return None
-        if prompt.NONE in self.request.prompt:
+        if is_silent:
             raise RefusedByRedirect("interaction_required", "The user must be asked.")
         return self._shown(step)
 

@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.completion import Complete
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
+from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
@@ -26,7 +27,6 @@ from app.identity.protocols.oauth.tokens import (
     issuer_assertions,
     lifetimes,
     token_response,
-    workflow_claims,
 )
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
@@ -55,7 +55,7 @@ def exchange(
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
-    claims = workflow_claims.of_run(complete.authentication.workflow, TokenClaims(amr=(FEDERATED,)))
+    claims = token_workflows.of_run(complete.authentication.workflow, TokenClaims(amr=(FEDERATED,)))
     grant = GrantResult(
         kind=NAME, scope=scope, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
         session_ends_at=session.expires_at, resource=resource, claims=claims, is_access_only=True,

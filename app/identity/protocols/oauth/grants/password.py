@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in import password_sign_in, sign_in_identi
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -21,7 +22,7 @@ from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import lifetimes, token_response, workflow_claims
+from app.identity.protocols.oauth.tokens import lifetimes, token_response
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit.operations.errors import ApiError
 
@@ -58,7 +59,7 @@ def exchange(
     account = outcome.account
     methods = (password_sign_in.PASSWORD,)
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=methods, resource=resource)
-    claims = workflow_claims.of_run(outcome.authentication.workflow, claims)
+    claims = token_workflows.of_run(outcome.authentication.workflow, claims)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )

@@ -13,11 +13,9 @@ from app.contract.oauth.oauth_token_operations import TokenRequest, TokenRespons
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.credentials.tokens.tokens import RefreshRefused, SpentRefreshToken
-from app.identity.directory.accounts import account_store
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
@@ -25,7 +23,6 @@ from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response, workflow_claims
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
-from app.kit import randomness
 
 NAME = "refresh_token"
 
@@ -39,7 +36,7 @@ def exchange(
     """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
-    judged = _judged_by_workflow(context, client, req.refresh_token)
+    judged = workflow_claims.before_refresh(context, client, req.refresh_token)
     is_retained = client.settings.keeps_refresh_tokens and not client.settings.is_public
     spent = _take(context, client, req.refresh_token, is_retained=is_retained)
     if spent.claims.issuer != issuer.url or spent.uid is None:
@@ -74,19 +71,6 @@ def exchange(
     response = token_response.token_response(context, client, issuer, grant, account)
     tokens.record_repeated(context, spent)
     return response
-
-
-def _judged_by_workflow(context: Context, client: Application, refresh_token: str) -> TokenClaims | None:
-    """Return the claims after the workflow that refreshes run; None where none does. The token is not spent yet, so that no
-    transaction waits for a call.
-    """
-    if not workflow_claims.runs_on_refresh(context, client):
-        return None
-    row = token_store.refresh(context.work, randomness.digest(refresh_token))
-    account = account_store.by_uid(context, row.uid) if row is not None and row.client_id == client.client_id else None
-    if row is None or account is None:
-        return None  # which is refused below
-    return workflow_claims.refreshed(context, client, account, TokenClaims.from_stored(row.facts))
 
 
 def _take(context: Context, client: Application, refresh_token: str, *, is_retained: bool) -> SpentRefreshToken:

@@ -1,56 +1,50 @@
-"""The workflow in force for tokens of a subject that does not sign in now, and the claims that it set."""
+"""The workflow in force for the tokens of a client, and the claims that it set."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract import errors
+from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.oauth.oauth_errors import InvalidGrant
-from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.workflows import gate, pass_keys
-from app.identity.authentication.sign_in.workflows.gate import Passed
-from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
-from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
-from app.identity.authentication.workflows import answered_profiles
-from app.identity.authentication.workflows.workflow import RunnableWorkflow
-from app.identity.authentication.workflows.workflow_run import WorkflowRun
+from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.credentials.tokens import token_store
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
+from app.kit import randomness
 
 STORED: Final = ("workflow", "workflow_claims")
 """The fields of `TokenClaims` about a workflow."""
 _REFUSED: Final = "The workflow of the client does not let the account in."
 
 
-def of_run(run: WorkflowRun | None, claims: TokenClaims) -> TokenClaims:
-    """Return the claims with those of the workflow that a sign-in passed."""
-    if run is None:
-        return replace(claims, workflow=None, workflow_claims=None)
-    return replace(claims, workflow=run.key, workflow_claims=dict(run.claims) or None)
-
-
 def admitted(context: Context, client: Application, account: Account, claims: TokenClaims) -> TokenClaims:
-    """Return the claims of another token’s subject with those of the client’s workflow, which the subject passed or passes now.
+    """Return the claims of another token’s subject with those of the client’s workflow. Raises InvalidGrant."""
+    try:
+        return token_workflows.admitted(context, account, claims, client)
+    except WORKFLOW_REFUSALS:
+        raise InvalidGrant(_REFUSED) from None
 
-    Raises InvalidGrant where the workflow denies it, or requires a person.
+
+def before_refresh(context: Context, client: Application, refresh_token: str) -> TokenClaims | None:
+    """Return the claims after the workflow that refreshes run; None where none does, and for an unknown token.
+
+    The token is not spent yet, so that no transaction waits for a call. Raises InvalidGrant.
     """
-    workflow = _in_force(context, client)
-    if workflow is None:
-        return of_run(None, claims)
-    moment = _moment(context, client, account, claims)
-    is_passed = claims.workflow == pass_keys.key_of(workflow, moment)
-    return claims if is_passed else _judged(moment, claims)
-
-
-def refreshed(context: Context, client: Application, account: Account, claims: TokenClaims) -> TokenClaims:
-    """Return the claims of a refresh; see `runs_on_refresh`. Call it before anything is written.
-
-    Raises InvalidGrant where the workflow denies it.
-    """
-    return _judged(_moment(context, client, account, claims, is_refresh=True), claims)
+    try:
+        if not token_workflows.runs_on_refresh(context, client):
+            return None
+        row = token_store.refresh(context.work, randomness.digest(refresh_token))
+        is_own = row is not None and row.client_id == client.client_id and row.uid is not None
+        account = account_store.by_uid(context, row.uid) if row is not None and is_own else None
+        if row is None or account is None:
+            return None
+        return token_workflows.refreshed(context, account, TokenClaims.from_stored(row.facts), client)
+    except WORKFLOW_REFUSALS:
+        raise InvalidGrant(_REFUSED) from None
 
 
 def taken_over(judged: TokenClaims | None, claims: TokenClaims) -> TokenClaims:
@@ -60,36 +54,6 @@ def taken_over(judged: TokenClaims | None, claims: TokenClaims) -> TokenClaims:
     return replace(claims, workflow=judged.workflow, workflow_claims=judged.workflow_claims)
 
 
-def runs_on_refresh(context: Context, client: Application) -> bool:
-    """Return whether the workflow in force judges refreshes. Raises InvalidGrant where it is gone."""
-    workflow = _in_force(context, client)
-    return workflow is not None and workflow.runs_on_refresh
-
-
 def of_token(claims: TokenClaims) -> dict[str, Any]:
     """Return the claims of a token that its workflow set."""
     return dict(claims.workflow_claims or {})
-
-
-def _in_force(context: Context, client: Application) -> RunnableWorkflow | None:
-    try:
-        return SignInTarget(client).workflow(context)
-    except errors.WorkflowGone:
-        raise InvalidGrant(_REFUSED) from None
-
-
-def _moment(
-    context: Context, client: Application, account: Account, claims: TokenClaims, *, is_refresh: bool = False
-) -> SignInMoment:
-    target = SignInTarget(client, request={"org_id": claims.org_id, "org_uid": account.uid})
-    authentication = Authentication(claims.amr or ())
-    return SignInMoment(context, account, authentication, target, is_refresh=is_refresh, is_earlier=True)
-
-
-def _judged(moment: SignInMoment, claims: TokenClaims) -> TokenClaims:
-    verdict = gate.judge(moment)
-    if not isinstance(verdict, Passed) or verdict.run is None:
-        raise InvalidGrant(_REFUSED)
-    if verdict.run.profile:
-        answered_profiles.write(moment.context, moment.account, verdict.run.profile)
-    return of_run(verdict.run, claims)

@@ -1,0 +1,57 @@
+"""Lets a session pass the workflow in force before it signs in elsewhere without an application: a site, a JWT, a return address.
+
+For applications `authorize/workflow_sessions.py` does so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors
+from app.contract.organizations.settings import MethodLimit
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep, RequiredAction
+from app.identity.authentication.sign_in.sessions import session_workflows
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import denials, gate, node_actions, pass_keys
+from app.identity.authentication.sign_in.workflows.gate import NeedsAction, Passed, SignInDenied
+from app.identity.authentication.sign_in.workflows.session_moments import moment_of
+from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
+from app.identity.authentication.workflows import answered_profiles
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+
+def has_workflow(context: Context) -> bool:
+    """Return whether a session must pass a workflow without an application. Reads nothing of workflows."""
+    target = target_of(context)
+    return target.client is None and bool(target.named or context.tenant.settings.default_workflow)
+
+
+def step(context: Context, session: BrowserSession, account: Account) -> RequiredAction | LoginStep | None:
+    """Return the step that the workflow in force requires of the session; None once it has passed it."""
+    if not has_workflow(context):
+        return None
+    target = target_of(context)
+    moment = moment_of(context, account, session, target)
+    try:
+        workflow = target.workflow(context)
+    except errors.WorkflowGone:
+        return LoginStep(reason=LoginReason.WORKFLOW, denial="")
+    if workflow is None or pass_keys.key_of(workflow, moment) in session_workflows.of(context, session).passed:
+        return None
+    verdict = gate.judge(moment)
+    if isinstance(verdict, Passed):
+        if verdict.run is not None:
+            session_workflows.record_run(context, session, replace(verdict.run, profile={}))
+            answered_profiles.write(context, account, verdict.run.profile)
+        return None
+    if isinstance(verdict, NeedsAction):
+        return node_actions.step(context, account, verdict.node, session.authenticated_at)
+    return _denied(context, verdict) if isinstance(verdict, SignInDenied) else LoginStep()
+
+
+def _denied(context: Context, denied: SignInDenied) -> LoginStep:
+    if isinstance(denied.error, errors.LoginNotAllowed):
+        return LoginStep(reason=LoginReason.METHOD, method_limit=MethodLimit.model_validate(denied.error.data))
+    return LoginStep(reason=LoginReason.WORKFLOW, denial=denials.text_of(context, denials.texts_of(denied.error)))
