@@ -24,6 +24,14 @@ class Unreachable(CommandError):
     """The server didn't answer, or isn't ready; a later request may succeed."""
 
 
+class Busy(Unreachable):
+    """The server asks to wait for some seconds."""
+
+    def __init__(self, text: str, seconds: int) -> None:
+        super().__init__(text)
+        self.seconds = seconds
+
+
 class RequestRefused(CommandError):
     """The server refused the request.
 
@@ -124,6 +132,9 @@ def _answer(http: Any, method: str, address: str, **sent: Any) -> dict[str, Any]
         answer = json.loads(response.content)
     except ValueError:
         answer = None
+    wait = response.headers.get("Retry-After", "")
+    if response.status_code == 429 and wait.isascii() and wait.isdigit():
+        raise Busy(f"{http.base_url} answered 429.", int(wait))
     if response.status_code == 429 or response.status_code >= 500:
         raise Unreachable(f"{http.base_url} answered {response.status_code}.")
     if not isinstance(answer, dict) or not response.is_success:

@@ -14,10 +14,10 @@ import click
 from app.commands.prompts import counted
 from app.commands.webhooks import options
 from app.commands.webhooks.listening import EventListener
-from app.commands.webhooks.management_api import ManagementApi
+from app.commands.webhooks.management_api import Busy, ManagementApi
 from app.commands.webhooks.options import with_api
 from app.contract.webhooks.targets import is_listener
-from app.kit.clock import iso
+from app.kit.clock import iso, sleep
 
 _NOUNS: Final = ("delivery", "deliveries")
 _STATES: Final = ("waiting", "sent", "dead")
@@ -124,10 +124,17 @@ def replay(api: ManagementApi, since: datetime, until: datetime | None, webhook_
 
 
 def _replay(api: ManagementApi, webhook_id: str, period: dict[str, str | None]) -> int:
-    """Replay all deliveries of a period, in as many requests as that takes. Return their number."""
+    """Replay all deliveries of a period, in as many requests as that takes, and no faster than the server allows. Return their number."""
     count, path = 0, f"/webhooks/{webhook_id}/replay"
     while True:
-        answer = api.call("POST", path, {name: value for name, value in period.items() if value is not None})
+        try:
+            answer = api.call("POST", path, {name: value for name, value in period.items() if value is not None})
+        except Busy as problem:
+            click.echo(
+                f"Waiting for {counted(problem.seconds, 'second', 'seconds')}: the server limits replays.", err=True
+            )
+            sleep(problem.seconds)
+            continue
         count += int(answer["Count"])
         if answer["Next"] is None or (answer["Next"] == period["Since"] and not answer["Count"]):
             return count

@@ -33,8 +33,8 @@ from app.kit.clock import iso
 from app.kit.limits.rate_limits import Rate
 
 _WAITING: Final = "waiting"
-_REPLAYS: Final = Rate(30, 60)
-"""Of a tenant: each request may send a thousand deliveries to a server that did not ask for them."""
+_REPLAYED: Final = Rate(30_000, 60)
+"""Deliveries that a tenant replays: each is a request to a server that did not ask for it."""
 
 
 @delivery_operations.list_deliveries.implements
@@ -75,13 +75,14 @@ def replay_delivery(context: Context, req: DeliveryPath) -> Replayed:
 @delivery_operations.replay_deliveries.implements
 def replay_deliveries(context: Context, req: ReplayDeliveries) -> Replayed:
     webhook = require_webhook(context, req.webhook_id)
-    context.count_against("webhook replay", _REPLAYS)
     selection = Selection(webhook.name, req.state, since=req.since, until=req.until)
     replay = delivery_log.replay_deliveries(context.work, selection, context.now, most=MAX_REPLAYED)
     return _replayed(context, webhook.name, replay.count, replay.next)
 
 
 def _replayed(context: Context, webhook_id: str, count: int, following: datetime | None = None) -> Replayed:
+    if count:
+        context.count_against("webhook replay", _REPLAYED, count=count)
     context.audit.record("webhook.replayed", id=webhook_id, deliveries=count)
     return Replayed(count=count, next=following.isoformat() if following is not None else None)
 
