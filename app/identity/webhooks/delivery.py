@@ -71,6 +71,9 @@ def wait_asked_for(text: str, now: datetime) -> timedelta | None:
 
 
 def _shown(answer: TargetAnswer, request: WebhookRequest) -> dict[str, Any]:
-    headers = {name: request.struck_out(value)[:_MAX_HEADER_LENGTH] for name, value in answer.headers[:_MAX_HEADERS]}
+    def shown(text: str) -> str:
+        return request.struck_out(text)[:_MAX_HEADER_LENGTH]
+
+    headers = {shown(name): shown(value) for name, value in answer.headers[:_MAX_HEADERS]}
     body = answer.body.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
     return {"status": answer.status, "headers": headers, "body": request.struck_out(body, is_cut=True)}

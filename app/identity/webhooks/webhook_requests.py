@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, urlencode
 
@@ -47,24 +48,36 @@ class WebhookRequest:
         Args:
             is_cut: whether more may have followed: the end may be the beginning of a secret.
         """
-        forms = sorted({form for secret in self.secrets for form in _forms(secret)}, key=len, reverse=True)
-        for form in forms:
+        for form in self._forms:
             text = text.replace(form, MASK)
-        return _without_beginning(text, forms) if is_cut else text
+        return _without_beginning(text, self._forms) if is_cut else text
+
+    @cached_property
+    def _forms(self) -> list[str]:
+        """How a target may repeat the secrets, longer ones first."""
+        return sorted({form for secret in self.secrets for form in _forms_of(secret)}, key=len, reverse=True)
 
 
-def _forms(secret: str) -> Iterator[str]:
-    """Yield how a target may repeat a secret; nothing for a short one."""
+def _forms_of(secret: str) -> Iterator[str]:
+    """Yield a secret as it is, in a URL, in JSON and in the name of a header; nothing for a short one."""
     if len(secret) >= _MIN_STRUCK_OUT:
         yield from (secret, quote(secret), quote(secret, safe=""), quote_plus(secret))
-        yield from (to_json(secret).decode()[1:-1], json.dumps(secret)[1:-1])
+        yield from (to_json(secret).decode()[1:-1], json.dumps(secret)[1:-1], secret.lower())
 
 
 def _without_beginning(text: str, forms: Iterable[str]) -> str:
     """Return a text without the longest beginning of a secret at its end."""
-    beginnings = (form[:length] for form in forms for length in range(_MIN_STRUCK_OUT, len(form)))
-    found = max((beginning for beginning in beginnings if text.endswith(beginning)), key=len, default="")
-    return f"{text.removesuffix(found)}{MASK}" if found else text
+    at = min((_beginning_at(text, form) for form in forms), default=len(text))
+    return f"{text[:at]}{MASK}" if at < len(text) else text
+
+
+def _beginning_at(text: str, form: str) -> int:
+    """Return where the end of a text is the beginning of a secret; its length if it is none."""
+    stem = form[:_MIN_STRUCK_OUT]
+    at = text.find(stem, max(0, len(text) - len(form) + 1))
+    while at >= 0 and not form.startswith(text[at:]):
+        at = text.find(stem, at + 1)
+    return at if at >= 0 else len(text)
 
 
 class Signing:
