@@ -83,7 +83,7 @@ def test_json_has_the_counts_of_the_api(run: Run, file: str, tmp_path: Path) -> 
 
 def test_facts_that_the_log_lacks_are_named(run: Run, file: str, tmp_path: Path) -> None:
     run("apply", file)
-    sign_in(tmp_path, 1)
+    sign_in(tmp_path, 1, organization_named=True)
     shown = run(
         "workflow", "try", draft(tmp_path, branching("account.country == 'DE' or organization.id == 'x'"))
     ).output

@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in import allowed_methods, eligibility, re
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.required_actions import Requirement
-from app.identity.authentication.sign_in.workflows import gate, node_actions
+from app.identity.authentication.sign_in.workflows import gate, login_facts, node_actions
 from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, NeedsSignIn, SignInDenied
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
@@ -23,7 +23,7 @@ from app.identity.authentication.workflows import answered_profiles
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.login_attempts import login_facts, login_records
+from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform import continuation_tokens, events
@@ -263,7 +263,7 @@ def emit_login(
         new_signals: of the origin.
         recorded: the account since then, where the sign-in changed it.
     """
-    facts = login_facts.of(context, account, authentication.methods, authentication.kind, new_signals)
+    facts = login_facts.of(SignInMoment(context, account, authentication, target_of(context)), tuple(new_signals))
     emitting = context.without_webhooks() if authentication.suppress_webhook else context
     events.emit(emitting, "Login", recorded or account, **facts)
 

@@ -14,6 +14,7 @@ from app.identity.administration.workflows.rehearsal.past_sign_ins import PastSi
 from app.identity.authentication.sign_in import allowed_methods
 from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
+from app.identity.authentication.sign_in.workflows import login_facts
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors.second_factors import SUPPLEMENTARY
 from app.identity.directory.accounts.account import Account
@@ -93,6 +94,12 @@ def _client_id(context: Context, past: PastSignIn) -> object:
     return application.client_id if application is not None else UNKNOWN
 
 
+def _organization(_: Context, past: PastSignIn) -> object:
+    if not past.has_facts or past.facts.get(login_facts.ORGANIZATION_NAMED):
+        return UNKNOWN
+    return past.facts.get("organization")
+
+
 def _country(context: Context, past: PastSignIn) -> object:
     return context.services.locations.place_of(past.entry.address or "").country or None
 
@@ -122,10 +129,10 @@ READERS: Final[Mapping[str, Reader]] = {
     "request.country": _country,
     "request.client_id": _client_id,
     "request.application": _stored("application"),
-    "request.scopes": lambda _, __: UNKNOWN,
+    "request.scopes": _stored("scopes", absent=()),
     "request.language": _stored("language"),
     "request.hour_utc": lambda _, past: past.at.hour,
-    "organization.id": lambda _, __: UNKNOWN,
+    "organization.id": _organization,
 }
 """How each fact is read."""
 OF_CREDENTIALS: Final = frozenset({"account.has_passkey", "account.has_second_factor"})

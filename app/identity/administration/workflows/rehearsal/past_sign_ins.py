@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from app.identity.authentication.sign_in.workflows import login_facts
 from app.identity.credentials import credential_store
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.login_attempts import login_facts
 from app.identity.platform import audit
 from app.identity.platform.audit import AuditEntry, TenantEntry
 from app.identity.platform.context import Context
