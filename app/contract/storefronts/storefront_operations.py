@@ -115,14 +115,14 @@ SIGN_ON_ERRORS = (
 
 shopify_login = operation(
     "storefronts.shopify_login", "GET /sso/shopify/api/token", ShopifySignOn, ShopifyLogin, auth=API_KEY & ACCESS_TOKEN, access=NEVER,
-    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.StoreNameMissing),
+    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.StoreNameMissing, errors.LoginNotAllowed),
     summary="Sign in at a Shopify store",
     description="Returns an address that signs the account in at a Shopify store. The account’s email address must be verified.",
 )  # fmt: skip
 bigcommerce_login = operation(
     "storefronts.bigcommerce_login", "GET /sso/bigcommerce/api/token", StoreSignOn, BigCommerceLogin,
     auth=API_KEY & ACCESS_TOKEN, access=NEVER,
-    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.StoreNameMissing, errors.StorefrontFailed),
+    errors=(*SIGN_ON_ERRORS, *WORKFLOW_REFUSALS, errors.StoreNameMissing, errors.LoginNotAllowed, errors.StorefrontFailed),
     summary="Sign in at a BigCommerce store",
     description="Returns an address that signs the account in at a BigCommerce store, as a new customer if it isn’t one yet. The "
     "account’s email address must be verified.",

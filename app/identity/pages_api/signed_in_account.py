@@ -24,6 +24,6 @@ def require_account(context: Context) -> tuple[BrowserSession, Account]:
 def require_session(context: Context) -> tuple[BrowserSession, Account]:
     """Return the session and account of a signed-in user, even with unmet requirements; raises NotAuthenticated."""
     signed_in = sessions.signed_in(context)
-    if signed_in is None or not signed_in.account.is_active or signed_in.account.is_deleted:
+    if signed_in is None:
         raise errors.NotAuthenticated
     return signed_in.session, signed_in.account

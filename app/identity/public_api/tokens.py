@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import account_store, accounts
+from app.identity.directory.accounts.account import can_sign_in
 from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
@@ -45,6 +46,9 @@ def invalidate(context: Context, req: session_operations.RevokeOwnToken) -> Post
 
 @session_operations.slide.implements
 def slide(context: Context, req: AccessTokenQuery) -> Token:
+    account = accounts.of_token(context)
+    if account is None or not can_sign_in(account):
+        raise errors.NotAuthenticated
     return Token(
         access_token=context.token_holder.token, expires_in=iso(tokens.slide(context, context.token_holder)) or ""
     )
@@ -96,7 +100,7 @@ def refresh(context: Context, req: session_operations.RefreshToken) -> Token:
     except tokens.RefreshRefused:
         raise errors.WrongRefreshToken from None
     account = account_store.by_uid(context, spent.uid) if spent.uid else None
-    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+    if account is None or not can_sign_in(account):
         raise errors.WrongRefreshToken
     access, refreshing = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(
@@ -151,7 +155,8 @@ def invalidate_shown(context: Context, req: session_operations.RevokePresentedTo
 @session_operations.refresh_shown.implements
 def refresh_shown(context: Context, req: session_operations.ExtendPresentedToken) -> Token:
     holder = _require_token(context, req.access_token)
-    if holder.expires_at <= context.now:
+    account = account_store.by_uid(context, holder.uid)
+    if holder.expires_at <= context.now or account is None or not can_sign_in(account):
         raise errors.InvalidAccessToken
     return Token(access_token=holder.token, expires_in=iso(tokens.prolong(context, holder, req.expires_in)) or "")
 

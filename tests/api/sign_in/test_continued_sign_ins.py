@@ -71,9 +71,9 @@ def test_policy_that_came_meanwhile_is_asked(
 def test_refused_sign_in_ends_the_token_of_the_notice(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, privacy_policy=POLICY)
     data = held_up(who)
-    who.set_columns(login_disabled=True)
-    assert refused(accepts(who, data)) == (403, 1130)
-    who.set_columns(login_disabled=False)
+    who.set_columns(is_locked=True, lock_type="Block")
+    assert refused(accepts(who, data)) == (403, 991)
+    who.set_columns(is_locked=False)
     assert refused(accepts(who, data)) == (401, 1409)
 
 

@@ -13,7 +13,7 @@ from tests.support.sign_in_paths import SIGN_IN_PATHS
 from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.callers import SHARED, watched
 from tests.support.sign_in_paths.path import Prepared, SignInPath
-from tests.support.sign_in_paths.results import UNASKED, Refused, SignedIn
+from tests.support.sign_in_paths.results import Refused, SignedIn
 from tests.support.tenants.tenant_server import NewTenantServer
 
 every_path = pytest.mark.parametrize("path", SIGN_IN_PATHS, ids=str)
@@ -45,10 +45,6 @@ def test_path_signs_in_by_its_callers_with_one_event(path: SignInPath, prepare: 
 def test_account_blocked_at_any_moment_is_refused(path: SignInPath, prepare: Prepare) -> None:
     assert len(path.refusals) in (0, path.moments)
     for moment, code in enumerate(path.refusals):
-        if code == UNASKED:
-            assert prepare(path).perform(SigningAccount.block, at=moment) == SignedIn(path.by)
-            assert not isinstance(prepare(path).perform(SigningAccount.close, at=moment), SignedIn)
-            continue
         prepared = prepare(path)
         before = logins(prepared.who)
         assert prepared.perform(SigningAccount.block, at=moment) == Refused(code), moment

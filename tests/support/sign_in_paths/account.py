@@ -53,10 +53,6 @@ class SigningAccount(PasskeyHolder):
     def application(self, **settings: Any) -> RelyingParty:
         return self.world.application("Shop", client_uri="https://shop.example/", **settings)
 
-    def close(self) -> None:
-        """Block the account as the tenant's server does, which ends its sessions and tokens."""
-        self.tenant.update(self.uid, {"IsActive": False})
-
     def block(self) -> None:
         """Block the account and nothing else: its sessions and tokens stay, so that each path must ask."""
         self.set_columns(is_active=False)

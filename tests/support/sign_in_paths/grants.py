@@ -133,7 +133,7 @@ PATHS = (
     ),
     SignInPath("silent single sign-on", by_silent_sign_on, (_SENT,), Credential.CODE, "login_required", logins=0),
     SignInPath(
-        "chosen account", by_chosen_account, (_SENT,), Credential.CODE, "not offered", ("Welcome back",), logins=0
+        "chosen account", by_chosen_account, (_SENT,), Credential.CODE, "not offered", ("Choose an account",), logins=0
     ),
     SignInPath(
         "authorization code",

@@ -7,7 +7,7 @@ from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.factors import DRIVER, holder_of
 from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.programs import own_token
-from tests.support.sign_in_paths.results import UNASKED, Credential, SignedIn, of_page
+from tests.support.sign_in_paths.results import Credential, SignedIn, of_page
 from tests.support.tenants.tenant_server import answered
 
 NEW = "Quartz-lantern-58"
@@ -115,7 +115,6 @@ PATHS = (
         ("pages_api/sign_in/second_factor:_renew_session", "protocols/oauth/authorize/decision:Decision._sent"),
         Credential.CODE,
         "Welcome back",
-        (UNASKED,),
         settings=DRIVER[FactorKind.TOTP].tenant_settings(two_factor="optional"),
         logins=0,
     ),

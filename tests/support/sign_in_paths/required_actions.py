@@ -12,14 +12,11 @@ from tests.support.sign_in_paths.results import (
     BLOCKED_PAGE,
     Credential,
     NeedsAction,
-    Outcome,
-    Refused,
     SignedIn,
     of_page,
     of_program,
 )
 from tests.support.tenants.tenant_server import RefusedRequest, answered
-from tests.support.visitors.visitor import VisitedPage
 
 
 def held_up(who: SigningAccount) -> dict[str, Any]:
@@ -64,7 +61,7 @@ def after_privacy_policy_on_page(who: SigningAccount) -> Steps:
     yield
     page = who.types_password(visitor.authorize(shop))
     yield
-    return asked_again(page.press("Accept", terms="y"))
+    return of_page(page.press("Accept", terms="y"))
 
 
 def after_consents_on_page(who: SigningAccount) -> Steps:
@@ -72,7 +69,7 @@ def after_consents_on_page(who: SigningAccount) -> Steps:
     yield
     page = who.types_password(visitor.authorize(shop))
     yield
-    return asked_again(page.press("Continue", **{"agree-terms": "y"}))
+    return of_page(page.press("Continue", **{"agree-terms": "y"}))
 
 
 def after_first_pin_on_page(who: SigningAccount) -> Steps:
@@ -80,7 +77,7 @@ def after_first_pin_on_page(who: SigningAccount) -> Steps:
     yield
     page = who.types_password(visitor.authorize(shop))
     yield
-    return asked_again(page.press("Save PIN", pin=PIN))
+    return of_page(page.press("Save PIN", pin=PIN))
 
 
 def after_missing_fields_on_page(who: SigningAccount) -> Steps:
@@ -88,16 +85,9 @@ def after_missing_fields_on_page(who: SigningAccount) -> Steps:
     yield
     page = who.types_password(visitor.authorize(shop))
     yield
-    return asked_again(page.press("Continue", first_name="Ada"))
+    return of_page(page.press("Continue", first_name="Ada"))
 
 
-def asked_again(page: VisitedPage) -> Outcome:
-    """Read where the answered page leads; a page that asks again refuses."""
-    outcome = of_page(page)
-    return Refused(ASKED_AGAIN) if isinstance(outcome, NeedsAction) else outcome
-
-
-ASKED_AGAIN = "asked again"
 _PASSWORD = ("public_api/sign_in/passwords:_verify_password", "public_api/sign_in/passwords:with_password")
 _PAGE = ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/decision:Decision._sent")
 PATHS = (
@@ -131,7 +121,7 @@ PATHS = (
         _PAGE,
         Credential.CODE,
         BLOCKED_PAGE,
-        (ASKED_AGAIN,),
+        ("Welcome back",),
         settings={"privacy_policy": POLICY},
     ),
     SignInPath(
@@ -140,7 +130,7 @@ PATHS = (
         _PAGE,
         Credential.CODE,
         BLOCKED_PAGE,
-        (ASKED_AGAIN,),
+        ("Welcome back",),
         settings=required_forms("FirstLogin"),
     ),
     SignInPath(
@@ -149,7 +139,7 @@ PATHS = (
         _PAGE,
         Credential.CODE,
         BLOCKED_PAGE,
-        (ASKED_AGAIN,),
+        ("Welcome back",),
         settings=REQUIRED,
     ),
     SignInPath(
@@ -158,7 +148,7 @@ PATHS = (
         _PAGE,
         Credential.CODE,
         BLOCKED_PAGE,
-        (ASKED_AGAIN,),
+        ("Welcome back",),
         settings={
             "ask_required_fields": True,
             "registration_form": ({"name": "email"}, {"name": "first_name", "required": True}),

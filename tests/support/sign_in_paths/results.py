@@ -58,8 +58,6 @@ class Refused:
 Outcome = SignedIn | NeedsFactor | NeedsAction | Refused
 NO_CREDENTIAL: Final = Refused("no session")
 """The request succeeded, and signed nobody in."""
-UNASKED: Final = "unasked"
-"""Stands for the refusal of a path that does not ask whether the account is blocked: a block ends the sessions and tokens it needs."""
 BLOCKED_PAGE: Final = "Account blocked: Get help to unblock it."
 """What our pages say to the owner of a blocked account."""
 BLOCKED_LINK: Final = "You can’t sign in right now: Account blocked Get help to unblock it."

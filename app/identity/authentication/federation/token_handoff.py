@@ -18,7 +18,7 @@ from app.contract.passwordless.smart_login_operations import GUID
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in_now
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
@@ -187,6 +187,4 @@ def _token_claims(context: Context, methods: tuple[str, ...], provider: str) -> 
 
 def _can_sign_in(account: Account | None) -> bool:
     """Return whether an account may sign in now. A new password ends its tokens with its sessions."""
-    if account is None or not account.is_active or account.is_deleted:
-        return False
-    return not account.login_disabled and not account.is_locked_now
+    return account is not None and can_sign_in_now(account)

@@ -274,7 +274,7 @@ def with_identifiers(statement: Select[Any], tenant_id: str, uid: Any, search: s
     return joined.where(or_(*(column.icontains(search, autoescape=True) for column in (A.email, A.username, A.phone))))
 
 
-def with_ability(statement: Select[Any], tenant_id: str, uid: Any) -> Select[Any]:
+def with_ability(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
     """Return a statement of another area with the column `can_sign_in`: neither blocked, nor disabled, nor being deleted.
 
     Rows without an account are dropped.

@@ -10,7 +10,7 @@ from app.contract import errors
 from app.contract.auth import READS_TOKENS
 from app.contract.profile import PROVIDER_TOKENS, Profile
 from app.identity.directory.accounts import account_store, identifiers
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME
 from app.identity.directory.accounts.profile.profile_document import profile_of
 from app.identity.directory.accounts.profile.selected_fields import project
@@ -55,10 +55,18 @@ def by_phone(context: Context, value: str) -> Account | None:
 
 
 def current(context: Context) -> Account:
-    """Return the account of the access token or the visit; raises NotAuthenticated if it is closed or gone."""
+    """Return the account of the access token or the visit; raises NotAuthenticated if it is gone or cannot sign in."""
     account = account_store.by_uid(context, context.account_uid)
-    if account is None or not account.is_active or account.is_deleted:
+    if account is None or not can_sign_in(account):
         raise errors.NotAuthenticated
+    return account
+
+
+def current_for_sign_on(context: Context) -> Account:
+    """Return the account as `current` does, for a sign-on elsewhere; raises LoginNotAllowed while it is locked."""
+    account = current(context)
+    if account.is_locked_now:
+        raise errors.LoginNotAllowed
     return account
 
 

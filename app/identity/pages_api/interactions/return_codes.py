@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import account_store
+from app.identity.directory.accounts.account import can_sign_in
 from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -41,15 +42,16 @@ def exchange(context: Context, req: session_operations.ReturnCode) -> Token:
         raise errors.ExpiredRequestToken
     account_store.lock_unread(context, code.uid)
     session_id = str(code.facts["session"])
-    ends_at = sessions.lock_expiry(context, session_id)
-    if ends_at is None or not continuation_tokens.spend(context, code):
+    live = sessions.lock_live(context, session_id)
+    is_open = live is not None and live.account is not None and can_sign_in(live.account)
+    if live is None or not is_open or not continuation_tokens.spend(context, code):
         raise errors.WrongRequestToken
     context.audit.record("return_code.exchanged", uid=code.uid)
     claims = TokenClaims(
         provider="Email",
         agent=code.facts["agent"],
         address=code.facts["address"],
-        ends_at=int(ends_at.timestamp()),
+        ends_at=int(live.ends_at.timestamp()),
     )
     access, _ = active_policies.shortest_lifetimes_of(context, code.uid)
     grant = TokenGrant(

@@ -21,7 +21,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import token_workflows
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in_now
 from app.identity.directory.tenants.urls.allowed_urls import is_allowed, is_own
 from app.identity.pages_api.oauth import sign_out
 from app.identity.platform import continuation_tokens
@@ -104,13 +104,11 @@ def _signed_in(context: Context) -> tuple[BrowserSession | None, Account | None]
     if session is None or required_actions.find_first(context, session) is not None:
         return None, None
     account = account_store.by_uid(context, session.uid)
-    is_open = account is not None and account.is_active and not account.is_deleted and not account.login_disabled
-    return (session, account) if is_open else (None, None)
+    return (session, account) if account is not None and can_sign_in_now(account) else (None, None)
 
 
 def _may_sign_in(context: Context, account: Account) -> bool:
-    is_open = account.is_active and not account.is_deleted and not account.login_disabled and not account.is_locked_now
-    return is_open and required_actions.are_met(context, account)
+    return can_sign_in_now(account) and required_actions.are_met(context, account)
 
 
 def _passes_workflow(context: Context, account: Account, holder: TokenHolder) -> bool:

@@ -20,6 +20,7 @@ from app.identity.authentication.sign_in.completion import FactorRequired, Refus
 from app.identity.authentication.sign_in.interactions import Interaction, WaitingSignIn
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import second_factors, trusted_browsers
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -43,8 +44,13 @@ FACTOR_EXPIRED: Final = (errors.UnknownFactorToken, errors.ExpiredFactorToken)
 
 
 def step(context: Context, interaction: Interaction) -> StepResponse | None:
-    """Return the step of an interaction whose first factor is passed; None if it is not, or expired."""
+    """Return the step of an interaction whose first factor is passed; None if it is not, or expired.
+
+    None, too, for a reauthentication whose session has ended: it would be refused again and again.
+    """
     if not interaction.state.second_factor_token_hash:
+        return None
+    if _is_reauthentication(interaction) and _reauthenticated_session(context, interaction) is None:
         return None
     try:
         _pending(context, interaction)
@@ -144,9 +150,8 @@ def _is_only_factor(interaction: Interaction, pending: PendingSignIn) -> bool:
 
 def _renew_session(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
     """Continue the session after its reauthentication; only one of several concurrent calls succeeds."""
-    session, methods = sessions.current(context), pending.authentication.methods
-    is_same = session is not None and session.session_id == interaction.state.reauthenticated_session_id
-    if session is None or not is_same or session.uid != pending.account.uid:
+    session, methods = _reauthenticated_session(context, interaction), pending.authentication.methods
+    if session is None or session.uid != pending.account.uid:
         raise errors.UnknownFactorToken
     if not continuation_tokens.spend(context, pending.token):
         raise errors.UnknownFactorToken
@@ -158,6 +163,13 @@ def _renew_session(context: Context, interaction: Interaction, pending: PendingS
         return StepResponse(step=RedirectStep(address=landing)).model_copy(update=cookie)
     renewed = replace(session, session_hash=randomness.digest(text), authenticated_at=context.now, methods=methods)
     return next_step.advance(context, interaction, renewed).model_copy(update=cookie)
+
+
+def _reauthenticated_session(context: Context, interaction: Interaction) -> BrowserSession | None:
+    """Return the session that the interaction reauthenticates, if it is still the browser's."""
+    session = sessions.current(context)
+    is_same = session is not None and session.session_id == interaction.state.reauthenticated_session_id
+    return session if is_same else None
 
 
 def _backup_codes_step(

@@ -70,11 +70,9 @@ def _by_password(
 def _by_access_token(context: Context, name: str | None, nonce: str | None) -> jwt_sign_on_operations.SignedJwt:
     """Sign for the account behind an access token. An impersonation token gets none: the app could not see the actor."""
     app = signing.find(context, name)
-    account = accounts.current(context)
     if context.token_holder.actor is not None:
         raise errors.AccessRefused
-    if account.login_disabled or account.is_locked_now:
-        raise errors.LoginNotAllowed
+    account = accounts.current_for_sign_on(context)
     token_workflows.admitted(context, account, context.token_holder.claims)
     return _signed(context, app, account, nonce)
 

@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.sessions.revocation import end_sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import account_store, identifiers, privacy_policy, provider_tokens
-from app.identity.directory.accounts.account import Account, limit_column
+from app.identity.directory.accounts.account import Account, can_sign_in, limit_column
 from app.identity.directory.accounts.changes.checked_update import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
@@ -104,8 +104,8 @@ def _verify(context: Context, req: AccountUpdateFields, fresh: Account, values: 
 
 def _end_sessions(context: Context, changed: ChangedAccount) -> None:
     before, after = changed.before, changed.after
-    is_closed = not after.is_active or after.is_deleted or after.login_disabled
-    was_closed = not before.is_active or before.is_deleted or before.login_disabled
+    is_closed = not can_sign_in(after)
+    was_closed = not can_sign_in(before)
     if changed.has_new_password:
         end_sessions_and_tokens(context, after, reason="closed" if is_closed else "password")
     elif is_closed and not was_closed:  # other sign-ins that have begun are refused with the state of the account

@@ -96,7 +96,7 @@ def _begin(context: Context, resource: Resource, req: storefront_operations.Stor
     if not req.store:
         raise errors.StoreNameMissing
     store = stores.find(context, resource, req.store)
-    account = accounts.current(context)
+    account = accounts.current_for_sign_on(context)
     email = stores.store_email(account)
     context.count_against("storefront", _RATE, account.uid)
     token_workflows.admitted(context, account, context.token_holder.claims)

@@ -21,7 +21,7 @@ from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.tokens import tokens
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -77,6 +77,8 @@ class LiveSession:
 def current(context: Context) -> BrowserSession | None:
     """Return the session of this visit if it is live: neither idle too long nor past its absolute end.
 
+    None, too, while its account cannot sign in: nothing goes on from the session of a blocked or disabled one.
+
     Raises:
         AnotherAccount: the form that was posted is one of another account, and another tab made this one current.
     """
@@ -93,15 +95,15 @@ def signed_in(context: Context, *, with_credentials: bool = False) -> SignedIn |
     rows = session_store.with_account(context, randomness.digest(visit.session), with_credentials=with_credentials)
     session = _of_visit(context, _live(context, rows[0]) if rows else None)
     account = account_store.account_in(context, rows[0]) if session is not None else None
-    if session is None or account is None:
+    if session is None or account is None or not can_sign_in(account):
         return None
     return SignedIn(session, account, credential_store.credentials_in(rows) if with_credentials else None)
 
 
 def by_cookie(context: Context, cookie: str) -> BrowserSession | None:
-    """Return the live session with this cookie."""
+    """Return the live session with this cookie, if its account can sign in."""
     row = session_store.by_cookie(context, randomness.digest(cookie))
-    return _live(context, row) if row is not None else None
+    return _live(context, row) if row is not None and row.can_sign_in else None
 
 
 def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSession]:

@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import accounts
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import oauth_views
@@ -114,7 +114,7 @@ def eligible(context: Context) -> list[tuple[SessionAccount, Account]]:
     stored = browser_sessions.all_sessions(context)
     known = accounts.by_uids(context, {session.session.uid for session in stored})
     found = ((session, known.get(session.session.uid)) for session in stored)
-    return [(item, account) for item, account in found if account is not None and may_sign_in(account)]
+    return [(item, account) for item, account in found if account is not None and can_sign_in(account)]
 
 
 def _is_named(context: Context, client: Application, request: CheckedRequest, account: Account) -> bool:
@@ -125,7 +125,3 @@ def _is_named(context: Context, client: Application, request: CheckedRequest, ac
     if request.subject is None:
         return hint is not None and login_hint.names(settings, account, subject, hint)
     return hint is None or not login_hint.names_another(settings, account, subject, hint)
-
-
-def may_sign_in(account: Account) -> bool:
-    return account.is_active and not account.is_deleted and not account.login_disabled

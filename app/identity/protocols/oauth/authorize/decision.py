@@ -26,7 +26,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
@@ -397,4 +397,4 @@ class Decision:
 
     @property
     def _can_sign_in(self) -> bool:
-        return self._account is not None and account_choice.may_sign_in(self._account)
+        return self._account is not None and can_sign_in(self._account)

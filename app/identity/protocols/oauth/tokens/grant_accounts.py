@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract.oauth.oauth_errors import InvalidGrant
 from app.identity.authentication.sign_in.sessions.sessions import LiveSession
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.claims import organization_claims
@@ -20,7 +20,7 @@ def active_account(context: Context, uid: str, live: LiveSession | None = None) 
     account = live.account if live is not None else None
     if account is None or account.uid != uid:
         account = account_store.by_uid(context, uid)
-    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+    if account is None or not can_sign_in(account):
         raise InvalidGrant("The account may not sign in.")
     return account
 
