@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, NEVER, READ, STANDARD, WRITE
 from app.contract.catalogue import operation
-from app.contract.error_groups import UID_ERRORS
+from app.contract.error_groups import UID_ERRORS, WORKFLOW_REFUSALS
 from app.contract.error_profiles import BEFORE_POLICY
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted
@@ -71,7 +71,8 @@ invalidate = operation(
 )  # fmt: skip
 slide = operation(
     "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", AccessTokenQuery, Token,
-    auth=API_KEY & ACCESS_TOKEN, access=NEVER, row="U45", errors=(errors.ExpiredAccessToken, errors.PrivacyPolicyOutdated),
+    auth=API_KEY & ACCESS_TOKEN, access=NEVER, row="U45",
+    errors=(errors.ExpiredAccessToken, errors.PrivacyPolicyOutdated, *WORKFLOW_REFUSALS),
     summary="Extend the access token",
     description="Moves the expiry of the access token a full lifetime ahead. Use it while someone is active in your app and you don’t "
     "keep refresh tokens.",

@@ -46,12 +46,13 @@ def invalidate(context: Context, req: session_operations.RevokeOwnToken) -> Post
 
 @session_operations.slide.implements
 def slide(context: Context, req: AccessTokenQuery) -> Token:
-    account = accounts.of_token(context)
+    """Extend the token, unless the workflow in force judges refreshes and denies this one."""
+    account, holder = accounts.of_token(context), context.token_holder
     if account is None or not can_sign_in(account):
         raise errors.NotAuthenticated
-    return Token(
-        access_token=context.token_holder.token, expires_in=iso(tokens.slide(context, context.token_holder)) or ""
-    )
+    if token_workflows.runs_on_refresh(context):
+        token_workflows.refreshed(context, account, holder.claims)
+    return Token(access_token=holder.token, expires_in=iso(tokens.slide(context, holder)) or "")
 
 
 @session_operations.exchange.implements

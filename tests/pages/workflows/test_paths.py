@@ -2,32 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask
 
+from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.sign_in_paths import SIGN_IN_PATHS
-from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.path import Prepared, SignInPath
-from tests.support.sign_in_paths.results import Refused
+from tests.support.sign_in_paths.results import Outcome, Refused, SignedIn
 from tests.support.tenants.tenant_server import NewTenantServer
-from tests.support.workflows.running import denying, put_in_force
+from tests.support.workflows.drawings import Drawing, node, sequence
+from tests.support.workflows.running import asking_for_factor, denying, put_in_force
 
-Prepare = Callable[[SignInPath], Prepared]
+ANYONE = "account.logins >= 0"
+CONTINUED = frozenset({
+    "reauthentication by password, page", "reauthentication by second factor, page", "step-up of a token by password, program",
+    "first password, page", "changed password, page",
+})  # fmt: skip
+"""The session or token of an earlier sign-in goes on."""
+REFRESHED = frozenset({"refresh token of the API", "refresh token of an application", "longer life of a token"})
+"""Judged where the workflow's start says so."""
+BY_SERVERS = frozenset({"impersonation by a server", "longer life of a token, server"})
+"""A server of the tenant acts with the API secret; nobody signs in."""
+APPROVED = frozenset({"device code"})
+"""The person passed the workflow when they approved the device."""
+TWO_FACTORS = ("after the password", "against a risk", "passkey", "acr")
+"""In the names of the ways that pass a second factor by themselves."""
+PATHS = [path for path in SIGN_IN_PATHS if path.name not in CONTINUED | REFRESHED | BY_SERVERS | APPROVED]
+every_path = pytest.mark.parametrize("path", PATHS, ids=str)
+refreshes = pytest.mark.parametrize("path", [path for path in SIGN_IN_PATHS if path.name in REFRESHED], ids=str)
+Perform = Callable[[SignInPath, Drawing], Outcome]
 
 
 @pytest.fixture
-def prepare(new_tenant_server: NewTenantServer, hub_app: Flask, fake_provider: FakeProvider) -> Prepare:
-    return lambda path: path.prepare(new_tenant_server, hub_app, fake_provider)
+def perform(new_tenant_server: NewTenantServer, hub_app: Flask, fake_provider: FakeProvider) -> Perform:
+    """Sign in on a path where this workflow is in force from the beginning."""
+
+    def perform_path(path: SignInPath, drawn: Drawing) -> Outcome:
+        prepared: Prepared = path.prepare(new_tenant_server, hub_app, fake_provider)
+        return prepared.perform(lambda who: put_in_force(who.tenant, drawn))
+
+    return perform_path
 
 
-def deny(who: SigningAccount) -> None:
-    put_in_force(who.tenant, denying("account.logins >= 0"))
+@pytest.fixture(scope="module")
+def denying_server() -> Iterator[HttpsReceiver]:
+    with https_receiver() as receiver:
+        receiver.answers(200, json.dumps({"Action": "deny"}).encode())
+        yield receiver
 
 
-@pytest.mark.parametrize("path", SIGN_IN_PATHS, ids=str)
-def test_path_obeys_a_denial(path: SignInPath, prepare: Prepare) -> None:
-    outcome = prepare(path).perform(deny, at=0)
+def asking(receiver: HttpsReceiver) -> Drawing:
+    return sequence(node("ask", "HttpCall", url=receiver.url("/ask"), on_failure="continue"))
+
+
+@every_path
+def test_path_obeys_a_denial(path: SignInPath, perform: Perform) -> None:
+    outcome = perform(path, denying(ANYONE))
+    assert isinstance(outcome, Refused), outcome
+
+
+@every_path
+def test_path_obeys_a_denying_server(path: SignInPath, perform: Perform, denying_server: HttpsReceiver) -> None:
+    outcome = perform(path, asking(denying_server))
+    assert isinstance(outcome, Refused), outcome
+
+
+@every_path
+def test_path_requires_a_factor(path: SignInPath, perform: Perform) -> None:
+    outcome = perform(path, asking_for_factor(ANYONE))
+    has_passed_one = any(words in path.name for words in TWO_FACTORS)
+    assert has_passed_one or not isinstance(outcome, SignedIn), outcome
+
+
+@refreshes
+def test_refresh_obeys_a_workflow_that_judges_it(path: SignInPath, perform: Perform) -> None:
+    drawn = denying("sign_in.is_refresh")
+    assert isinstance(perform(path, drawn), SignedIn)
+    drawn["nodes"][0]["data"] = {"on_refresh": True}
+    outcome = perform(path, drawn)
     assert isinstance(outcome, Refused), outcome
