@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.workflows.http_calls import CalledWorkflow
+from app.contract.workflows.http_calls import MAX_CLAIM_BYTES, CalledWorkflow
 from app.contract.workflows.nodes import NEXT, HttpCallNode, LoginNode, MfaNode, PasskeyLoginNode
 from app.identity.authentication.sign_in.workflows import denials, pass_keys
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.walked_sign_in import WalkedSignIn
 from app.identity.authentication.workflows import http_calls, walk_results, workflow_choice
-from app.identity.authentication.workflows.http_calls import CallStep
+from app.identity.authentication.workflows.http_calls import CallOutcome, CallStep
 from app.identity.authentication.workflows.walk import CallAnswer, walk
 from app.identity.authentication.workflows.walk_results import (
     ActionNeeded,
@@ -181,6 +183,8 @@ class _Run:
         step = CallStep(called, node_id, node)
         answer = http_calls.call(self.moment.context, step, self.moment.account, self.moment.called)
         self.facts.setdefault("calls", {})[node_id] = answer.milliseconds
+        if len(to_json({**self.run.claims, **answer.claims})) > MAX_CLAIM_BYTES:
+            answer = CallOutcome("failed", failure="malformed", problem="Claims: too many of all calls together")
         if answer.failure:
             self.facts.setdefault("failures", {})[node_id] = f"{answer.failure}: {answer.problem}"
         self.run = replace(
