@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md, its schema and the table of docs/mail-templates.md from the code.
+"""Writes docs/configuration.md, its schema, that of answers to workflows and the table of docs/mail-templates.md from the code.
 
 python -m tools.configuration          write them
 python -m tools.configuration --check  fail where they differ
@@ -16,12 +16,14 @@ from typing import Any
 from app.contract.messages.models import MailKind
 from app.contract.published.configuration_texts import EXAMPLES
 from app.contract.tenants.file import json_schema
+from app.contract.workflows.http_calls import answer_schema
 from app.identity.messaging.tenant_templates import allowed_html
 from app.identity.messaging.tenant_templates.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
 from app.kit.text.typography import typographic
 
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
+ANSWER_SCHEMA = ROOT / "docs" / "workflow-answer.schema.json"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
 _MAX_EXAMPLE_LENGTH = 120
 _NAMES = {"shows_cost": "COST", "secrets": "SECRET_KEY"}
@@ -59,7 +61,9 @@ Gatehouse shows what would change. For completion in your editor, put
 
 
 def main() -> None:
-    made = {PAGE: page(), SCHEMA: json.dumps(json_schema(), indent=2) + "\n", TEMPLATES_PAGE: templates_page()}
+    schemas = {SCHEMA: json_schema(), ANSWER_SCHEMA: answer_schema()}
+    written = {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
+    made = {PAGE: page(), TEMPLATES_PAGE: templates_page(), **written}
     if "--check" not in sys.argv:
         for path, text in made.items():
             path.write_text(text)

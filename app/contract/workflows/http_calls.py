@@ -111,6 +111,7 @@ class CallResponse(BaseModel):
         return self
 
 
-def json_schema() -> dict[str, Any]:
+def answer_schema() -> dict[str, Any]:
     """Return the JSON Schema of an answer."""
-    return CallResponse.model_json_schema(by_alias=True)
+    schema = CallResponse.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "An answer to a call"}

@@ -9,10 +9,17 @@ import subprocess
 from datetime import UTC, datetime
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from app.commands import workflows
-from app.contract.workflows.http_calls import MAX_ANSWER_BYTES, MAX_CLAIM_BYTES, CallRequest, CallResponse
+from app.contract.workflows.http_calls import (
+    MAX_ANSWER_BYTES,
+    MAX_CLAIM_BYTES,
+    CallRequest,
+    CallResponse,
+    answer_schema,
+)
 from app.contract.workflows.workflow_trials import MAX_SIGN_INS, TriedStep, UnknownFact, WorkflowTrial
 from app.identity.administration.workflows.rehearsal import past_facts
 from app.identity.authentication.workflows import call_signatures
@@ -41,6 +48,15 @@ def test_answers_are_accepted() -> None:
     assert set(actions) == {"continue", "deny", "step_up"}
     assert f"{MAX_ANSWER_BYTES:,} bytes" in PAGE
     assert f"at most {MAX_CLAIM_BYTES:,} bytes" in PAGE
+
+
+def test_published_schema_is_that_of_answers() -> None:
+    schema = json.loads((ROOT / "docs" / "workflow-answer.schema.json").read_text())
+
+    assert schema == answer_schema()
+    validator = jsonschema_rs.validator_for(schema)
+    assert all(validator.is_valid(json.loads(block)) for block in blocks("json")[1:])
+    assert not validator.is_valid({"action": "deny"})
 
 
 @pytest.mark.parametrize("name", ["", "partners"])
