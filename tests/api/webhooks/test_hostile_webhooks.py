@@ -143,18 +143,18 @@ def test_secret_is_struck_out_in_each_form(deliveries: WebhookDeliveries) -> Non
     assert [form for form in repeated if form in record] == []
 
 
-@pytest.mark.parametrize("kept", [4, 12, 23])
-def test_secret_at_the_cut_is_struck_out(deliveries: WebhookDeliveries, kept: int) -> None:
+@pytest.mark.parametrize("length", [4, 12, 23])
+def test_secret_at_the_cut_is_struck_out(deliveries: WebhookDeliveries, length: int) -> None:
     """The log has the first bytes of an answer: where they end within a secret, its beginning is one too."""
     token = "0123456789abCDEfghijklmn"
     deliveries.subscribe(Authentication={"AuthType": "Bearer", "BearerToken": {"Token": token}})
-    body = b"x" * (4_096 - kept) + token.encode()
-    deliveries.receiver.answers(500, body, {"X-Repeated": "y" * (500 - kept) + token, f"X-{token}": "a name"})
+    body = b"x" * (4_096 - length) + token.encode()
+    deliveries.receiver.answers(500, body, {"X-Repeated": "y" * (500 - length) + token, f"X-{token}": "a name"})
     deliveries.delivered()
 
     record = logged(deliveries)
-    assert token[:kept].lower() not in record.lower()
-    assert "x" * (4_096 - kept) in record
+    assert token[:length].lower() not in record.lower()
+    assert "x" * (4_096 - length) in record
 
 
 def test_secrets_are_in_no_log_audit_row_or_refusal(

@@ -296,7 +296,7 @@ def post_backlog(ours: Installation, database: Database) -> None:
 
 
 @pytest.mark.parametrize("is_same_tenant", [False, True], ids=["other", "same"])
-def test_dead_target_holds_up_nobody_else(
+def test_dead_target_holds_up_no_other(
     ours: Installation, database: Database, receiver: HttpsReceiver, dead: HttpsReceiver, *, is_same_tenant: bool
 ) -> None:
     """Whatever waits for it: the deliveries of others all arrive while it has got a few of thousands."""

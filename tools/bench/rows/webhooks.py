@@ -113,7 +113,7 @@ class _Deliveries:
         return found
 
     def wait_for(self, count: int) -> None:
-        """Wait until as many events have arrived. Raises Unexpected."""
+        """Wait until as many events have arrived."""
         ends_at = time.monotonic() + PATIENCE_SECONDS
         while len(self.delays()) < count:
             if time.monotonic() > ends_at:
