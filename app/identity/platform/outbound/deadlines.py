@@ -1,6 +1,7 @@
 """One deadline for a whole exchange over HTTP: connecting, TLS, the request, and each byte of the answer.
 
-Timeouts of sockets count anew with each byte, so a server that sends slowly enough would hold a thread for hours.
+Timeouts of sockets count anew with each byte, so a server that sends slowly enough would hold a thread for hours. One that sends
+quickly is bounded too: interim responses (1xx) without end would take a processor until the deadline.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import httpx
 from app.kit.clock import monotonic
 
 _PIECE: Final = 16_384  # bytes that are written between two looks at the clock
+_MAX_READ: Final = 1_000_000
+"""Bytes of an answer with its heads; its body alone has a lower limit."""
 
 
 class Deadline:
@@ -70,9 +73,14 @@ class _Backend(httpcore.NetworkBackend):
 class _Stream(httpcore.NetworkStream):
     def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream, self._deadline = stream, deadline
+        self._read = 0
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._deadline.left(timeout, httpcore.ReadTimeout))
+        content = self._stream.read(max_bytes, self._deadline.left(timeout, httpcore.ReadTimeout))
+        self._read += len(content)
+        if self._read > _MAX_READ:
+            raise httpcore.ReadError("the answer has no end")
+        return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         for at in range(0, len(buffer), _PIECE):

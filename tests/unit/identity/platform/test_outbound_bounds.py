@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler
 from time import monotonic
 from typing import Any
 
@@ -82,6 +84,20 @@ def test_answer_that_is_no_http_is_refused(receiver: HttpsReceiver, content: byt
     receiver.sends(content)
 
     with pytest.raises(httpx.RemoteProtocolError):
+        post(receiver.url())
+
+
+def test_interim_responses_without_end_are_refused(receiver: HttpsReceiver) -> None:
+    """Else they take a processor until the deadline."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        with suppress(OSError):
+            while True:
+                handler.wfile.write(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 100)
+
+    receiver.answer = answer
+
+    with pytest.raises(httpx.ReadError, match="no end"):
         post(receiver.url())
 
 
