@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from statistics import median, quantiles
 from urllib.parse import urlencode
 
@@ -25,6 +26,7 @@ from tests.support.fakes.https_receiver import HttpsReceiver, answering, authori
 from tools.bench.measurement import MeasuredLine, Spent, measure
 from tools.bench.rows import sign_in
 from tools.bench.scene import API_KEY, API_SECRET, GATEHOUSE, ROOT, TENANT, TWO_STEP_TENANT, Scene, environment
+from tools.bench.servers import BenchServer
 from tools.bench.visitor import BenchVisitor, Unexpected
 
 DELIVERIES, BACKLOG, PACED = 900, 5_000, 100
@@ -125,14 +127,14 @@ class _Deliveries:
         self.arrivals.clear()
 
     @contextmanager
-    def worker(self) -> Iterator[None]:
+    def worker(self) -> Iterator[BenchServer]:
         """Run one worker meanwhile."""
         nothing = subprocess.DEVNULL
         process = subprocess.Popen(
             [str(GATEHOUSE), "worker"], env=self.environ, cwd=ROOT, stdout=nothing, stderr=nothing
         )
         try:
-            yield
+            yield BenchServer(process, 0, Path(os.devnull))
         finally:
             process.terminate()
             process.wait(60)
@@ -175,16 +177,27 @@ def _queues(database: Database) -> dict[str, tuple[str, str]]:
 
 
 def _throughput(deliveries: _Deliveries) -> MeasuredLine:
-    for tenant in (TENANT, TWO_STEP_TENANT):
-        deliveries.post(tenant, DELIVERIES // 2)
-    with deliveries.worker():
+    with deliveries.worker() as worker:
+        _warm_up(deliveries)
+        before = worker.cpu_seconds()
+        for tenant in (TENANT, TWO_STEP_TENANT):
+            deliveries.post(tenant, DELIVERIES // 2)
         deliveries.wait_for(DELIVERIES)
+        spent_ms = (worker.cpu_seconds() - before) * 1000
     times = sorted(deliveries.arrivals.values())
     deliveries.forget()
     return MeasuredLine(
         operation=f"{DELIVERIES} webhook deliveries of two tenants, one worker",
+        counts=f"{spent_ms / DELIVERIES:.1f} ms CPU each",
         measured=f"{(len(times) - 1) / (times[-1] - times[0]):.0f} a second",
     )
+
+
+def _warm_up(deliveries: _Deliveries) -> None:
+    """Wait until the worker has started."""
+    deliveries.post(TWO_STEP_TENANT, 1)
+    deliveries.wait_for(1)
+    deliveries.forget()
 
 
 def _delays(deliveries: _Deliveries) -> Iterator[MeasuredLine]:
@@ -203,9 +216,7 @@ def _delays(deliveries: _Deliveries) -> Iterator[MeasuredLine]:
 
 
 def _paced(deliveries: _Deliveries) -> list[float]:
-    deliveries.post(TWO_STEP_TENANT, 1)
-    deliveries.wait_for(1)  # the worker has started
-    deliveries.forget()
+    _warm_up(deliveries)
     for _ in range(PACED):
         deliveries.post(TWO_STEP_TENANT, 1)
         time.sleep(PACE_SECONDS)
