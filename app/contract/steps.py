@@ -29,6 +29,7 @@ from app.contract.step_reasons import (
     RefusedPart,
     WaitingState,
 )
+from app.contract.workflows.workflow_display import WorkflowDisplay
 from app.kit.operations.wire import Wire
 
 PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
@@ -352,6 +353,7 @@ class InteractionDisplay(Wire):
 
     relying_party: RelyingPartyView | None = None
     organization: OrganizationBranding | None = None  # the pages' branding from this step on; None leaves it unchanged
+    workflow: WorkflowDisplay | None = None  # None leaves what pages show of it unchanged
     invitation: str | None = None  # the organization that the sign-in or registration joins at its end
     login_hint: str | None = None
     ui_locales: str | None = None

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response
 
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.sign_in.sign_in_pages import InteractionRequest, resume
+from app.contract.sign_in.sign_in_pages import InteractionRequest, ReturnRequest, open_return, resume
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import (
     ApproveProgramStep,
@@ -132,7 +132,7 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
         return begun.with_method_limit(limit) if limit else begun
     if stored is None or response.interaction_id != stored.id:
         return None
-    changed = stored.with_organization(response.organization)
+    changed = stored.with_organization(response.organization).with_workflow(response.workflow)
     if limit is not None:
         changed = changed.with_method_limit(limit)
     elif response.relying_party and response.relying_party.name and not stored.relying_party:
@@ -142,6 +142,8 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
             organization=changed.organization,
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
+            theme=changed.theme,
+            entry=changed.entry,
         )
     return changed if changed != stored else None
 
@@ -190,6 +192,15 @@ def require_interaction() -> HubInteraction:
     if interaction is None:
         raise InteractionGone
     return interaction
+
+
+def open_for_workflow(action: str) -> Response | None:
+    """Return the first page of a visit without an application, where the tenant's default workflow decides it; None for every other."""
+    visit = current_visit()
+    if visit.interaction is not None or "attempt" in visit.query or not visit.tenant.has_default_workflow:
+        return None
+    kept = {name: visit.query[name] for name in ("reset", "methods") if name in visit.query}
+    return follow(api()(open_return, ReturnRequest(action=action)), **kept)
 
 
 def present_step() -> StepResponse:

@@ -58,6 +58,12 @@ class BrandView(Wire):
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
 
 
+class ThemeView(BrandView):
+    """A branding that pages show instead of the tenant's, in sign-ins whose workflow names it."""
+
+    display_name: str = ""
+
+
 class ConnectionView(Wire):
     """A connection, as pages show it."""
 
@@ -87,6 +93,8 @@ class TenantView(Wire):
     registration: bool = True
     uses_https: bool = False
     session_management: bool = False  # the session iframe is served
+    has_default_workflow: bool = False  # sign-ins without an application follow it
+    themes: dict[str, ThemeView] = Field(default_factory=dict)  # by name: those that workflows name
     organization_domains: bool = False  # organizations verify domains by DNS
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer

@@ -17,7 +17,7 @@ from app.hub.web.cookies import set_cookie
 from app.hub.web.services import services
 from app.hub.web.visit import current_visit, interaction_url
 
-PASSWORD, PASSKEY = "password", "passkey"
+PASSWORD, PASSKEY, CONNECTION = "password", "passkey", "connection"
 MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
 WITH_PROVIDER: Final = "/sign-in/with"
 """The address that redirects to an identity provider."""
@@ -58,7 +58,7 @@ _METHODS: Final = {
 
 def kind_of(key: str) -> str:
     """Return the contract's `SignInMethod` for a method's key on the page."""
-    return "connection" if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
+    return CONNECTION if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
 
 
 def tenant_methods() -> tuple[SignInMethod, ...]:

@@ -91,6 +91,10 @@ class HubTenant:
     """The captcha provider's widget; None for the built-in challenge."""
     has_session_management: bool = False
     """Whether the session iframe is served."""
+    has_default_workflow: bool = False
+    """Whether sign-ins without an application follow a workflow."""
+    themes: tuple[tuple[str, PageBranding], ...] = ()
+    """The brandings that workflows name, by name."""
     has_organization_domains: bool = False
     """Whether organizations verify domains by DNS."""
 
@@ -105,7 +109,12 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
     return HubTenant(
         name=view.name,
-        brand=_brand(view),
+        brand=_brand(view.brand, view.display_name or view.name, view.default_locale),
+        has_default_workflow=view.has_default_workflow,
+        themes=tuple(
+            (name, _brand(theme, theme.display_name or view.display_name or view.name, view.default_locale))
+            for name, theme in view.themes.items()
+        ),
         languages=(view.default_locale, *others),
         identifiers=kinds or (IdentifierKind.EMAIL,),
         has_remember_me=view.remember_me,
@@ -140,11 +149,10 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     )
 
 
-def _brand(view: tenant_pages.TenantView) -> PageBranding:
-    brand = view.brand
+def _brand(brand: tenant_pages.BrandView, name: str, default_locale: str) -> PageBranding:
     picture = _file(brand.picture)
     return PageBranding(
-        name=view.display_name or view.name,
+        name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
         logo=_picture(brand.logo),
         logo_dark=_picture(brand.logo_dark),
@@ -157,7 +165,7 @@ def _brand(view: tenant_pages.TenantView) -> PageBranding:
         font_file=_file(brand.font_file),
         radius_pixels=brand.radius_px,
         button_shape=brand.button_shape,
-        sentence=_with_fallback(brand.sentence, view.default_locale),
+        sentence=_with_fallback(brand.sentence, default_locale),
         signature=(("", brand.signature),) if brand.signature else (),
         links=tuple(
             (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))

@@ -13,6 +13,7 @@ from app.contract.applications.application_logo_pages import COPIED_LOGOS
 from app.contract.organizations.settings import MethodLimit
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import StepResponse
+from app.contract.workflows.workflow_display import WorkflowDisplay
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
 from app.kit.text.languages import tags_in
@@ -73,11 +74,16 @@ class HubInteraction:
     organization_colour: str = ""
     """Its colour; empty for the tenant's."""
 
+    theme: str = ""
+    """The theme that the workflow of the sign-in names; empty for the tenant's look."""
+    entry: str = ""
+    """The methods that its entry takes, separated by spaces; empty for all."""
+
     @property
     def application(self) -> tuple[str, ...]:
-        """What pages show of the application, and of the organization that the sign-in is for."""
+        """What pages show of the application, the organization that the sign-in is for, and its workflow."""
         organization = (self.organization, self.organization_logo, self.organization_colour)
-        return (self.relying_party, self.logo, self.policy, self.terms, *organization)
+        return (self.relying_party, self.logo, self.policy, self.terms, *organization, self.theme, self.entry)
 
     def anonymous(self, id: str) -> HubInteraction:  # noqa: A002 - the field
         """Return an interaction with this id that renders the same pages, without any other value of this one. The pages show
@@ -95,6 +101,8 @@ class HubInteraction:
             organization=self.organization,
             organization_logo=self.organization_logo,
             organization_colour=self.organization_colour,
+            theme=self.theme,
+            entry=self.entry,
         )
 
     @property
@@ -126,6 +134,15 @@ class HubInteraction:
         logo, colour = _short(look.logo), look.color or ""
         return replace(self, organization=look.name[:80], organization_logo=logo, organization_colour=colour[:7])
 
+    @property
+    def entry_methods(self) -> frozenset[str]:
+        """The methods that the workflow's entry takes; empty for all."""
+        return frozenset(self.entry.split())
+
+    def with_workflow(self, shown: WorkflowDisplay | None) -> HubInteraction:
+        """Return the interaction with what its pages show of the workflow; unchanged for None."""
+        return self if shown is None else replace(self, theme=shown.theme[:60], entry=" ".join(shown.methods))
+
     def with_language(self, language: str) -> HubInteraction:
         """Return the interaction in the language that the person chose on its page."""
         return replace(self, languages=(language,))
@@ -150,7 +167,7 @@ def interaction_from_step(response: StepResponse, binding: str, now: int, lifeti
         terms=_short(relying_party.terms) if relying_party else "",
         invitation=(response.invitation or "")[:80],
     )
-    return interaction.with_organization(response.organization)
+    return interaction.with_organization(response.organization).with_workflow(response.workflow)
 
 
 def _short(address: str | None) -> str:

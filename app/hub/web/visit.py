@@ -154,9 +154,12 @@ class Visit:
 
     @property
     def brand(self) -> PageBranding:
-        """The tenant's branding, with the look of the organization that the interaction is for."""
-        brand, shown = self.tenant.brand, self.interaction
-        if shown is None or not shown.organization:
+        """The branding of the tenant or of the interaction's workflow, with the look of the organization that it is for."""
+        shown = self.interaction
+        if shown is None:
+            return self.tenant.brand
+        brand = dict(self.tenant.themes).get(shown.theme, self.tenant.brand)
+        if not shown.organization:
             return brand
         return brand.for_organization(shown.organization, shown.organization_logo, shown.organization_colour)
 

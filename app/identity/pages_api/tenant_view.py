@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import Captcha
-from app.contract.tenants.tenant_pages import BrandView
+from app.contract.tenants.tenant_pages import BrandView, ThemeView
+from app.contract.tenants.theme_operations import THEMES
+from app.contract.workflows.workflow_operations import WORKFLOWS
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import PHONE
 from app.identity.directory.tenants import registration_form
 from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform.context import Context
+from app.identity.platform.resource_storage.resource_store import items_of
 
 
 @tenant_pages.tenant.implements
@@ -67,9 +73,24 @@ def tenant(context: Context) -> tenant_pages.TenantView:
         pin=settings.pin,
         password_policy=settings.password_policy,
         session_management=settings.session_management,
+        has_default_workflow=settings.default_workflow is not None,
+        themes=_themes_of_workflows(context),
         organization_domains=settings.organizations.enabled and settings.organizations.dns,
         uses_https=context.services.settings.public_scheme == "https",
     )
+
+
+def _themes_of_workflows(context: Context) -> dict[str, ThemeView]:
+    """Return the themes that workflows name, by name; a deleted one is none of them."""
+    named = {item.content.get("theme_name") for item in items_of(context, WORKFLOWS).values()} - {"", None}
+    if not named:
+        return {}
+    themes = (item.content for item in items_of(context, THEMES).values() if item.content["name"] in named)
+    return {theme["name"]: ThemeView.model_validate(_given(theme.get("brand", {}))) for theme in themes}
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _widget(captcha: Captcha) -> CaptchaWidget | None:

@@ -96,7 +96,7 @@ def submit_privacy_policy() -> Response:
 
 def _page(form: AcceptForm, account: str) -> PrivacyPolicyPage:
     visit = current_visit()
-    link = dict(visit.tenant.brand.links).get("privacy", "")
+    link = dict(visit.brand.links).get("privacy", "")
     version = visit.tenant.privacy_policy.current(services().clock.now())
     since, changes = (format_day(version.starts_at.isoformat()), localized(version.changes)) if version else ("", "")
     return PrivacyPolicyPage(form, visit.relying_party, link, account, since, changes)

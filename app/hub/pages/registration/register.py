@@ -21,7 +21,7 @@ from app.contract.tenants.settings import PasswordPolicy
 from app.hub import journey
 from app.hub.components import sign_in_methods
 from app.hub.components.carried_identifier import is_phone, prefilled_identifier
-from app.hub.components.sign_in_methods import SignInMethod
+from app.hub.components.sign_in_methods import CONNECTION, PASSKEY, PASSWORD, SignInMethod
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
 from app.hub.forms import captcha
 from app.hub.forms.passkey import PASSKEY_REFUSALS, options_response, read_credential
@@ -74,7 +74,7 @@ class RegisterPage(Page):
     @property
     def links(self) -> dict[str, str]:
         """The addresses of the tenant's terms and privacy notice; empty if it has none."""
-        return {"terms": "", "privacy": "", **dict(current_visit().tenant.brand.links)}
+        return {"terms": "", "privacy": "", **dict(current_visit().brand.links)}
 
     @classmethod
     def samples(cls) -> Mapping[str, RegisterPage]:
@@ -191,8 +191,10 @@ def show_register() -> Response:
         response = _resume()
         if not isinstance(response.step, LoginStep | RegisterStep):
             return journey.follow(response)
+    if (opened := journey.open_for_workflow("register")) is not None:
+        return opened
     registration = visit.tenant.registration
-    if registration is None:
+    if registration is None or not _takes(CONNECTION if visit.query.get("with") else PASSWORD):
         return registration_off()
     if current_visit().query.get("with") and (identity := _federated_identity()) is not None:
         data = {**identity.fields, "connection": current_visit().query["with"]}
@@ -312,5 +314,13 @@ def _page(
         identity = None if provider_title else _federated_identity()
         title = provider_title or (identity.title if identity else "")
         return RegisterPage(form, (), relying_party, provider_title=title)
-    kind = PasskeyRegisterPage if registration is not None and _has_passkeys(registration) else RegisterPage
-    return kind(form, rules, relying_party, connections=sign_in_methods.connection_methods())
+    has_passkeys = registration is not None and _has_passkeys(registration) and _takes(PASSKEY)
+    kind = PasskeyRegisterPage if has_passkeys else RegisterPage
+    connections = sign_in_methods.connection_methods() if _takes(CONNECTION) else ()
+    return kind(form, rules, relying_party, connections=connections)
+
+
+def _takes(method: str) -> bool:
+    """Return whether the workflow of the sign-in takes a method."""
+    interaction = current_visit().interaction
+    return interaction is None or not interaction.entry or method in interaction.entry_methods

@@ -23,7 +23,7 @@ class RegistrationOffPage(Page):
     @property
     def help(self) -> str:
         """The tenant's support address; empty if it has none."""
-        return dict(current_visit().tenant.brand.links).get("help", "")
+        return dict(current_visit().brand.links).get("help", "")
 
     @classmethod
     def samples(cls) -> Mapping[str, RegistrationOffPage]:

@@ -29,7 +29,8 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import denials
+from app.identity.authentication.sign_in.workflows import denials, first_page
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows import workflow_choice
 from app.identity.credentials.tokens import tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
@@ -125,7 +126,7 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
     if interaction.kind in (InteractionKind.AUTHORIZE, InteractionKind.DEVICE):
         return authorization_endpoint.resume_request(context, interaction, session)
     if session is None:
-        return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
+        return StepResponse(step=_step_without_session(context, interaction), interaction_id=interaction.interaction_id)
     if (required := required_actions.find_first(context, session)) is not None:
         return StepResponse(step=required, interaction_id=interaction.interaction_id)
     if cross_device_approval.is_of(interaction):
@@ -138,6 +139,14 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return refused
     interactions.finish(context, interaction)
     return to_return_url(context, session, interaction.state.return_url)
+
+
+def _step_without_session(context: Context, interaction: Interaction) -> LoginStep | RegisterStep:
+    """Return the step of a visitor who has not signed in; one whom a workflow refused can sign in otherwise."""
+    state = interaction.state
+    if state.denial is not None or state.invitation is not None:
+        return LoginStep()
+    return first_page.first_step(context, SignInTarget(named=state.page_workflow))
 
 
 def to_return_url(context: Context, session: BrowserSession, return_url: str | None) -> StepResponse:
@@ -195,13 +204,15 @@ def open_return(
         return to_return_url(context, session, return_url)
     state = InteractionState(return_url=return_url or None, action=action, page_workflow=workflow)
     interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
-    relying_party = return_target(context, return_url)
+    relying_party, target = return_target(context, return_url), SignInTarget(named=workflow)
+    step = _FIRST_STEPS[action]() if action in _FIRST_STEPS else first_page.first_step(context, target)
     return StepResponse(
-        step=required or _FIRST_STEPS.get(action, LoginStep)(),
+        step=required or step,
         interaction_id=interaction.interaction_id,
         binding=binding,
         relying_party=relying_party,
         organization=look,
+        workflow=first_page.display(context, target),
     )
 
 

@@ -29,6 +29,7 @@ def login_page(
 ) -> LoginPage:
     """Return the login page; `last_key` is the last used method, by default from the browser's cookie."""
     visit, tenant = current_visit(), current_visit().tenant
+    entry = _entry(limit) if reauthentication is None else frozenset[str]()
     if limit is not None:
         last_key = ""
     elif last_key is None:
@@ -39,31 +40,40 @@ def login_page(
         "has_remember_me": tenant.has_remember_me and reauthentication is None,
         "refusal": refusal,
         "wait_seconds": wait_seconds,
-        "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, limit),
-        "connections": _usable(sign_in_methods.connection_methods(), reauthentication, limit),
+        "methods": _usable(sign_in_methods.tenant_methods(), reauthentication, limit, entry),
+        "connections": _usable(sign_in_methods.connection_methods(), reauthentication, limit, entry),
         "reauthentication": reauthentication,
         "last_key": last_key,
         "limit": limit,
+        "entry": entry,
     }
     if form.captcha.is_shown or form.shows_question:
         return LockedLoginPage(form, **fields)
-    has_passkey = (
-        reauthentication.has_passkey if reauthentication else limit is None or PASSKEY in limit.allowed_methods
-    )
-    if tenant.passkeys and has_passkey:
-        return PasskeyLoginPage(form, **fields, passkeys=tenant.passkeys)
-    return LoginPage(form, **fields)
+    page = LoginPage(form, **fields)
+    has_passkey = reauthentication.has_passkey if reauthentication else page.takes(PASSKEY)
+    return PasskeyLoginPage(form, **fields, passkeys=tenant.passkeys) if tenant.passkeys and has_passkey else page
+
+
+def _entry(limit: MethodLimit | None) -> frozenset[str]:
+    """Return the methods that the workflow of the sign-in takes; none for all, and where an organization requires others."""
+    interaction = current_visit().interaction
+    methods = interaction.entry_methods if interaction is not None else frozenset[str]()
+    return methods if limit is None or methods.intersection(limit.allowed_methods) else frozenset()
 
 
 def _usable(
-    methods: Iterable[SignInMethod], reauthentication: Reauthentication | None, limit: MethodLimit | None
+    methods: Iterable[SignInMethod],
+    reauthentication: Reauthentication | None,
+    limit: MethodLimit | None,
+    entry: frozenset[str],
 ) -> tuple[SignInMethod, ...]:
-    """Return the methods that the account can reauthenticate with, and its organization allows."""
+    """Return the methods that the account can reauthenticate with, and its organization and the workflow allow."""
     return tuple(
         method
         for method in methods
         if (reauthentication is None or method.key in reauthentication.methods)
         and (limit is None or sign_in_methods.kind_of(method.key) in limit.allowed_methods)
+        and (not entry or sign_in_methods.kind_of(method.key) in entry)
     )
 
 

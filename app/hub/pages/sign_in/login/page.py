@@ -74,6 +74,8 @@ class LoginPage(Page):
     """The key of the method that this browser used last."""
     limit: MethodLimit | None = None
     """The methods that the account's organization allows, after a sign-in by a method that it refused."""
+    entry: frozenset[str] = frozenset()
+    """The methods that the workflow of the sign-in takes; empty for all."""
     denial: str | None = None
     """What a workflow says that refused the sign-in; empty if it says nothing, None if none refused it."""
     shows_all: bool = False
@@ -128,7 +130,12 @@ class LoginPage(Page):
     def takes_password(self) -> bool:
         if self.reauthentication is not None:
             return self.reauthentication.has_password
-        return self.limit is None or PASSWORD in self.limit.allowed_methods
+        return self.takes(PASSWORD)
+
+    def takes(self, method: str) -> bool:
+        """Return whether the account's organization and the workflow of the sign-in allow a method."""
+        is_allowed = self.limit is None or method in self.limit.allowed_methods
+        return is_allowed and (not self.entry or method in self.entry)
 
     @property
     def carries(self) -> bool:
@@ -152,12 +159,12 @@ class LoginPage(Page):
     @property
     def help(self) -> str:
         """The tenant's support address; empty if it has none."""
-        return dict(current_visit().tenant.brand.links).get("help", "")
+        return dict(current_visit().brand.links).get("help", "")
 
     @property
     def has_registration(self) -> bool:
-        """Whether the tenant allows self-registration."""
-        return current_visit().tenant.registration is not None
+        """Whether the tenant allows self-registration, and the workflow a sign-in by the new password."""
+        return current_visit().tenant.registration is not None and self.takes(PASSWORD)
 
     @property
     def is_stopped(self) -> bool:
@@ -281,7 +288,7 @@ class PasskeyLoginPage(LoginPage):
 
     @property
     def has_button(self) -> bool:
-        return self.passkeys != "autofill" or self.reauthentication is not None or self.limit is not None
+        return self.passkeys != "autofill" or self.reauthentication is not None or not self.takes(PASSWORD)
 
     @property
     def attributes(self) -> dict[str, str]:

@@ -51,6 +51,8 @@ def show_login() -> Response:
             return _page_of_address(reauthentication.name, reauthentication, _denial_of(response)).render()
     if current_visit().query.get("needs") == LoginReason.WORKFLOW and current_visit().interaction:
         return _page_of_address(prefilled_identifier(), denial=_denial_of(journey.present_step())).render()
+    if (opened := journey.open_for_workflow("login")) is not None:
+        return opened
     hint = prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:
         return first_login_page(last_used())

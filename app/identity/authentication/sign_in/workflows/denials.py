@@ -12,8 +12,13 @@ from app.kit.text.languages import LANGUAGES, lookup
 
 def error(context: Context, texts: Mapping[str, str]) -> errors.WorkflowDenied:
     """Return the refusal with the text in the language of the page, else in the tenant's default language."""
-    offered = {tag: text for tag, text in texts.items() if tag in LANGUAGES} or dict(texts)
-    return errors.WorkflowDenied(text_of(context, offered) or None, data={"Texts": offered} if offered else None)
+    shown = offered(texts)
+    return errors.WorkflowDenied(text_of(context, shown) or None, data={"Texts": shown} if shown else None)
+
+
+def offered(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts in languages that pages have; all where there is none."""
+    return {tag: text for tag, text in texts.items() if tag in LANGUAGES} or dict(texts)
 
 
 def texts_of(refusal: ApiError) -> dict[str, str]:

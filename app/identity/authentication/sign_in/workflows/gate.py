@@ -12,8 +12,9 @@ from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows.http_calls import MAX_CLAIM_BYTES, CalledWorkflow
-from app.contract.workflows.nodes import NEXT, HttpCallNode, LoginNode, MfaNode, PasskeyLoginNode
+from app.contract.workflows.nodes import NEXT, HttpCallNode, MfaNode
 from app.identity.authentication.sign_in.workflows import denials, pass_keys
+from app.identity.authentication.sign_in.workflows.first_page import methods_of
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.walked_sign_in import WalkedSignIn
 from app.identity.authentication.workflows import http_calls, walk_results, workflow_choice
@@ -34,7 +35,6 @@ from app.identity.authentication.workflows.workflow import RunnableWorkflow
 from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
-from app.identity.directory.organizations import sign_in_methods
 from app.kit.operations.errors import ApiError
 
 
@@ -135,7 +135,7 @@ class _Run:
         """Return whether the node does not concern this sign-in: a token that no sign-in began passes an entry for all methods, and a
         refresh every node but conditions, calls and ends.
         """
-        if isinstance(reached, Pause) and isinstance(reached.need, SignInNeeded) and not _methods_of(reached.need.node):
+        if isinstance(reached, Pause) and isinstance(reached.need, SignInNeeded) and not methods_of(reached.need.node):
             return True
         node = self.workflow.graph.nodes[reached.node_id]
         return self.moment.is_refresh and isinstance(node.data, EntryNode | ActionNode | MfaNode)
@@ -148,7 +148,7 @@ class _Run:
             case ActionNeeded(node=node):
                 return NeedsAction(run, node)
             case SignInNeeded(node=entry):
-                return self._needs_method(_methods_of(entry))
+                return self._needs_method(methods_of(entry))
             case MethodRefused(methods=methods):
                 return self._needs_method(methods)
             case Succeeded(claims=claims):
@@ -209,13 +209,6 @@ class _Run:
             outcome=_OUTCOMES[type(verdict)],
             **self.facts,
         )
-
-
-def _methods_of(entry: EntryNode) -> tuple[str, ...]:
-    """Return the methods that an entry takes; none for all."""
-    if isinstance(entry, PasskeyLoginNode):
-        return (sign_in_methods.PASSKEY,)
-    return entry.methods if isinstance(entry, LoginNode) else ()
 
 
 _OUTCOMES: Final[Mapping[type[Any], str]] = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.memberships import memberships
 from app.identity.directory.organizations.organization_names import ORGANIZATION
+from app.identity.platform.context import Context
 
 _IDENTIFIER_KINDS: Final = ("email", "username", "phone")
 
@@ -28,6 +30,32 @@ class SignInFacts(Mapping[str, object]):
 
     def __len__(self) -> int:
         return len(_READ)
+
+
+class Visited(Protocol):
+    """What a visit is for."""
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def target(self) -> SignInTarget: ...
+
+
+class RequestFacts(Mapping[str, object]):
+    """The facts about the request alone, by name, of a visitor who has not signed in."""
+
+    def __init__(self, context: Context, target: SignInTarget) -> None:
+        self.context, self.target = context, target
+
+    def __getitem__(self, name: str) -> object:
+        return _OF_REQUEST[name](self)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_OF_REQUEST)
+
+    def __len__(self) -> int:
+        return len(_OF_REQUEST)
 
 
 def _email_domain(moment: SignInMoment) -> str | None:
@@ -55,6 +83,16 @@ def _is_new(signal: str) -> Callable[[SignInMoment], bool]:
     return lambda moment: signal in moment.new_signals
 
 
+_OF_REQUEST: Final[Mapping[str, Callable[[Visited], object]]] = {
+    "request.ip": lambda visited: visited.context.ip_address,
+    "request.country": lambda visited: visited.context.services.locations.place_of(visited.context.ip_address).country,
+    "request.client_id": lambda visited: visited.target.client.client_id if visited.target.client else None,
+    "request.application": lambda visited: visited.target.client.name if visited.target.client else None,
+    "request.scopes": lambda visited: list(visited.target.request.get("scope") or ()),
+    "request.language": lambda visited: visited.context.visit.language if visited.context.visit else None,
+    "request.hour_utc": lambda visited: visited.context.now.hour,
+}
+"""What is known before anybody has signed in."""
 _READ: Final[Mapping[str, Callable[[SignInMoment], object]]] = {
     "account.uid": lambda moment: moment.account.uid,
     "account.email": lambda moment: (moment.account.email or "").lower() or None,
@@ -73,12 +111,6 @@ _READ: Final[Mapping[str, Callable[[SignInMoment], object]]] = {
     "sign_in.is_registration": lambda moment: moment.is_registration,
     "sign_in.is_refresh": lambda moment: moment.is_refresh,
     **{f"sign_in.is_new_{signal}": _is_new(signal) for signal in ("device", "browser", "city", "country", "ip")},
-    "request.ip": lambda moment: moment.context.ip_address,
-    "request.country": lambda moment: moment.context.services.locations.place_of(moment.context.ip_address).country,
-    "request.client_id": lambda moment: moment.target.client.client_id if moment.target.client else None,
-    "request.application": lambda moment: moment.target.client.name if moment.target.client else None,
-    "request.scopes": lambda moment: list(moment.target.request.get("scope") or ()),
-    "request.language": lambda moment: moment.context.visit.language if moment.context.visit else None,
-    "request.hour_utc": lambda moment: moment.context.now.hour,
+    **_OF_REQUEST,
     "organization.id": _organization_id,
 }

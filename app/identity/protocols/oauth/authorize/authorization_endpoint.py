@@ -22,6 +22,7 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import first_page
 from app.identity.directory.organizations import branding
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -32,6 +33,7 @@ from app.identity.protocols.oauth.authorize import (
     device_verification,
     pushed,
     request_object,
+    workflow_sessions,
 )
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.openid_parameters import max_age, prompt
@@ -79,6 +81,7 @@ def open_request(
     interaction, binding = interactions.start(context, InteractionKind.AUTHORIZE, InteractionState(request.to_store()))
     look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
+    update["workflow"] = first_page.display(context, workflow_sessions.target_of(unchecked.client, request))
     if isinstance(answer.step, LoginStep):
         update |= {"step": answer.step.model_copy(update={"connection": request.connection})}
     return answer.model_copy(update=update)
@@ -205,6 +208,7 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
         "organization": branding.branding_of_name(context, request.organization)
         if request.organization is not None
         else None,
+        "workflow": first_page.display(context, workflow_sessions.target_of(client, request)),
     }
 
 

@@ -16,7 +16,6 @@ from app.contract.steps import (
     LoginStep,
     PinStep,
     ReauthenticationOptions,
-    RegisterStep,
     SelectAccountStep,
     StartAgainStep,
     StepResponse,
@@ -278,9 +277,9 @@ class Decision:
         is_another = account_choice.requests_another(self.interaction)
         person = self._person if not is_another and self._can_sign_in and self._is_expected_account else None
         reauthentication = ReauthenticationOptions(person=person) if person is not None else None
-        form = RegisterStep if prompt.CREATE in self.request.prompt else LoginStep
-        step = form(reauthentication=reauthentication)
-        if isinstance(step, LoginStep):
+        form = workflow_sessions.first_form(self.context, self.client, self.request, self.interaction, self.session)
+        step = form.model_copy(update={"reauthentication": reauthentication})
+        if isinstance(step, LoginStep) and reason is not None:
             step = step.model_copy(update={"reason": reason, "method_limit": limit})
         return self._shown(step, login_hint=self.request.login_hint)
 

@@ -8,13 +8,13 @@ from typing import Any
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
-from app.contract.steps import LoginStep, ReauthenticationStep, RequiredAction
+from app.contract.steps import LoginStep, ReauthenticationStep, RegisterStep, RequiredAction
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import gate, node_actions, pass_keys
+from app.identity.authentication.sign_in.workflows import first_page, gate, node_actions, pass_keys
 from app.identity.authentication.sign_in.workflows.gate import NeedsFactor, NeedsSignIn, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
@@ -24,6 +24,7 @@ from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.authorize.openid_parameters import prompt
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 
@@ -45,7 +46,7 @@ def step(
     key = _key(context, client, request, session, account)
     if key is None or account is None or key in session_workflows.of(context, session).passed:
         return None
-    target = SignInTarget(client, request.workflow, request=request.to_store())
+    target = target_of(client, request)
     verdict = gate.judge(moment_of(context, account, session, target), _run(interaction, key))
     if isinstance(verdict, SignInDenied):
         return _denied(verdict)
@@ -63,6 +64,26 @@ def step(
         return node_actions.step(context, account, verdict.node, session.authenticated_at)
     kinds = second_factors.kinds_of_account(context, account, channel_for(session.methods))
     return ReauthenticationStep() if kinds and not verdict.run.factors else LoginStep()
+
+
+def first_form(
+    context: Context,
+    client: Application,
+    request: CheckedRequest,
+    interaction: Interaction | None,
+    session: BrowserSession | None,
+) -> LoginStep | RegisterStep:
+    """Return the page that asks for a sign-in: the one that was requested, or the workflow's for somebody who begins."""
+    if prompt.CREATE in request.prompt:
+        return RegisterStep()
+    is_denied = interaction is not None and interaction.state.denial is not None
+    return (
+        LoginStep() if session is not None or is_denied else first_page.first_step(context, target_of(client, request))
+    )
+
+
+def target_of(client: Application | None, request: CheckedRequest) -> SignInTarget:
+    return SignInTarget(client, request.workflow, request=request.to_store())
 
 
 def is_passed(
@@ -106,7 +127,7 @@ def _key(
 
     Raises RefusedByRedirect where the workflow is gone.
     """
-    target = SignInTarget(client, request.workflow, request=request.to_store())
+    target = target_of(client, request)
     try:
         workflow = target.workflow(context)
     except errors.WorkflowGone:

@@ -1,0 +1,153 @@
+"""The workflow in force decides the first page, the methods that it has, and its theme."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.oauth.relying_party import Person
+from tests.support.oauth.world import NewWorld, World
+from tests.support.tenants.machines import ask, machine
+from tests.support.tenants.tenant_server import TenantServer, answered
+from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
+from tests.support.workflows.drawings import Drawing, drawing, node
+from tests.support.workflows.running import DENIAL, PATH, put_in_force, server_of, signing_in_by, stored
+
+NEW = "Create account"
+THEMES = "/v2/manage/hosted-pages/themes"
+RED = {"DisplayName": "Spring Fair", "Color": "#a11d33"}
+
+
+@pytest.fixture
+def world(new_world: NewWorld) -> World:
+    return new_world(passwordless_email=True, passkeys=True)
+
+
+@pytest.fixture
+def server(world: World) -> TenantServer:
+    return server_of(world)
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return world.person("ada@example.com")
+
+
+@pytest.fixture
+def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
+    return new_visitor_at(world)
+
+
+def beginning_with(kind: str) -> Drawing:
+    nodes = [node("start", "Start"), node("entry", kind), node("end", "SuccessFinalNode")]
+    return drawing(nodes, "start -> entry", "entry -> end")
+
+
+def by_application(name: str) -> Drawing:
+    """Return a workflow that lets people of one application register, and turns away all others."""
+    nodes = [
+        node("start", "Start"), node("if", "Condition", expression=f"request.application == '{name}'"),
+        node("register", "Register"), node("deny", "Deny", text=DENIAL), node("end", "SuccessFinalNode"),
+    ]  # fmt: skip
+    return drawing(nodes, "start -> if", "if.true -> register", "if.false -> deny", "register -> end")
+
+
+def themed(server: TenantServer, data: Drawing, name: str = "Flow") -> str:
+    """Put a workflow in force that names a theme, and return the theme’s id."""
+    token = machine(server, "all")
+    theme = answered(ask(server, token, "POST", THEMES, {"Name": "Spring", "Brand": RED}))
+    answered(ask(server, token, "POST", PATH, {"Name": name, "Data": data, "ThemeName": "Spring"}))
+    server.change_settings(default_workflow=name)
+    return str(theme["Id"])
+
+
+def has_password(page: VisitedPage) -> bool:
+    return 'name="password"' in page.html
+
+
+@pytest.mark.both_databases
+def test_register_node_begins_with_registration(world: World, server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, beginning_with("Register"))
+    for page in (visitor.open("/login"), visitor.authorize(world.application("Shop"))):
+        assert page.heading == "Create your account"
+        assert page.follow("Sign in").heading == "Welcome back"
+
+
+def test_person_at_a_register_node_can_sign_in(server: TenantServer, visitor: Visitor, ada: Person) -> None:
+    put_in_force(server, beginning_with("Register"))
+    page = visitor.open("/login").follow("Sign in")
+    assert page.press("Sign in", identifier=ada.email, password=ada.password).heading == "Sign in faster next time"
+
+
+def test_passkey_node_shows_the_passkey_alone(world: World, server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, beginning_with("PasskeyLogin"))
+    for page in (visitor.open("/login"), visitor.authorize(world.application("Shop"))):
+        assert not has_password(page)
+        assert "Sign in with a passkey" in page.text
+        assert "Get an email link" not in page.text
+        assert NEW not in page.text
+
+
+def test_login_node_shows_its_methods_alone(world: World, server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("email"))
+    page = visitor.open("/login")
+    assert not has_password(page)
+    assert "passkey" not in page.text.lower()
+    assert NEW not in page.text
+    assert page.follow("Get an email link").status == 200
+    assert visitor.open(f"/register?attempt={page.query['attempt']}").status == 403
+
+
+def test_login_node_with_a_password_keeps_registration(server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("password"))
+    page = visitor.open("/login")
+    assert has_password(page)
+    assert "Email link" not in page.text
+    assert page.press(NEW).heading == "Create your account"
+
+
+def test_methods_that_the_tenant_lacks_are_a_refusal(server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("sms"))
+    assert "You can’t sign in right now" in visitor.open("/login").text
+
+
+def test_condition_about_the_request_chooses_the_page(world: World, server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, by_application("Shop"))
+    assert visitor.authorize(world.application("Shop")).heading == "Create your account"
+    for page in (visitor.open("/login"), visitor.authorize(world.application("Other"))):
+        assert DENIAL["en"] in page.text
+
+
+def test_application_shows_its_own_first_page(world: World, server: TenantServer, visitor: Visitor) -> None:
+    stored(server, beginning_with("Register"), "New people")
+    stored(server, signing_in_by("email"), "Guests")
+    shop = world.application("Shop", workflows=["New people", "Guests"])
+    assert visitor.authorize(shop).heading == "Create your account"
+    assert not has_password(visitor.authorize(shop, workflow="Guests"))
+    assert has_password(visitor.open("/login"))
+
+
+def test_requested_registration_comes_before_a_login_node(world: World, server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("password"))
+    assert visitor.authorize(world.application("Shop"), prompt="create").heading == "Create your account"
+
+
+@pytest.mark.both_databases
+def test_theme_is_on_the_pages_of_its_sign_ins(
+    world: World, server: TenantServer, visitor: Visitor, ada: Person
+) -> None:
+    themed(server, signing_in_by("password"))
+    page = visitor.authorize(world.application("Shop"))
+    assert "Spring Fair" in page.html
+    assert "Spring Fair" in page.press("Sign in", identifier=ada.email, password="wrong").html
+    assert "Spring Fair" in visitor.open("/login").html
+    assert "Spring Fair" not in visitor.open("/forgot-password").html
+
+
+def test_deleted_theme_falls_back_to_the_tenant(world: World, server: TenantServer, visitor: Visitor) -> None:
+    theme_id = themed(server, signing_in_by("password"))
+    assert "Spring Fair" in visitor.open("/login").html
+    answered(ask(server, machine(server, "all"), "DELETE", f"{THEMES}/{theme_id}"))
+    server.services.directory.clear_cache()
+    page = visitor.open("/login")
+    assert page.status == 200
+    assert "Spring Fair" not in page.html
