@@ -72,6 +72,14 @@ OLDER_MANAGE = replace(MAIN, name="older_manage", refuses_unknown_members=True)
 
 _OF_SERVERS = tuple(item for item in MAIN.by_scheme if item[0] is not AuthScheme.ACCESS_TOKEN)
 
+MANAGE_WITH_SECRET = replace(
+    MANAGE,
+    name="manage_with_secret",
+    common=(errors.BadParameter, errors.UnknownKey, errors.TooManyRequests),
+    by_scheme=_OF_SERVERS,
+)
+"""Operations of machine tokens that existing client libraries call with the API key and secret."""
+
 
 ORGANIZATIONS = replace(
     MANAGE,

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from app.contract import errors
 from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import operation
-from app.contract.error_profiles import MANAGE, OLDER_MANAGE
+from app.contract.error_profiles import MANAGE_WITH_SECRET, OLDER_MANAGE
 from app.contract.resources import collection, older_spelling
 from app.contract.webhooks.events import EVENTS, event_named
 from app.contract.webhooks.targets import comparable
@@ -171,12 +171,13 @@ class WebhookEvents(Wire):
 
 
 _VERBS = (LIST, CREATE, READ, UPDATE, DELETE)
-_SERVERS = API_KEY & API_SECRET | MACHINE_TOKEN
+_SERVERS = MACHINE_TOKEN | API_KEY & API_SECRET
+"""Existing client libraries send the API key and secret to the address of today, too."""
 _PATH, _OLDER_PATH = "/v2/manage/webhooks", "/v2/manage/webhook"
 
 list_events = operation(
-    "webhooks.list_events", f"GET {_PATH}/events", Nothing, WebhookEvents, auth=MACHINE_TOKEN, scope="webhook:read",
-    error_profile=MANAGE,
+    "webhooks.list_events", f"GET {_PATH}/events", Nothing, WebhookEvents, auth=_SERVERS, scope="webhook:read",
+    error_profile=MANAGE_WITH_SECRET,
     summary="List events",
     description="Returns the names of the events that a webhook can get.",
 )  # fmt: skip
@@ -188,7 +189,8 @@ older_list_events = operation(
 )  # fmt: skip
 
 WEBHOOKS = collection(
-    "webhooks", _PATH, Webhook, verbs=_VERBS, noun="webhook", scope="webhook",
+    "webhooks", _PATH, Webhook, verbs=_VERBS, noun="webhook", scope="webhook", auth=_SERVERS,
+    error_profile=MANAGE_WITH_SECRET,
     about="A webhook sends one event of all accounts to one URL of yours. A delivery shows the account’s profile, so a program "
     "that writes webhooks needs the scope `profile:read` too.",
     exists=errors.WebhookExists, unknown=errors.UnknownWebhook, unique=("target_url", "event"), fold=comparable,

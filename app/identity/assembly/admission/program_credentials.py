@@ -28,6 +28,7 @@ class Programs:
         self._takes_secret = operation.admission.optional is not None
         self._takes_machines = AuthScheme.MACHINE_TOKEN in schemes
         self._are_machines = schemes == {AuthScheme.MACHINE_TOKEN}
+        self._expects_machines = operation.admission.auth.alternatives[:1] == (frozenset({AuthScheme.MACHINE_TOKEN}),)
         self._takes_query_clients = AuthScheme.QUERY_CLIENT_SECRET in schemes
 
     def tenant_of(self, services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
@@ -61,10 +62,16 @@ class Programs:
             context.has_api_secret = True
 
     def _is_machine(self, raw: RawRequest) -> bool:
-        """Return whether the request authenticates by machine token: a token in the header and no API secret or signature."""
+        """Return whether the request authenticates by machine token: a token in the header and no API secret or signature.
+
+        A request without any credential does, where the declaration names machine tokens first.
+        """
         if not self._takes_machines or self._are_machines:
             return self._takes_machines
-        return raw.header_token() is not None and not tenant_resolution.has_secret(raw)
+        if tenant_resolution.has_secret(raw):
+            return False
+        is_without = self._expects_machines and tenant_resolution.api_key(raw) is None
+        return is_without or raw.header_token() is not None
 
     def _is_query_client(self, raw: RawRequest) -> bool:
         """Return whether the request authenticates by a client's id and secret in its query, in place of the API secret."""
