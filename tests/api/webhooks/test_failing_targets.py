@@ -183,7 +183,7 @@ def test_webhook_sends_again_once_it_is_enabled(deliveries: WebhookDeliveries) -
 @pytest.mark.both_databases
 def test_worker_knows_new_and_enabled_webhooks_at_once(deliveries: WebhookDeliveries) -> None:
     """It remembers a tenant's webhooks for seconds, and gives up what waits for one that is gone."""
-    now = FixedClock(deliveries.services.clock.now() + timedelta(seconds=1))
+    now = FixedClock(deliveries.services.clock.now() + timedelta(minutes=5))
     worker = Worker(deliveries.services.settings, deliveries.services.database, now)
     disabled = deliveries.webhooks.created("UpdateProfile", deliveries.receiver.url("/disabled"), IsEnabled=False)
     deliveries.webhooks.created("Login", deliveries.receiver.url("/known"))

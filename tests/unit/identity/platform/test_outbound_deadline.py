@@ -86,7 +86,7 @@ def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkey
     monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.05)
     monkeypatch.setattr(bounded_transport, "UNTRUSTED_SLOTS", bounded_transport.RequestSlots(total=0, per_host=1))
     resolver, url = Resolver(["127.0.0.0/8"], resolve), f"http://id.example:{dripping.port}/keys"
-    with pytest.raises(ProviderUnavailable, match="InvalidResponse"):
+    with pytest.raises(ProviderUnavailable, match="NoFreeSlot"):
         outbound_http.get_json_object(resolver, url, is_untrusted=True)
     with pytest.raises(ProviderUnavailable, match="ReadTimeout"):
         outbound_http.get_json_object(resolver, url)
