@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from flask import Flask
@@ -13,7 +13,8 @@ from tests.support.sign_in_paths import SIGN_IN_PATHS
 from tests.support.sign_in_paths.account import SigningAccount
 from tests.support.sign_in_paths.callers import SHARED, watched
 from tests.support.sign_in_paths.path import Prepared, SignInPath
-from tests.support.sign_in_paths.results import Refused, SignedIn
+from tests.support.sign_in_paths.results import Outcome, Refused, SignedIn
+from tests.support.sign_in_paths.rules import RULES, Rule
 from tests.support.tenants.tenant_server import NewTenantServer
 
 every_path = pytest.mark.parametrize("path", SIGN_IN_PATHS, ids=str)
@@ -49,3 +50,21 @@ def test_account_blocked_at_any_moment_is_refused(path: SignInPath, prepare: Pre
         before = logins(prepared.who)
         assert prepared.perform(SigningAccount.block, at=moment) == Refused(code), moment
         assert logins(prepared.who) - before <= min(moment, path.logins)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+@every_path
+def test_path_asks_every_rule_at_any_moment(
+    path: SignInPath, rule: Rule, new_tenant_server: NewTenantServer, hub_app: Flask, fake_provider: FakeProvider
+) -> None:
+    def outcomes(moment: int) -> Iterator[Outcome]:
+        for happening in rule.happenings:
+            settings = {**rule.settings, **path.settings}
+            prepared = path.prepare(new_tenant_server, hub_app, fake_provider, **settings)
+            yield prepared.perform(happening, at=moment)
+
+    for moment in range(len(path.refusals)):
+        if rule.is_asked(path, moment):
+            assert any(isinstance(outcome, Refused) for outcome in outcomes(moment)), moment
+        else:
+            assert all(isinstance(outcome, SignedIn) for outcome in outcomes(moment)), moment

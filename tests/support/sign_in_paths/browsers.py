@@ -106,6 +106,7 @@ PATHS = (
         blocked=NO_CREDENTIAL.code,
         settings=_WEB_SSO,
         logins=0,
+        asks_lock=True,
     ),
     SignInPath(
         "web SSO, session by a site's token",
@@ -115,6 +116,7 @@ PATHS = (
         NO_CREDENTIAL.code,
         settings=_WEB_SSO,
         logins=0,
+        asks_lock=True,
     ),
     SignInPath(
         "JWT for an app, page",
@@ -147,5 +149,6 @@ PATHS = (
         blocked=BLOCKED_PAGE,
         meanwhile=("903",),
         settings={"code_in_return_url": True, "url_whitelist": (BACK,)},
+        signed_in_at=1,
     ),
 )

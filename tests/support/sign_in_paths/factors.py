@@ -55,7 +55,8 @@ def enrolling(driver: Driver) -> Ways:
             challenge = holder.challenged()
             token = str(challenge["SecondFactorAuthenticationToken"])
             yield
-            driver.begin(holder, token)
+            if (begun := driver.begin(holder, token)) is not None:
+                answered(begun)
             response = driver.first_response(holder, {**challenge, "SecondFactorAuthenticationToken": token})
             yield
             return of_program(driver.enrols_by(holder, token, response))

@@ -71,5 +71,6 @@ PATHS = (
         BLOCKED_PAGE,
         ("Welcome back",),
         settings=_ON,
+        signed_in_at=1,
     ),
 )

@@ -36,9 +36,20 @@ class SignInPath:
     settings: Mapping[str, Any] = field(default_factory=dict)
     logins: int = 1
     """How many events `Login` it emits; none where an earlier sign-in goes on."""
+    signed_in_at: int | None = None
+    """From which moment the account has a session or token; from the first where an earlier sign-in goes on."""
+    asks_lock: bool = False
+    """Whether a lock stops it all the same: it signs the account in elsewhere."""
+    unlocks_at: tuple[int, ...] = ()
+    """The moments after which a new password opens a lock."""
 
     def __str__(self) -> str:
         return self.name
+
+    def goes_on(self, moment: int) -> bool:
+        """Return whether the account has its session or token already."""
+        since = self.signed_in_at if self.signed_in_at is not None or self.logins else 0
+        return since is not None and moment >= since
 
     def prepare(self, make: NewTenantServer, hub: Flask, provider: FakeProvider, **settings: Any) -> Prepared:
         """Make a tenant with these settings beside the path's, and an account that is about to sign in."""

@@ -117,9 +117,21 @@ PATHS = (
         logins=0,
     ),
     SignInPath("JWT by password", to_jwt_by_password, (f"{_JWT}:_by_password", f"{_JWT}:_signed"), Credential.JWT),
-    SignInPath("JWT by access token", to_jwt_by_token, (f"{_JWT}:_signed",), Credential.JWT, "1409", logins=0),
-    SignInPath("Shopify", to_shopify, (f"{_STORES}:shopify_login",), Credential.ADDRESS, "1409", logins=0),
-    SignInPath("BigCommerce", to_bigcommerce, (f"{_STORES}:bigcommerce_login",), Credential.ADDRESS, "1409", logins=0),
+    SignInPath(
+        "JWT by access token", to_jwt_by_token, (f"{_JWT}:_signed",), Credential.JWT, "1409", logins=0, asks_lock=True
+    ),
+    SignInPath(
+        "Shopify", to_shopify, (f"{_STORES}:shopify_login",), Credential.ADDRESS, "1409", logins=0, asks_lock=True
+    ),
+    SignInPath(
+        "BigCommerce",
+        to_bigcommerce,
+        (f"{_STORES}:bigcommerce_login",),
+        Credential.ADDRESS,
+        "1409",
+        logins=0,
+        asks_lock=True,
+    ),
     SignInPath(
         "QR code approved by a phone's app",
         by_app_of_phone,

@@ -136,6 +136,8 @@ PATHS = (
         (_PAGE, f"{_HANDOFF}:with_session", "public_api/tokens:exchange_request_token"),
         blocked=BLOCKED_PAGE,
         meanwhile=(BLOCKED_PAGE, "903"),
+        signed_in_at=2,
+        asks_lock=True,
     ),
     SignInPath(
         "provider, handoff by access token",

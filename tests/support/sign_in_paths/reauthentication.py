@@ -84,6 +84,7 @@ PATHS = (
         ("credentials/second_factors/step_up:issue",),
         blocked="1409",
         logins=0,
+        asks_lock=True,
     ),
     SignInPath(
         "password again, page for an application",

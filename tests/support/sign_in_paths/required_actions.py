@@ -123,6 +123,7 @@ PATHS = (
         BLOCKED_PAGE,
         ("Welcome back",),
         settings={"privacy_policy": POLICY},
+        signed_in_at=1,
     ),
     SignInPath(
         "consents, page for an application",
@@ -132,6 +133,7 @@ PATHS = (
         BLOCKED_PAGE,
         ("Welcome back",),
         settings=required_forms("FirstLogin"),
+        signed_in_at=1,
     ),
     SignInPath(
         "first PIN, page for an application",
@@ -141,6 +143,7 @@ PATHS = (
         BLOCKED_PAGE,
         ("Welcome back",),
         settings=REQUIRED,
+        signed_in_at=1,
     ),
     SignInPath(
         "missing fields, page for an application",
@@ -153,5 +156,6 @@ PATHS = (
             "ask_required_fields": True,
             "registration_form": ({"name": "email"}, {"name": "first_name", "required": True}),
         },
+        signed_in_at=1,
     ),
 )
