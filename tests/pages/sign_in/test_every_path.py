@@ -57,7 +57,7 @@ def test_account_blocked_at_any_moment_is_refused(path: SignInPath, prepare: Pre
 def test_path_asks_every_rule_at_any_moment(
     path: SignInPath, rule: Rule, new_tenant_server: NewTenantServer, hub_app: Flask, fake_provider: FakeProvider
 ) -> None:
-    def outcomes(moment: int) -> Iterator[Outcome]:
+    def perform(moment: int) -> Iterator[Outcome]:
         for happening in rule.happenings:
             settings = {**rule.settings, **path.settings}
             prepared = path.prepare(new_tenant_server, hub_app, fake_provider, **settings)
@@ -65,6 +65,6 @@ def test_path_asks_every_rule_at_any_moment(
 
     for moment in range(len(path.refusals)):
         if rule.is_asked(path, moment):
-            assert any(isinstance(outcome, Refused) for outcome in outcomes(moment)), moment
+            assert any(isinstance(outcome, Refused) for outcome in perform(moment)), moment
         else:
-            assert all(isinstance(outcome, SignedIn) for outcome in outcomes(moment)), moment
+            assert all(isinstance(outcome, SignedIn) for outcome in perform(moment)), moment
