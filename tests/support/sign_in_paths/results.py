@@ -61,7 +61,7 @@ NO_CREDENTIAL: Final = Refused("no session")
 BLOCKED_PAGE: Final = "Account blocked: Get help to unblock it."
 """What our pages say to the owner of a blocked account."""
 BLOCKED_LINK: Final = "You can’t sign in right now: Account blocked Get help to unblock it."
-BLOCKED_STEP: Final = "Two-step verification: Too many attempts Wait a while, then sign in again."
+BLOCKED_STEP: Final = "Two-step verification: Account blocked Get help to unblock it."
 """What the second factor's page says to it."""
 CLOSED_CODE: Final = "Wrong or expired code. Enter the latest one."
 """What they say of a code whose account is blocked."""

@@ -14,7 +14,7 @@ from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import second_factor_pages
 from app.hub import journey
-from app.hub.components.sign_in_refusals import wait_seconds
+from app.hub.components.sign_in_refusals import REFUSALS, sign_in_notice, wait_seconds
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
@@ -185,8 +185,13 @@ _NOT_SENT: Final[dict[type[ApiError], Notice]] = {
 }
 _FAILED: Final = Notice(_l("Something went wrong"), _l("Try again, or try another way."))
 _LOCK_ERRORS: Final = (
-    errors.LockedDuringStep, errors.LockedForAWhile, errors.LockedForCaptcha, errors.LockedForSecurityQuestion, errors.AccountBlocked,
+    errors.LockedDuringStep, errors.LockedForAWhile, errors.LockedForCaptcha, errors.LockedForSecurityQuestion,
 )  # fmt: skip
+_STOPPED: Final[dict[type[ApiError], Notice]] = {
+    error: sign_in_notice(REFUSALS[error], 0)
+    for error in (errors.AccountBlocked, errors.LoginDisabled, errors.TooManySessions)
+}
+"""Neither waiting nor another factor helps there."""
 
 
 @pages.get(PATH)
@@ -287,7 +292,7 @@ def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     if view is None:
         return with_retry_after(SecondFactorLockedPage(seconds).render(refusal.status), refusal)
     of_factor = form.notices if form is not None else {}
-    notice = shown_for(refusal, {**_NOT_SENT, **of_factor, **dict.fromkeys(_LOCK_ERRORS, lock)})
+    notice = shown_for(refusal, {**_NOT_SENT, **_STOPPED, **of_factor, **dict.fromkeys(_LOCK_ERRORS, lock)})
     if notice is None and (form is None or not form.add_refusal(refusal)):
         notice = _FAILED
     return with_retry_after(replace(_page(view, form), page_notice=notice).render(refusal.status), refusal)
