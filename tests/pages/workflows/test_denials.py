@@ -93,7 +93,8 @@ def test_application_gets_nothing_after_a_denial(
     put_in_force(server, denying("request.application == 'Shop'"))
     page = by_password(visitor.authorize(shop), ada)
     assert DENIAL["en"] in page.text
-    assert "Sign in to continue to Shop" in page.text
+    assert "Back to Shop" in page.text
+    assert not page.follow("Back to sign in").text.count(DENIAL["en"])
     assert by_password(visitor.open("/login"), ada).address.endswith("/profile")
 
 

@@ -172,6 +172,13 @@ class LoginPage(Page):
         return self.refusal in STOPPED
 
     @property
+    def is_denied(self) -> bool:
+        """Whether the page says why a workflow refused the sign-in, instead of asking for another. A signed-in account reads it above
+        the form.
+        """
+        return self.denial is not None and not self.refusal and self.reauthentication is None
+
+    @property
     def notice(self) -> Notice | None:
         if self.denial is not None and not self.refusal:
             return denial_notice(self.denial)
