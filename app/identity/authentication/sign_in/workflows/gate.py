@@ -97,7 +97,11 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
         return SignInDenied(gone)
     if workflow is None:
         return Passed(None)
-    if moment.is_earlier and not moment.is_refresh and pass_keys.needs_sign_in(workflow):
+    if (
+        moment.is_earlier
+        and not moment.is_refresh
+        and pass_keys.needs_sign_in(workflow, run.node if run is not None else None)
+    ):
         return NeedsSignIn()
     begun = run or WorkflowRun(workflow.workflow_id, workflow.version, pass_keys.key_of(workflow, moment))
     return _Run(moment, workflow, replace(begun, factors=None)).go()

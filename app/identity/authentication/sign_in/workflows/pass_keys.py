@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from pydantic_core import to_json
@@ -22,7 +23,7 @@ _OF_SIGN_IN: Final = frozenset(
 
 def key_of(workflow: RunnableWorkflow, moment: SignInMoment) -> str:
     """Return the key under which a session remembers that it passed the workflow."""
-    names = _names(workflow) & _OF_REQUEST
+    names = _names(workflow, workflow.graph.nodes) & _OF_REQUEST
     if any(isinstance(node.data, HttpCallNode) for node in workflow.graph.nodes.values()):
         names |= {"request.client_id"}  # which the server learns
     if not names:
@@ -31,11 +32,25 @@ def key_of(workflow: RunnableWorkflow, moment: SignInMoment) -> str:
     return f"{workflow.workflow_id} {randomness.digest(to_json([facts.get(name) for name in sorted(names)]).decode())}"
 
 
-def needs_sign_in(workflow: RunnableWorkflow) -> bool:
-    """Return whether the workflow compares what only a sign-in knows, and no session of it."""
-    has_risk = any(isinstance(node.data, RiskNode) for node in workflow.graph.nodes.values())
-    return has_risk or not _names(workflow).isdisjoint(_OF_SIGN_IN)
+def needs_sign_in(workflow: RunnableWorkflow, node_id: str | None) -> bool:
+    """Return whether the workflow, from a node on, compares what only a sign-in knows, and no session of it."""
+    ahead = _ahead(workflow, node_id or workflow.start.id)
+    has_risk = any(isinstance(workflow.graph.nodes[item].data, RiskNode) for item in ahead)
+    return has_risk or not _names(workflow, ahead).isdisjoint(_OF_SIGN_IN)
 
 
-def _names(workflow: RunnableWorkflow) -> set[str]:
-    return {name for condition in workflow.conditions.values() for name in condition.names()}
+def _ahead(workflow: RunnableWorkflow, node_id: str) -> set[str]:
+    """Return the nodes that a walk from this one may reach."""
+    reached: set[str] = set()
+    waiting = [node_id]
+    while waiting:
+        if (item := waiting.pop()) not in reached:
+            reached.add(item)
+            waiting += workflow.graph.targets(item)
+    return reached
+
+
+def _names(workflow: RunnableWorkflow, node_ids: Collection[str]) -> set[str]:
+    return {
+        name for node_id, condition in workflow.conditions.items() if node_id in node_ids for name in condition.names()
+    }
