@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -111,10 +111,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         name=view.name,
         brand=_brand(view.brand, view.display_name or view.name, view.default_locale),
         has_default_workflow=view.has_default_workflow,
-        themes=tuple(
-            (name, _brand(theme, theme.display_name or view.display_name or view.name, view.default_locale))
-            for name, theme in view.themes.items()
-        ),
+        themes=tuple(_themes(view)),
         languages=(view.default_locale, *others),
         identifiers=kinds or (IdentifierKind.EMAIL,),
         has_remember_me=view.remember_me,
@@ -147,6 +144,12 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         if view.captcha
         else None,
     )
+
+
+def _themes(view: tenant_pages.TenantView) -> Iterator[tuple[str, PageBranding]]:
+    """Yield the themes that workflows select, by name."""
+    for name, theme in view.themes.items():
+        yield name, _brand(theme, theme.display_name or view.display_name or view.name, view.default_locale)
 
 
 def _brand(brand: tenant_pages.BrandView, name: str, default_locale: str) -> PageBranding:

@@ -63,7 +63,7 @@ def test_outage_is_waited_out_ever_longer(waits: list[float], capsys: pytest.Cap
     assert feed.closed == 1
 
 
-def test_listener_that_another_one_replaced_says_so(waits: list[float]) -> None:
+def test_replaced_listener_ends_with_the_reason(waits: list[float]) -> None:
     with pytest.raises(CommandError, match="took over") as refused:
         listener(FakeFeed(RequestRefused("Unknown webhook.", 7986))).run()
     assert (refused.value.exit_code, waits) == (2, [])
