@@ -166,6 +166,20 @@ def test_waiting_session_can_do_only_the_action(server: TenantServer, visitor: V
     assert visitor.open("/security").address.endswith("/security")
 
 
+def test_session_of_an_application_needs_the_default_for_account_pages(
+    world: World, server: TenantServer, visitor: Visitor, ada: Person
+) -> None:
+    put_in_force(server, asking_for_factor(ANYONE), "Default")
+    shop = application_with(world, server, sequence())
+    assert by_password(visitor.authorize(shop), ada).query["code"]
+    for path in ("/profile", "/security"):
+        assert not visitor.open(path).address.partition("?")[0].endswith(path)
+    page = visitor.open("/profile").press("Continue", password=ada.password)
+    page = page.press("Verify", code=code_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
+    assert page.address.endswith("/profile")
+    assert visitor.open("/security").address.endswith("/security")
+
+
 def test_profile_form_asks_for_missing_fields(server: TenantServer, visitor: Visitor, ada: Person) -> None:
     server.change_settings(custom_fields=["plan"])
     put_in_force(server, sequence(node("form", "ProfileForm", fields=["company", "cf_plan"])))

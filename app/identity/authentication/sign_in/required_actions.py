@@ -96,8 +96,14 @@ def are_met(context: Context, account: Account) -> bool:
 
 
 def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:
-    """Return whether the account pages stay closed until the policy is accepted and the consent forms are answered."""
-    return session_workflows.of(context, session).pending is not None or must_answer_first(context, session, account)
+    """Return whether the account pages stay closed: until the policy is accepted, the consent forms are answered, and the session
+    passed the workflow in force for pages, which the one of an application does not replace.
+    """
+    return (
+        session_workflows.of(context, session).pending is not None
+        or must_answer_first(context, session, account)
+        or session_uses.must_pass(context, session, account)
+    )
 
 
 def must_answer_first(context: Context, session: BrowserSession, account: Account) -> bool:

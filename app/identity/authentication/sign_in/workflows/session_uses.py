@@ -16,6 +16,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import denials, gate, node_actions, pass_keys
 from app.identity.authentication.sign_in.workflows.gate import NeedsAction, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
+from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
 from app.identity.authentication.workflows import answered_profiles
 from app.identity.directory.accounts.account import Account
@@ -28,17 +29,21 @@ def has_workflow(context: Context) -> bool:
     return target.client is None and bool(target.named or context.tenant.settings.default_workflow)
 
 
+def must_pass(context: Context, session: BrowserSession, account: Account) -> bool:
+    """Return whether the session has not passed the workflow in force, because it signed in for an application. Runs nothing."""
+    try:
+        return _unpassed(context, session, account) is not None
+    except errors.WorkflowGone:
+        return True
+
+
 def step(context: Context, session: BrowserSession, account: Account) -> RequiredAction | LoginStep | None:
     """Return the step that the workflow in force requires of the session; None once it has passed it."""
-    if not has_workflow(context):
-        return None
-    target = target_of(context)
-    moment = moment_of(context, account, session, target)
     try:
-        workflow = target.workflow(context)
+        moment = _unpassed(context, session, account)
     except errors.WorkflowGone:
         return LoginStep(reason=LoginReason.WORKFLOW, denial="")
-    if workflow is None or pass_keys.key_of(workflow, moment) in session_workflows.of(context, session).passed:
+    if moment is None:
         return None
     verdict = gate.judge(moment)
     if isinstance(verdict, Passed):
@@ -49,6 +54,19 @@ def step(context: Context, session: BrowserSession, account: Account) -> Require
     if isinstance(verdict, NeedsAction):
         return node_actions.step(context, account, verdict.node, session.authenticated_at)
     return _denied(context, verdict) if isinstance(verdict, SignInDenied) else LoginStep()
+
+
+def _unpassed(context: Context, session: BrowserSession, account: Account) -> SignInMoment | None:
+    """Return the moment at which a workflow must judge the session; None where none is in force or the session passed it.
+
+    Raises WorkflowGone.
+    """
+    if not has_workflow(context):
+        return None
+    target = target_of(context)
+    moment, workflow = moment_of(context, account, session, target), target.workflow(context)
+    passed = session_workflows.of(context, session).passed
+    return None if workflow is None or pass_keys.key_of(workflow, moment) in passed else moment
 
 
 def _denied(context: Context, denied: SignInDenied) -> LoginStep:
