@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.accounts.consents import required_forms
+from tests.support.accounts.mailbox import code_in
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.shop_user import AT_THE_SHOP, NEW, Ada, send
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
@@ -22,9 +24,7 @@ HOW = pytest.mark.parametrize("how", [{}, {"java_script_enabled": False}], ids=[
 ANYONE = "account.logins >= 0"
 REFUSED = "You can’t sign in right now"
 POLICY = {"mode": "moderated", "versions": [{"version": "2", "starts_at": "2020-01-01T00:00:00Z"}]}
-NEWS = {
-    "News": {"title": {"en": "News"}, "options": [{"name": "Mails", "text": {"en": "Send me news"}, "required": True}]}
-}
+OTHER_BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
 
 @pytest.fixture
@@ -105,6 +105,21 @@ def test_second_factor_node_asks_for_a_code(
     page = opened(**how)
     ada.sign_in(page)
     heading(page, "Two-step verification")
+    page.locator("[name=code]").fill(code_in(ada.mails()[-1]))
+    send(page, "code")
+    page.wait_for_url(AT_THE_SHOP)
+
+
+@HOW
+def test_consent_is_given_on_the_way(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
+    server.change_settings(**required_forms("FirstLogin"))
+    put_in_force(server, sequence(node("consent", "Consent")))
+    page = opened(**how)
+    ada.sign_in(page)
+    page.wait_for_url("**/consent-forms?**")
+    page.get_by_label("Terms").check()
+    page.get_by_role("button", name="Continue").click()
+    page.wait_for_url(AT_THE_SHOP)
 
 
 @HOW
@@ -152,16 +167,19 @@ def test_condition_refuses_before_the_sign_in(
 
 
 @HOW
-def test_risk_that_is_low_passes(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
+def test_risk_refuses_a_new_browser_alone(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
+    server.change_settings(risk={"browser": "notify"})
     nodes = [
-        node("start", "Start"), node("login", "Login"), node("risk", "Risk", medium=[], high=["country"]),
+        node("start", "Start"), node("login", "Login"), node("risk", "Risk", medium=[], high=["browser"]),
         node("deny", "Deny", text=DENIAL), node("end", "SuccessFinalNode"),
     ]  # fmt: skip
     ways = ("risk.low -> end", "risk.medium -> end", "risk.high -> deny")
     put_in_force(server, drawing(nodes, "start -> login", "login -> risk", *ways))
-    page = opened(**how)
-    ada.sign_in(page)
-    page.wait_for_url(AT_THE_SHOP)
+    home, elsewhere = opened(**how), opened(user_agent=OTHER_BROWSER, **how)
+    ada.sign_in(home)
+    home.wait_for_url(AT_THE_SHOP)
+    ada.sign_in(elsewhere)
+    reads_the_denial(elsewhere)
 
 
 @HOW
