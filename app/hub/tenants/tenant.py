@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -111,7 +111,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         name=view.name,
         brand=_brand(view.brand, view.display_name or view.name, view.default_locale),
         has_default_workflow=view.has_default_workflow,
-        themes=tuple(_themes(view)),
+        themes=_themes(view),
         languages=(view.default_locale, *others),
         identifiers=kinds or (IdentifierKind.EMAIL,),
         has_remember_me=view.remember_me,
@@ -146,10 +146,12 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     )
 
 
-def _themes(view: tenant_pages.TenantView) -> Iterator[tuple[str, PageBranding]]:
-    """Yield the themes that workflows select, by name."""
-    for name, theme in view.themes.items():
-        yield name, _brand(theme, theme.display_name or view.display_name or view.name, view.default_locale)
+def _themes(view: tenant_pages.TenantView) -> tuple[tuple[str, PageBranding], ...]:
+    """Return the brandings that workflows name; one without a name of its own has the tenant's."""
+    own = view.display_name or view.name
+    return tuple(
+        (name, _brand(theme, theme.display_name or own, view.default_locale)) for name, theme in view.themes.items()
+    )
 
 
 def _brand(brand: tenant_pages.BrandView, name: str, default_locale: str) -> PageBranding:

@@ -90,7 +90,7 @@ def test_passkey_login_has_a_passkey_alone(server: TenantServer, ada: Ada, opene
     expect(page.get_by_label("Password")).to_have_count(0)
 
 
-def test_passkey_login_without_a_script_names_what_it_needs(server: TenantServer, ada: Ada, opened: Opened) -> None:
+def test_passkey_login_without_script_shows_a_notice(server: TenantServer, ada: Ada, opened: Opened) -> None:
     put_in_force(server, beginning_with("PasskeyLogin"))
     page = ada.open_login(opened(java_script_enabled=False))
     page.get_by_role("button", name="Sign in with a passkey").click()
@@ -111,7 +111,7 @@ def test_second_factor_node_asks_for_a_code(
 
 
 @HOW
-def test_consent_is_given_on_the_way(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
+def test_consent_node_asks_for_the_forms(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
     server.change_settings(**required_forms("FirstLogin"))
     put_in_force(server, sequence(node("consent", "Consent")))
     page = opened(**how)
@@ -123,7 +123,9 @@ def test_consent_is_given_on_the_way(server: TenantServer, ada: Ada, opened: Ope
 
 
 @HOW
-def test_terms_are_accepted_before_the_end(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
+def test_terms_node_asks_for_the_privacy_policy(
+    server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]
+) -> None:
     server.change_settings(privacy_policy=POLICY)
     put_in_force(server, sequence(node("terms", "Terms")))
     page = opened(**how)
@@ -199,7 +201,7 @@ def test_called_server_decides(
 
 
 @HOW
-def test_hanging_server_leads_to_the_default(
+def test_hanging_server_refuses_by_default(
     server: TenantServer, ada: Ada, opened: Opened, receiver: HttpsReceiver, how: dict[str, Any]
 ) -> None:
     call = node("ask", "HttpCall", url=receiver.url("/ask"), on_failure="deny", timeout_seconds=1)

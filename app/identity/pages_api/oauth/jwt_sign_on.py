@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors
 from app.contract.jwt import jwt_sign_on_operations
 from app.contract.step_reasons import RefusedPart
-from app.contract.steps import LoginStep, RefusedStep, StepResponse
+from app.contract.steps import RefusedStep, StepResponse
 from app.identity.authentication.federation import jwt_providers, native_credentials
 from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.federation.offered_connections import OfferedConnection
@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState, JwtRequest
 from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
+from app.identity.authentication.sign_in.workflows import first_page, sign_in_target
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.tenants.urls.allowed_urls import is_registered_page
 from app.identity.pages_api.interactions import jwt_redirect
@@ -39,10 +40,12 @@ def authorize(context: Context, req: jwt_sign_on_operations.JwtAuthorize) -> Ste
         sessions.touch(context, session)
         return jwt_redirect.redirect_with_jwt(context, session, request)
     interaction, binding = interactions.start(context, InteractionKind.RETURN, InteractionState(jwt_app=request))
+    target = sign_in_target.of_interaction(context, interaction)
     return StepResponse(
-        step=required or LoginStep(),
+        step=required or first_page.first_step(context, target),
         interaction_id=interaction.interaction_id,
         binding=binding,
+        workflow=first_page.display(context, target),
         relying_party=jwt_redirect.view_of(app, req.redirect_uri),
     )
 

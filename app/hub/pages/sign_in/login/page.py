@@ -256,6 +256,7 @@ class LoginPage(Page):
         form, methods = LoginForm.of((IdentifierKind.EMAIL,)), sign_in_methods.sample_methods()
         return {
             "one method required": cls(form, limit=_limit("password")),
+            "one method of a workflow": cls(form, entry=frozenset(("email",)), methods=methods[:1]),
             "another method required": cls(form, limit=_limit("email", "sms"), methods=methods),
         }
 
@@ -327,6 +328,7 @@ class PasskeyLoginPage(LoginPage):
             "more ways than tiles, all": cls(form, **cls._every_method(twice=True), shows_all=True),
             "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
+            "passkey alone": cls(form, relying_party="Acme Shop", entry=frozenset(("passkey",))),
             "passkey required": cls(form, relying_party="Acme Shop", limit=_limit("passkey")),
         }
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.workflows import workflow_choice
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
 from app.identity.authentication.workflows.workflow_choice import UnlistedWorkflow
@@ -40,8 +41,11 @@ class SignInTarget:
 def target_of(context: Context) -> SignInTarget:
     """Return what the sign-in of this request is for: the client that authenticated, or the interaction’s application."""
     interaction = interactions.current(context)
-    if interaction is None:
-        return SignInTarget(context.client)
+    return of_interaction(context, interaction) if interaction is not None else SignInTarget(context.client)
+
+
+def of_interaction(context: Context, interaction: Interaction) -> SignInTarget:
+    """Return what an interaction is for."""
     state = interaction.state
     client = context.application(client_id=state.client_id) if state.client_id else context.client
     provider = state.identity.claimed.provider if state.identity is not None else ""

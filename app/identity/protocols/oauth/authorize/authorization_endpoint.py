@@ -208,7 +208,6 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
         "organization": branding.branding_of_name(context, request.organization)
         if request.organization is not None
         else None,
-        "workflow": first_page.display(context, workflow_sessions.target_of(client, request)),
     }
 
 
