@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.contract.applications.file import DEVICE_GRANT
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine
@@ -151,3 +152,34 @@ def test_deleted_theme_falls_back_to_the_tenant(world: World, server: TenantServ
     page = visitor.open("/login")
     assert page.status == 200
     assert "Spring Fair" not in page.html
+
+
+def test_theme_is_on_the_pages_of_a_device(world: World, server: TenantServer, visitor: Visitor) -> None:
+    themed(server, signing_in_by("password"))
+    grants = [DEVICE_GRANT, "refresh_token"]
+    device = world.application("tv", secret=None, grant_types=grants, redirect_uris=[])
+    started = device.start_device(scope="openid").json or {}
+    page = visitor.open("/device").press("Continue", user_code=started["user_code"])
+    assert page.heading == "Welcome back"
+    assert "Spring Fair" in page.html
+
+
+def test_theme_stays_when_the_page_is_opened_again(world: World, server: TenantServer, visitor: Visitor) -> None:
+    themed(server, signing_in_by("email"))
+    for page in (visitor.open("/login"), visitor.authorize(world.application("Shop"))):
+        again = visitor.open(page.address)
+        assert "Spring Fair" in again.html
+        assert not has_password(again)
+
+
+def test_query_of_the_first_page_is_kept(server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("password"))
+    assert "Password changed" in visitor.open("/login?reset=done").text
+
+
+def test_page_that_is_opened_often_makes_no_loop(server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("password"))
+    attempts = [visitor.open("/login").query["attempt"] for _ in range(7)]
+    assert len(set(attempts)) == len(attempts)
+    assert visitor.open(f"/login?attempt={attempts[0]}").status == 200
+    assert visitor.open("/login?attempt=unknown-attempt-of-nobody").status in (200, 400, 410)
