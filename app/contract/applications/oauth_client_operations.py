@@ -23,6 +23,7 @@ from app.contract.oauth.authorization_details import TypeName
 from app.contract.oauth.response_types import ResponseMode, ResponseType
 from app.contract.resources import collection
 from app.contract.workflows.names import WorkflowName
+from app.contract.workflows.token_hook import TokenHookMembers
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (  # fmt: skip
     COMPUTED,
@@ -122,11 +123,11 @@ class OAuthClient(Wire):
     """An application. Only the response that creates or rotates the secret has `ClientSecret`; later ones mask it, and a public
     client has none. Lifetimes are in seconds. `AudienceScopes` are the scopes of a machine at an audience. You can create, change,
     delete and rotate only a client whose management scopes you have, before and after. Assertion issuers, `MayAct`,
-    `ExchangeAudiences`, `IdTokenAudiences`, other audiences and access to the account API need the scope `all`. `RegisteredBy` says how
-    an application registered itself: by open registration, an initial access token, or a client ID metadata document. Such an
-    application always asks for consent. These members have two names, of which you send one or change one: `RequirePAR` and
-    `RequirePushedAuthorizationRequests`, `AllowedWebOrigin` and `AllowedCorsOrigin`, `DeviceCodeConfig.DeviceCodeExpire` and
-    `DeviceCodeTTL`."""
+    `ExchangeAudiences`, `IdTokenAudiences`, `TokenHook`, other audiences and access to the account API need the scope `all`.
+    `RegisteredBy` says how an application registered itself: by open registration, an initial access token, or a client ID metadata
+    document. Such an application always asks for consent. These members have two names, of which you send one or change one:
+    `RequirePAR` and `RequirePushedAuthorizationRequests`, `AllowedWebOrigin` and `AllowedCorsOrigin`,
+    `DeviceCodeConfig.DeviceCodeExpire` and `DeviceCodeTTL`."""
 
     app_name: Annotated[str, Key("oAuthClientName"), StoredAs("name"), Field(max_length=60)]
     protocol: Annotated[Literal["OpenID", "OAuth 2.0"], COMPUTED] = "OpenID"
@@ -209,6 +210,7 @@ class OAuthClient(Wire):
     security_profile: Literal["plain", "fapi2"] = "plain"
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     workflows: Annotated[list[WorkflowName], Field(max_length=20)] = Field(default_factory=list)
+    token_hook: Annotated[TokenHookMembers | None, COMPUTED] = None
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list
     )

@@ -18,6 +18,7 @@ from app.contract.configuration_model import ConfigurationModel, Different
 from app.contract.federation.connections import STANDARD_CLAIMS, ClaimedMember
 from app.contract.tenants.settings import DAY, HOUR
 from app.contract.workflows.names import WorkflowName
+from app.contract.workflows.token_hook import TokenHook
 
 _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
     "none": (),
@@ -101,6 +102,9 @@ class ApplicationSettings(
         default=(),
         description="Workflows that its sign-ins can follow, by name. The first is the default; the parameter `workflow` of a request "
         "chooses another one. An empty list: the tenant's `default_workflow`.",
+    )
+    token_hook: TokenHook | None = Field(
+        default=None, description="Its token hook, in place of the tenant's `token_hook`. If absent, the tenant's."
     )
     access_token_seconds: int | None = Field(default=None, ge=30, le=90 * DAY)
     refresh_token_seconds: int | None = Field(default=None, ge=60, le=365 * DAY)

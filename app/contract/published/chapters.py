@@ -279,7 +279,7 @@ CONFIGURATION: Final = ChapterGroup(
         Chapter(
             "Workflows",
             "Draw the way that people take when they sign in: conditions, further factors, forms, calls of your server and refusals.",
-            ("workflows", "default_workflow"),
+            ("workflows", "default_workflow", "token_hook"),
         ),
         Chapter("Themes and domains", "How the hosted pages look, and the domains that serve them.", ("themes", "custom_domains")),
         Chapter(

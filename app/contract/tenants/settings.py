@@ -34,6 +34,7 @@ from app.contract.second_factors.service_settings import DuoSettings, PushSettin
 from app.contract.second_factors.settings import SecondFactors, Totp
 from app.contract.sign_in.risk import Risk
 from app.contract.workflows.names import WorkflowName
+from app.contract.workflows.token_hook import TokenHook
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -205,6 +206,7 @@ class TenantSettings(ConfigurationModel):
     default_workflow: WorkflowName | None = (
         None  # of sign-ins whose application has none; absent: only the settings decide
     )
+    token_hook: TokenHook | None = None  # of applications that have none
     totp: Totp | None = None
     push: PushSettings | None = None
     duo: DuoSettings | None = None

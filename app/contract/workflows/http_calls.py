@@ -54,10 +54,17 @@ class CalledSignIn(_Sent):
     is_refresh: bool = False
 
 
-class CallRequest(_Sent):
+class _Request(_Sent):
+    id: str
+
+    def to_json(self) -> bytes:
+        """Return the body."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True)
+
+
+class CallRequest(_Request):
     """The body of a call. `Id` is unique for each call, and the header `webhook-id` repeats it."""
 
-    id: str
     type: Literal["workflow.call"] = "workflow.call"
     time: str
     workflow: CalledWorkflow
@@ -65,9 +72,14 @@ class CallRequest(_Sent):
     account: CalledAccount
     sign_in: CalledSignIn
 
-    def to_json(self) -> bytes:
-        """Return the body."""
-        return self.__pydantic_serializer__.to_json(self, by_alias=True)
+
+class TokenHookRequest(_Request):
+    """The body of a call by a token hook, before an application gets tokens of the account."""
+
+    type: Literal["token.call"] = "token.call"
+    time: str
+    account: CalledAccount
+    sign_in: CalledSignIn
 
 
 def _text(text: str) -> str:
@@ -88,16 +100,20 @@ _Float = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidato
 AnswerValue = StrictBool | _Integer | _Float | _Text | Annotated[list[_Text], Field(max_length=50)]
 
 
+_Claims = Annotated[dict[WorkflowClaim, AnswerValue], Field(max_length=20)]
+_ANSWERED = ConfigDict(alias_generator=pascal, extra="forbid", frozen=True, strict=True, defer_build=True)
+
+
 class CallResponse(BaseModel):
     """The answer to a call, as JSON with status 200. `Text` belongs to `deny`; `Claims` and `Profile` to the other actions."""
 
-    model_config = ConfigDict(alias_generator=pascal, extra="forbid", frozen=True, strict=True, defer_build=True)
+    model_config = _ANSWERED
 
     action: Literal["continue", "deny", "step_up"]
     text: Annotated[dict[Tag, Annotated[Sentence, AfterValidator(_text)]], Field(max_length=30)] = Field(
         default_factory=dict
     )
-    claims: Annotated[dict[WorkflowClaim, AnswerValue], Field(max_length=20)] = Field(default_factory=dict)
+    claims: _Claims = Field(default_factory=dict)
     profile: Annotated[
         dict[str, Annotated[StrictStr, Field(max_length=1_000), AfterValidator(_text)] | None], Field(max_length=20)
     ] = Field(default_factory=dict)
@@ -108,6 +124,21 @@ class CallResponse(BaseModel):
             raise ValueError("no Claims and no Profile with deny")
         if self.action != DENY and self.text:
             raise ValueError("Text only with deny")
+        return self
+
+
+class TokenHookResponse(BaseModel):
+    """The answer to a call by a token hook, as JSON with status 200. `Claims` belong to `continue`."""
+
+    model_config = _ANSWERED
+
+    action: Literal["continue", "deny"]
+    claims: _Claims = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _agrees(self) -> TokenHookResponse:
+        if self.action == DENY and self.claims:
+            raise ValueError("no Claims with deny")
         return self
 
 

@@ -18,6 +18,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows import conditions
 from app.contract.workflows.facts import is_known_before_sign_in
 from app.contract.workflows.protected_claims import WorkflowClaim
+from app.contract.workflows.token_hook import CacheSeconds, Claimed, SecretName, Sent, TimeoutSeconds
 
 NEXT: Final = "next"
 """The output of a node that has only one. An edge without `sourceHandle` begins there."""
@@ -175,16 +176,16 @@ class HttpCallNode(NodeData):
     optional_outputs: ClassVar[tuple[str, ...]] = (DENY, FAILURE)
 
     url: SecureUrl
-    timeout_seconds: Annotated[int, Field(ge=1, le=5)] = 3
+    timeout_seconds: TimeoutSeconds = 3
     on_failure: Literal["continue", "deny", "step_up"]
     deny_text: Texts = Field(default_factory=dict)
-    secret_name: Annotated[str, Field(max_length=100)] = ""
-    send: Annotated[tuple[Source, ...], Different, Field(max_length=50)] = ()
-    claims: Annotated[tuple[WorkflowClaim, ...], Different, Field(max_length=20)] = ()
+    secret_name: SecretName = ""
+    send: Sent = ()
+    claims: Claimed = ()
     profile_fields: Annotated[
         tuple[Annotated[Source, AfterValidator(_settable)], ...], Different, Field(max_length=20)
     ] = ()
-    cache_seconds: Annotated[int, Field(ge=0, le=3_600)] = 0
+    cache_seconds: CacheSeconds = 0
 
     @property
     def texts(self) -> Mapping[str, Mapping[str, str]]:

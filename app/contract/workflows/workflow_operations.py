@@ -10,8 +10,10 @@ from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
 from app.contract.resources import collection, singleton
 from app.contract.workflows.names import WorkflowName
+from app.contract.workflows.token_hook import TokenHookMembers
 from app.kit.operations.wire import From, Wire
 from app.kit.resources.resource import (
+    COMPUTED,
     CREATE,
     CREATED_AT,
     DELETE,
@@ -121,6 +123,23 @@ DEFAULT_WORKFLOW = singleton(
     "default_workflow", "/v2/manage/default-workflow", DefaultWorkflow, verbs=(READ, UPDATE), noun="default workflow",
     kind="default_workflow", scope="workflow", backing=InSettings(),
     about="The default workflow is the one that sign-ins follow whose application names none.",
+)  # fmt: skip
+
+
+class ChosenTokenHook(Wire):
+    """The token hook of applications that have none of their own."""
+
+    token_hook: Annotated[
+        TokenHookMembers | None,
+        COMPUTED,
+        Field(description="The token hook, or null: then no server is asked."),
+    ] = None
+
+
+TOKEN_HOOK = singleton(
+    "token_hook", "/v2/manage/token-hook", ChosenTokenHook, verbs=(READ, UPDATE), noun="token hook",
+    kind="token_hook", scope="workflow", backing=InSettings(),
+    about="The token hook is a server of yours that adds claims to the tokens of applications, or denies them.",
 )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ class TokenClaims:
     workflow: str | None = _stored(str)
     workflow_claims: Mapping[str, Any] | None = _stored(dict)
     """The key of the workflow that the sign-in passed, and the claims that it set."""
+    hook_claims: Mapping[str, Any] | None = _stored(dict)
+    """The claims that the token hook set when these tokens were issued."""
 
     provider: str | None = _stored(str)
     agent: str | None = _stored(str)
@@ -64,6 +66,11 @@ class TokenClaims:
     impersonated: bool | None = _stored(bool)  # written by older versions
     others: Mapping[str, Any] = field(default_factory=dict)
     """What another version stored: it survives a rotation by this one."""
+
+    @property
+    def added(self) -> dict[str, Any]:
+        """The claims that a workflow or a token hook set, for what the application reads; the workflow's come first."""
+        return {**(self.hook_claims or {}), **(self.workflow_claims or {})}
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> TokenClaims:

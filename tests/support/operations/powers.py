@@ -143,6 +143,8 @@ _RESET: Body = {"TemplateType": "forgotpassword", "TemplateName": "own", "Subjec
 _CODE: Body = {"SmsTemplateType": "verification", "Name": "own", "Template": "Your code: #OTP#"}
 
 
+_HOOK: Body = {"TokenHook": {"Url": "https://hooks.acme.example", "OnFailure": "deny"}}
+_NO_HOOK: Body = {"TokenHook": None}
 _PLAIN_FLOW: Body = {"Name": "Flow", "Data": sequence()}
 
 
@@ -245,6 +247,10 @@ POWERFUL: tuple[Powerful, ...] = (
     _workflow("an HttpCall", sequence(node("call", "HttpCall", url="https://hooks.acme.example", on_failure="deny"))),
     _workflow("a Deny", branching()),
     _workflow("claims", {**sequence(), "nodes": [*sequence()["nodes"][:-1], node("end", "SuccessFinalNode", claims={"a": 1})]}),
+    _client("a token hook", ALL, same(_HOOK), _NO_HOOK),
+    Powerful(
+        "token_hook", "a server that tokens ask", ALL, same(_HOOK), _HOOK, (same(_NO_HOOK), same(_HOOK), _NO_HOOK)
+    ),
     Powerful("jwt_providers", "linked accounts", ALL, same(_GOOD_JWT), _GOOD_JWT, prepare=_link("jwt:partner")),
     Powerful(
         "webhooks", "profiles", ("profile:read",), same(SAMPLES["webhooks"].item(1)), SAMPLES["webhooks"].change(1),

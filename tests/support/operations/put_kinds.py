@@ -20,7 +20,7 @@ registration_schema.change saml_clients.update second_factor_settings.change_con
 second_factor_settings.change_push security_questions.update security_settings.change_passkeys
 security_settings.change_passwords security_settings.change_sessions security_settings.change_totp shopify_stores.replace
 themes.update webhooks.older_update webhooks.update workflows.update default_workflow.update custom_objects.change
-custom_objects.managed_change custom_object_types.update
+custom_objects.managed_change custom_object_types.update token_hook.update
 """
 _KEEPING: Final = """
 oauth_clients.update organization_connections.update organization_connections.update_group_role organizations.set_policies

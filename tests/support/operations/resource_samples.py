@@ -96,6 +96,13 @@ def _oauth_provider(name: str) -> Body:
     }  # fmt: skip
 
 
+def _token_hook(number: int) -> dict[str, Any]:
+    return {
+        "Url": f"https://hooks{number}.acme.example/tokens", "TimeoutSeconds": 2, "OnFailure": "continue", "Send": ["Company"],
+        "Claims": ["tier"], "CacheSeconds": 300, "SecretName": "tokens",
+    }  # fmt: skip
+
+
 SAMPLES: dict[str, ResourceSample] = {
     "security_questions": ResourceSample(
         item=lambda number: {"question": f"What is pet {number} called?"},
@@ -231,6 +238,12 @@ SAMPLES: dict[str, ResourceSample] = {
         change=lambda number: {"WorkflowName": None},
         key={},
         malformed=({"WorkflowName": "Nowhere"}, "WorkflowName"),
+    ),
+    "token_hook": ResourceSample(
+        item=lambda number: {"TokenHook": _token_hook(number)},
+        change=lambda number: {"TokenHook": _token_hook(number + 10)},
+        key={},
+        malformed=({"TokenHook": {**_token_hook(1), "Claims": ["sub"]}}, "Claims"),
     ),
     "custom_domains": ResourceSample(
         item=lambda number: {"DomainName": f"login{number}.acme.example"},

@@ -126,7 +126,7 @@ def by_exchanged_token(who: SigningAccount) -> Steps:
     return of_token_endpoint(client.back("token", form))
 
 
-_GRANTS, _SENT = "protocols/oauth/grants", "protocols/oauth/authorize/decision:Decision._sent"
+_GRANTS, _SENT = "protocols/oauth/grants", "protocols/oauth/authorize/responses/sent_parameters:issue"
 PATHS = (
     SignInPath(
         "single sign-on of an application", by_single_sign_on, (_SENT,), Credential.CODE, "Welcome back", logins=0

@@ -66,7 +66,7 @@ PATHS = (
     SignInPath(
         "passkey of a phone, page for an application",
         by_page_with_passkey_of_phone,
-        (f"{_PAGE}:sign_in", f"{_PAGE}:_offer_local", "protocols/oauth/authorize/decision:Decision._sent"),
+        (f"{_PAGE}:sign_in", f"{_PAGE}:_offer_local", "protocols/oauth/authorize/responses/sent_parameters:issue"),
         Credential.CODE,
         BLOCKED_PAGE,
         ("Welcome back",),

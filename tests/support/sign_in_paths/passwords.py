@@ -62,7 +62,7 @@ PATHS = (
     SignInPath(
         "password, page for an application",
         by_page_for_application,
-        (_PAGE, "protocols/oauth/authorize/decision:Decision._sent"),
+        (_PAGE, "protocols/oauth/authorize/responses/sent_parameters:issue"),
         Credential.CODE,
         BLOCKED_PAGE,
     ),

@@ -89,7 +89,7 @@ PATHS = (
     SignInPath(
         "password again, page for an application",
         by_password_again,
-        ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/decision:Decision._sent"),
+        ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/responses/sent_parameters:issue"),
         Credential.CODE,
         "Welcome back",
     ),
@@ -113,7 +113,7 @@ PATHS = (
     SignInPath(
         "second factor for an application's acr",
         by_factor_for_application,
-        ("pages_api/sign_in/second_factor:_renew_session", "protocols/oauth/authorize/decision:Decision._sent"),
+        ("pages_api/sign_in/second_factor:_renew_session", "protocols/oauth/authorize/responses/sent_parameters:issue"),
         Credential.CODE,
         "Welcome back",
         settings=DRIVER[FactorKind.TOTP].tenant_settings(two_factor="optional"),

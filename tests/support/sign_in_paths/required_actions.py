@@ -89,7 +89,7 @@ def after_missing_fields_on_page(who: SigningAccount) -> Steps:
 
 
 _PASSWORD = ("public_api/sign_in/passwords:_verify_password", "public_api/sign_in/passwords:with_password")
-_PAGE = ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/decision:Decision._sent")
+_PAGE = ("pages_api/sign_in/password:with_password", "protocols/oauth/authorize/responses/sent_parameters:issue")
 PATHS = (
     SignInPath(
         "accepted privacy policy, program",

@@ -9,7 +9,9 @@ from app.contract.workflows import conditions
 from app.contract.workflows.facts import FACTS
 from app.contract.workflows.graph import read_graph
 from app.contract.workflows.graph_rules import problems_of
+from app.contract.workflows.http_calls import TokenHookRequest, TokenHookResponse
 from app.contract.workflows.nodes import NODE_TYPES, NodeData
+from app.contract.workflows.token_hook import TokenHookMembers
 from tools.pins.strings import ROOT
 
 PAGE = (ROOT / "docs" / "workflows.md").read_text()
@@ -35,8 +37,12 @@ def test_page_has_each_fact_with_its_type() -> None:
 
 
 def test_examples_of_the_page_are_valid() -> None:
-    (example,) = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
-    assert problems_of(read_graph(json.loads(example)["Data"])) == []
+    workflow, hook, call = map(json.loads, re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+    assert problems_of(read_graph(workflow["Data"])) == []
+    assert TokenHookMembers.model_validate(hook["TokenHook"]).model_dump(by_alias=True) == hook["TokenHook"]
+    assert json.loads(TokenHookRequest.model_validate(call).to_json()) == call
+    for answer in re.findall(r"`(\{\"Action\".*?\})`", PAGE):
+        assert TokenHookResponse.model_validate_json(answer).action
     (expressions,) = re.findall(r"## Conditions\n\n```\n(.*?)```", PAGE, re.DOTALL)
     for line in expressions.splitlines():
         conditions.parse(line)

@@ -19,7 +19,7 @@ from app.contract.applications.security_profile import FAPI, FAPI_DEFAULTS
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.workflows import workflow_choices
+from app.identity.administration.workflows import token_hook_rules, workflow_choices
 from app.identity.directory.tenants import registered_applications, tenant_writes
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
@@ -142,6 +142,7 @@ def _read_second_names(context: Context, item_input: ItemInput) -> None:
     )
     if device is not None:
         item_input.values["device_poll_seconds",] = device.polling_interval
+    token_hook_rules.read(context, item_input)
     second = {
         "DeviceCodeConfig.DeviceCodeExpire": ("device_code_seconds", device.device_code_expire if device else None),
         "RequirePAR": ("require_pushed_authorization_requests", item_input.computed.get("require_par")),
@@ -210,6 +211,7 @@ def show_names(context: Context, content: StoredApplication, values: dict[str, A
         device_code_expire=content.device_code_seconds, polling_interval=content.device_poll_seconds
     )
     values["device_code_config"] = device.model_dump()
+    token_hook_rules.show(context, content, values)
     if content.logout_urls:
         initiators = {name: name in content.backchannel_logout_on for name in _REASONS}
         values["back_channel_logout"] = {

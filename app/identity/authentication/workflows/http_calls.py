@@ -1,14 +1,14 @@
-"""The calls of workflows: asks a tenant's server what a sign-in may do, within a deadline.
+"""The calls of workflows and token hooks: asks a tenant's server about a sign-in, within a deadline.
 
-No call raises. A server that doesn't answer in time, or not as documented, fails the call, and the node's `on_failure` decides: an
-answer is never guessed. Answers are kept per person for the time that the node states.
+No call raises. A server that doesn't answer in time, or not as documented, fails the call, and the stated `on_failure` decides: an
+answer is never guessed. Answers are kept per person for the stated time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -42,6 +42,47 @@ _MAX_PROBLEM: Final = 200
 _OK: Final = 200
 
 
+class CallSettings(Protocol):
+    """What a tenant states of a server that is asked: a node of a workflow, or a token hook."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def timeout_seconds(self) -> int: ...
+    @property
+    def secret_name(self) -> str: ...
+    @property
+    def send(self) -> Collection[str]: ...
+    @property
+    def claims(self) -> Collection[str]: ...
+    @property
+    def cache_seconds(self) -> int: ...
+
+
+class CallBody(Protocol):
+    """What a call sends."""
+
+    @property
+    def id(self) -> str: ...
+    def to_json(self) -> bytes: ...
+
+
+class ServerCall(Protocol):
+    """A call: its settings, what it sends, and how its answer is read."""
+
+    @property
+    def settings(self) -> CallSettings: ...
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What a kept answer is for; another value, such as that of changed settings, finds none."""
+
+    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: CalledSignIn) -> CallBody: ...
+
+    def outcome(self, answer: bytes) -> CallOutcome:
+        """Read the answer. Raises ValidationError, CallFailed."""
+
+
 @dataclass(frozen=True)
 class CallStep:
     """A node of a workflow that calls."""
@@ -50,13 +91,34 @@ class CallStep:
     node_id: str
     node: HttpCallNode
 
+    @property
+    def settings(self) -> CallSettings:
+        return self.node
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return self.workflow.id, self.workflow.version, self.node_id
+
+    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: CalledSignIn) -> CallRequest:
+        return CallRequest(
+            id=call_id, time=time, workflow=self.workflow, node=self.node_id, account=account, sign_in=sign_in
+        )
+
+    def outcome(self, answer: bytes) -> CallOutcome:
+        """Raises ValidationError, and CallFailed for claims and fields that the node doesn't name."""
+        read, node = CallResponse.model_validate_json(answer), self.node
+        check_claims(read.claims, node.claims)
+        check_declared("Profile", read.profile, node.profile_fields)
+        texts = {**node.deny_text, **read.text} if read.action == DENY else {}
+        return CallOutcome(read.action, texts, read.claims, read.profile)
+
 
 @dataclass(frozen=True)
 class CallOutcome(CallAnswer):
     """What became of a call: the server's decision, or `failed`, and the texts that a refused person reads.
 
     Attributes:
-        claims: of the tokens; only those that the node names.
+        claims: of the tokens; only those that the settings name.
         profile: fields to write, as `answered_profiles.write` takes them; empty for an answer that was kept.
         failure: `unavailable`, `status`, `malformed` or `undeclared` for a call that failed, else empty.
         problem: what failed, for the audit log: names, never values.
@@ -70,18 +132,18 @@ class CallOutcome(CallAnswer):
     is_cached: bool = False
 
 
-class _CallFailed(Exception):
-    """No usable answer."""
+class CallFailed(Exception):
+    """No usable answer; the parts are `failure` and `problem` of a CallOutcome."""
 
     def __init__(self, failure: str, problem: str) -> None:
         super().__init__(problem)
         self.failure, self.problem = failure, problem[:_MAX_PROBLEM]
 
 
-def call(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> CallOutcome:
+def call(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> CallOutcome:
     """Return what the tenant's server decides about a sign-in, from its answer or from an earlier one that is still kept.
 
-    Takes at most the node's `timeout_seconds`. Call it before the request writes anything, so that no transaction waits for the answer.
+    Takes at most the stated `timeout_seconds`. Call it before the request writes anything, so that no transaction waits for the answer.
     """
     key = _key(context, step, account, sign_in)
     cached: CallOutcome | None = context.services.call_answers.find(key, context.now)
@@ -89,84 +151,82 @@ def call(context: Context, step: CallStep, account: Account, sign_in: CalledSign
         return cached
     began = monotonic()
     try:
-        answer = _answer(step.node, _ask(context, step, account, sign_in))
+        answer = _ask(context, step, account, sign_in)
         answered_profiles.check(context, answer.profile)
-    except _CallFailed as failed:
+    except CallFailed as failed:
         answer = _failed(failed.failure, failed.problem)
     except ApiError as refused:
         answer = _failed("malformed", f"Profile: {refused.message}")
     answer = replace(answer, milliseconds=round((monotonic() - began) * 1_000))
-    if step.node.cache_seconds and not answer.failure:
+    if step.settings.cache_seconds and not answer.failure:
         repeated = replace(answer, profile={}, milliseconds=0, is_cached=True)
-        context.services.call_answers.keep(key, repeated, context.now, step.node.cache_seconds)
+        context.services.call_answers.keep(key, repeated, context.now, step.settings.cache_seconds)
     return answer
 
 
-def request_of(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> CallRequest:
-    """Return what a call sends: of the profile, only the fields that the node names."""
-    profile = profile_document.profile_of(account) if step.node.send else {}
-    sent = {name: profile_document.field_of(profile, name) for name in step.node.send}
-    return CallRequest(
-        id=randomness.uid(), time=iso(context.now) or "", workflow=step.workflow, node=step.node_id,
-        account=CalledAccount(**{**sent, "Uid": account.uid}), sign_in=sign_in,
-    )  # fmt: skip
+def request_of(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> CallBody:
+    """Return what a call sends: of the profile, only the fields that `send` names."""
+    names = step.settings.send
+    profile = profile_document.profile_of(account) if names else {}
+    sent = {name: profile_document.field_of(profile, name) for name in names}
+    called = CalledAccount(**{**sent, "Uid": account.uid})
+    return step.body(randomness.uid(), iso(context.now) or "", called, sign_in)
 
 
-def _key(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> tuple[Any, ...]:
-    """Return whom and what a kept answer is for: it says nothing about another application, or about a changed workflow."""
-    workflow = step.workflow
-    return context.tenant.tenant_id, account.uid, workflow.id, workflow.version, step.node_id, sign_in.client_id
+def check_claims(claims: Mapping[str, Any], declared: Collection[str]) -> None:
+    """Refuse claims that are not declared, or that are too large for tokens. Raises CallFailed."""
+    check_declared("Claims", claims, declared)
+    if len(to_json(claims)) > MAX_CLAIM_BYTES:
+        raise CallFailed("malformed", f"Claims: more than {MAX_CLAIM_BYTES} bytes")
 
 
-def _ask(context: Context, step: CallStep, account: Account, sign_in: CalledSignIn) -> CallResponse:
-    """Send the call and read its answer. Raises _CallFailed."""
+def check_declared(member: str, names: Collection[str], declared: Collection[str]) -> None:
+    """Refuse names that the tenant did not state. Raises CallFailed."""
+    if unknown := [name for name in names if name not in declared]:
+        raise CallFailed("undeclared", f"{member}.{unknown[0]}, which the settings of the call don't name")
+
+
+def _key(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> tuple[Any, ...]:
+    """Return whom and what a kept answer is for: it says nothing about another application."""
+    return context.tenant.tenant_id, account.uid, sign_in.client_id, type(step), *step.key
+
+
+def _ask(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> CallOutcome:
+    """Send the call and read its answer. Raises CallFailed."""
     request = request_of(context, step, account, sign_in)
     body = request.to_json()
     headers = {
         "Content-Type": "application/json", "Accept": "application/json", "User-Agent": signatures.USER_AGENT,
-        **call_signatures.headers(context, request.id, body, step.node.secret_name),
+        **call_signatures.headers(context, request.id, body, step.settings.secret_name),
     }  # fmt: skip
     if not context.work.is_writing:
         context.work.release_connection()
-    answer = _post(context, step.node, headers, body)
+    answer = _post(context, step.settings, headers, body)
     if answer.status != _OK:
-        raise _CallFailed("status", f"the status {answer.status}")
+        raise CallFailed("status", f"the status {answer.status}")
     try:
-        return CallResponse.model_validate_json(answer.body)
+        return step.outcome(answer.body)
     except ValidationError as problem:
-        raise _CallFailed("malformed", _first_problem(problem)) from None
+        raise CallFailed("malformed", _first_problem(problem)) from None
 
 
-def _post(context: Context, node: HttpCallNode, headers: Mapping[str, str], body: bytes) -> TargetAnswer:
-    """Post a call. Raises _CallFailed, at once for a server that did not answer several times in a row."""
+def _post(context: Context, settings: CallSettings, headers: Mapping[str, str], body: bytes) -> TargetAnswer:
+    """Post a call. Raises CallFailed, at once for a server that did not answer several times in a row."""
     tenant_id, pauses = context.tenant.tenant_id, context.services.target_pauses
-    target = tenant_id, urlsplit(node.url).netloc
+    target = tenant_id, urlsplit(settings.url).netloc
     if pauses.is_paused(target, context.now):
-        raise _CallFailed("unavailable", f"{target[1]} is left alone after {MAX_FAILURES} failures")
-    limits = PostLimits(seconds=node.timeout_seconds, max_bytes=MAX_ANSWER_BYTES, slots=CALLS, owner=tenant_id)
+        raise CallFailed("unavailable", f"{target[1]} is left alone after {MAX_FAILURES} failures")
+    limits = PostLimits(seconds=settings.timeout_seconds, max_bytes=MAX_ANSWER_BYTES, slots=CALLS, owner=tenant_id)
     try:
         answer = target_posts.post(
-            Resolver(context.services.settings.reachable_networks), node.url, headers, body, limits
+            Resolver(context.services.settings.reachable_networks), settings.url, headers, body, limits
         )
     except TargetUnavailable as problem:
         if problem.was_asked:
             pauses.record_failure(target, context.now)
-        raise _CallFailed("unavailable", str(problem)) from None
+        raise CallFailed("unavailable", str(problem)) from None
     pauses.record_answer(target)
     return answer
-
-
-def _answer(node: HttpCallNode, answer: CallResponse) -> CallOutcome:
-    """Return what an answer decides. Raises _CallFailed for claims and fields that the node doesn't name."""
-    for member, names, declared in (
-        ("Claims", answer.claims, node.claims), ("Profile", answer.profile, node.profile_fields),
-    ):  # fmt: skip
-        if unknown := [name for name in names if name not in declared]:
-            raise _CallFailed("undeclared", f"{member}.{unknown[0]}, which the node doesn't name")
-    if len(to_json(answer.claims)) > MAX_CLAIM_BYTES:
-        raise _CallFailed("malformed", f"Claims: more than {MAX_CLAIM_BYTES} bytes")
-    texts = {**node.deny_text, **answer.text} if answer.action == DENY else {}
-    return CallOutcome(answer.action, texts, answer.claims, answer.profile)
 
 
 def _failed(failure: str, problem: str) -> CallOutcome:

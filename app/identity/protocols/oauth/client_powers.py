@@ -15,7 +15,7 @@ from app.identity.protocols.oauth.tokens import machine_tokens
 
 NEED_ALL: Final = (
     "assertion_issuers", "interface_access", "may_act", "exchange_audiences", "resources", "resource_server",
-    "id_token_audiences",
+    "id_token_audiences", "token_hook",
 )  # fmt: skip
 """Settings that need ALL when they are not at their default: tokens of people for this service, or for other audiences."""
 
@@ -36,7 +36,7 @@ def of_client(context: Context, settings: ApplicationSettings, client_id: str) -
     for name, scopes in (("scope", tuple(settings.scope.split())), ("optional_scopes", settings.optional_scopes)):
         yield from (Power(scope, name) for scope in known.intersection(scopes))
     for name in NEED_ALL:
-        if getattr(settings, name) not in ((), False, "none"):
+        if getattr(settings, name) not in ((), False, "none", None):
             yield Power(ALL, name)
     if client_id and tenant_writes.is_named(context.work, client_id):
         yield Power(ALL, "a client that other ones name")

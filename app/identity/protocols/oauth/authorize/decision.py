@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from app.contract.accounts.models import PersonView
 from app.contract.oauth.models import RelyingPartyView, ScopeView
-from app.contract.oauth.response_types import CODE, is_front_channel
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import (
@@ -43,16 +43,13 @@ from app.identity.protocols.oauth.authorize.openid_parameters import acr_values,
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.responses import (
-    front_channel_tokens,
     response,
+    sent_parameters,
     session_state,
     untrusted_redirects,
 )
 from app.identity.protocols.oauth.claims import subjects
 from app.identity.protocols.oauth.consents import application_consents
-from app.identity.protocols.oauth.tokens import authorization_codes
-from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
-from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
 
 
@@ -101,6 +98,10 @@ class Decision:
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
+        try:
+            _ = self._stored_claims  # before anything is written, because a server may be asked
+        except RefusedByRedirect as problem:
+            return self.end_with_error(problem)
         if not pushed.use_up(self.context, self.request.pushed, self.interaction):
             return self.end_with_error(RefusedByRedirect("invalid_request_uri", "The request_uri was used."))
         if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
@@ -145,6 +146,11 @@ class Decision:
         return self.account or (
             account_store.by_uid(self.context, self.session.uid) if self.session is not None else None
         )
+
+    @cached_attribute
+    def _stored_claims(self) -> dict[str, Any]:
+        """What tokens store of the workflow and the token hook of the application. Raises RefusedByRedirect."""
+        return workflow_sessions.stored_claims(self.context, self.client, self.request, self.session, self._account)
 
     @cached_attribute
     def _is_fresh(self) -> bool:
@@ -319,8 +325,10 @@ class Decision:
         if request.demanded_acr and acr is None:
             return self._refuse(acr_values.unmet(), may_show_page=True)
         try:
-            membership = self._organization
-        except RefusedByRedirect as problem:  # the membership ended since the interaction did
+            membership, stored = self._organization, self._stored_claims
+        except (
+            RefusedByRedirect
+        ) as problem:  # the membership ended since the interaction did, or a server refuses the tokens
             return self._refuse(problem, may_show_page=True)
         if isinstance(membership, OrganizationChoice):
             return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
@@ -330,9 +338,11 @@ class Decision:
         auth_time = int(session.authenticated_at.timestamp())
         org_id = organization_choice.record(self.context, request, membership, session.uid)
         granted = request.granted(auth_time=auth_time, amr=session.methods, acr=acr, org_id=org_id)
-        granted = workflow_sessions.with_claims(self.context, self.client, (request, granted), session, self._account)
+        granted = replace(granted, claims=replace(granted.claims, **stored))
         try:
-            sent = self._sent(request, session, granted, membership)
+            sent = sent_parameters.issue(
+                self.context, self.client, (request, granted), session, self._account, membership
+            )
         except RefusedByRedirect as problem:
             return self._refuse(problem, may_show_page=True)
         browser_state = self._browser_state(session)
@@ -345,29 +355,6 @@ class Decision:
         """Return the session's state for Session Management (section 2); None if it is off, or for a request without `openid`."""
         is_on = self.context.tenant.settings.session_management and OPENID in self.request.scope
         return sessions.browser_state(self.context, session) if is_on else None
-
-    def _sent(
-        self, request: CheckedRequest, session: BrowserSession, granted: GrantedRequest, membership: Membership | None
-    ) -> dict[str, str | None]:
-        """Issue the code and the tokens. Raises RefusedByRedirect if the session has ended since."""
-        family_id = randomness.token(18)
-        code = None
-        if CODE in request.response_type.split():
-            code = authorization_codes.issue(
-                self.context,
-                client_id=self.client.client_id,
-                uid=session.uid,
-                session_id=session.session_id,
-                family_id=family_id,
-                request=granted,
-            )
-        sent: dict[str, str | None] = {"code": code}
-        if is_front_channel(request.response_type) and self._account is not None:
-            stored = (code, family_id) if code is not None else None
-            sent |= front_channel_tokens.parameters(
-                self.context, self.client, request, session, self._account, stored, granted.claims, membership
-            )
-        return sent
 
     @property
     def _narrowed(self) -> CheckedRequest:

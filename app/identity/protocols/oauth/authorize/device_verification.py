@@ -14,7 +14,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, refusal_log
-from app.identity.protocols.oauth.authorize import device_codes, organization_choice, workflow_sessions
+from app.identity.protocols.oauth.authorize import device_codes, organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
@@ -64,8 +64,8 @@ class DeviceAuthorizationDecision(Decision):
         )
 
     def facts(self, session: BrowserSession) -> dict[str, object]:
-        """Return the facts of this sign-in for the tokens. Raises RefusedByRedirect if the membership ended."""
-        membership = self._organization
+        """Return the facts of this sign-in for the tokens. Raises RefusedByRedirect if the membership ended, or a server refuses."""
+        membership, stored = self._organization, self._stored_claims
         chosen = None if isinstance(membership, OrganizationChoice) else membership
         org_id = organization_choice.record(self.context, self.request, chosen, session.uid)
         return {
@@ -74,7 +74,7 @@ class DeviceAuthorizationDecision(Decision):
             "auth_time": int(session.authenticated_at.timestamp()),
             "amr": list(session.methods),
             **({"org_id": org_id} if org_id is not None else {}),
-            **workflow_sessions.stored_claims(self.context, self.client, self.request, session, self._account),
+            **stored,
         }
 
 

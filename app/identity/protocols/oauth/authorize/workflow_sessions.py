@@ -14,10 +14,11 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import first_page, gate, node_actions, pass_keys
+from app.identity.authentication.sign_in.workflows import first_page, gate, node_actions, pass_keys, token_hooks
 from app.identity.authentication.sign_in.workflows.gate import NeedsFactor, NeedsSignIn, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
+from app.identity.authentication.sign_in.workflows.token_hooks import TokenHookDenied
 from app.identity.authentication.workflows import answered_profiles
 from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.credentials.second_factors import second_factors
@@ -26,7 +27,6 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize.openid_parameters import prompt
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
-from app.identity.protocols.oauth.tokens.authorization_codes import GrantedRequest
 
 _DENIED = RefusedByRedirect("access_denied", "The workflow of the client denies the sign-in.")
 
@@ -97,27 +97,38 @@ def is_passed(
     return key is None or key in session_workflows.of(context, session).passed
 
 
-def with_claims(
+def stored_claims(
     context: Context,
     client: Application,
-    granted: tuple[CheckedRequest, GrantedRequest],
-    session: BrowserSession,
+    request: CheckedRequest,
+    session: BrowserSession | None,
     account: Account | None,
-) -> GrantedRequest:
-    """Add what tokens store of the workflow that the session passed for the application."""
-    stored = stored_claims(context, client, granted[0], session, account)
-    return replace(granted[1], claims=replace(granted[1].claims, **stored)) if stored else granted[1]
+) -> dict[str, Any]:
+    """Return what tokens store of the workflow that the session passed for the application, and of the token hook; nothing without both.
+
+    Call it before anything is written. Raises RefusedByRedirect.
+    """
+    if session is None:
+        return {}
+    key = _key(context, client, request, session, account)
+    claims = dict(session_workflows.of(context, session).claims_of(key)) if key is not None else {}
+    added = _of_hook(context, client, request, session, account)
+    stored = {"workflow": key, "workflow_claims": claims or None, "hook_claims": added or None}
+    return {name: value for name, value in stored.items() if value is not None}
 
 
-def stored_claims(
+def _of_hook(
     context: Context, client: Application, request: CheckedRequest, session: BrowserSession, account: Account | None
 ) -> dict[str, Any]:
-    """Return what tokens store of the workflow that the session passed for the application; nothing without one."""
-    key = _key(context, client, request, session, account)
-    if key is None:
+    """Return the claims of the token hook. Raises RefusedByRedirect."""
+    hook = token_hooks.hook_in_force(context, client)
+    if hook is None or account is None:
         return {}
-    claims = dict(session_workflows.of(context, session).claims_of(key))
-    return {"workflow": key, **({"workflow_claims": claims} if claims else {})}
+    target = SignInTarget(client, request.workflow, request=request.to_store())
+    try:
+        return token_hooks.ask(hook, moment_of(context, account, session, target))
+    except TokenHookDenied:
+        raise RefusedByRedirect("access_denied", "The token hook of the client denies the tokens.") from None
 
 
 def _key(

@@ -161,7 +161,7 @@ def userinfo(context: Context, app: str | None) -> Document:
     requested = registered(client, holder.claims.userinfo_claims or ())
     mapping = client.settings.claims_mapping.userinfo
     payload = {
-        **(holder.claims.workflow_claims or {}),
+        **holder.claims.added,
         **of(profile_document.claimable_of(account), [*names(scopes), *requested]),
         **(mapped_claims.read(account, mapping, withheld(scopes, requested)) if mapping else {}),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),

@@ -27,6 +27,7 @@ from app.identity.protocols.oauth.tokens import (
     issuer_assertions,
     lifetimes,
     token_response,
+    workflow_claims,
 )
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
@@ -51,11 +52,12 @@ def exchange(
     resource = resource_indicators.resolve(context, client, None, req.resource)
     complete = _subject(context, client, req.assertion)
     account = grant_accounts.active_account(context, complete.account.uid)
+    claims = token_workflows.of_run(complete.authentication.workflow, TokenClaims(amr=(FEDERATED,)))
+    claims = workflow_claims.with_hook(context, client, account, claims)
     lifetime = lifetimes.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
-    claims = token_workflows.of_run(complete.authentication.workflow, TokenClaims(amr=(FEDERATED,)))
     grant = GrantResult(
         kind=NAME, scope=scope, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
         session_ends_at=session.expires_at, resource=resource, claims=claims, is_access_only=True,

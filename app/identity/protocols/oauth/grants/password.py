@@ -22,7 +22,7 @@ from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import lifetimes, token_response
+from app.identity.protocols.oauth.tokens import lifetimes, token_response, workflow_claims
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit.operations.errors import ApiError
 
@@ -60,13 +60,13 @@ def exchange(
     methods = (password_sign_in.PASSWORD,)
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=methods, resource=resource)
     claims = token_workflows.of_run(outcome.authentication.workflow, claims)
+    claims = workflow_claims.with_hook(context, client, account, claims)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(context, account.uid, methods, client.client_id, lifetime, issuer=issuer.url)
-    granted = client.granted(scope)
     grant = GrantResult(
-        kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        kind=NAME, scope=client.granted(scope), confirmation=confirmation, uid=account.uid, session_id=session.session_id,
         session_ends_at=session.expires_at, resource=resource, claims=claims,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)

@@ -41,6 +41,7 @@ _CLAIMS = (
     "org_id",
     "workflow",
     "workflow_claims",
+    "hook_claims",
 )
 """Claims that tokens take over from the authorization request."""
 

@@ -21,7 +21,6 @@ from app.identity.protocols.oauth.claims import (
     subjects,
 )
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import workflow_claims
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 OPENID: Final = "openid"
@@ -79,7 +78,7 @@ def _payload(
     requested = account_claims.registered(client, (*(grant.claims.id_token_claims or ()), *more_claims))
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
-    payload = workflow_claims.of_token(grant.claims)
+    payload = grant.claims.added
     payload.update(account_claims.of(profile_document.claimable_of(account), requested) if requested else {})
     mapping = client.settings.claims_mapping.id_token
     if mapping:

@@ -24,7 +24,7 @@ from app.identity.protocols.oauth.claims import (
 )
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import id_token, lifetimes, machine_tokens, workflow_claims
+from app.identity.protocols.oauth.tokens import id_token, lifetimes, machine_tokens
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
@@ -127,7 +127,7 @@ def _signed_access_token(
     claims, now = result.claims, int(context.now.timestamp())
     mapping, audience = client.settings.claims_mapping.access_token, claims.aud or ()
     payload: dict[str, Any] = {
-        **workflow_claims.of_token(claims),
+        **claims.added,
         **(mapped_claims.of_token(account, mapping, account_claims.withheld(result.scope)) if mapping else {}),
         **roles,
         "iss": claims.issuer,
