@@ -35,7 +35,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
     environ = environment(folder)
     applied = CliRunner().invoke(cli, ["apply", str(folder / "acme.yaml")], env=environ)
     assert applied.exit_code == 0, applied.output
-    running = forked(["serve", "--bind", f"127.0.0.1:{port}"], ROOT, environ, until="inbox.localhost")
+    running = forked(["serve", "--bind", f"127.0.0.1:{port}"], ROOT, environ, until="inbox.localhost", is_read=True)
     yield running
     assert running.end(signal.SIGTERM) == 0
 

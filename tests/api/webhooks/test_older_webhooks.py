@@ -29,7 +29,8 @@ def test_both_addresses_have_the_same_webhooks(hooks: Webhooks) -> None:
     assert (made["Event"], made["TargetUrl"], made["Headers"]) == ("Login", TARGET, {"X-Team": "shop"})
     assert made["SigningSecret"].startswith("whsec_")
     masked, webhook_id = {**made, "SigningSecret": "********"}, made["Id"]
-    assert hooks.listed() == answered(hooks.server("GET", "/v2/manage/webhook"))["Data"] == [masked]
+    listed = answered(hooks.server("GET", "/v2/manage/webhook", page=1))
+    assert hooks.listed() == listed["Data"] == [masked]
     assert answered(hooks.program("GET", f"/v2/manage/webhooks/{webhook_id}")) == masked
     assert answered(hooks.server("GET", f"/v2/manage/webhook/{webhook_id}")) == masked
     changed = answered(hooks.server("PUT", f"/v2/manage/webhook/{webhook_id}", {"Name": "Warehouse"}))
@@ -108,11 +109,6 @@ def test_api_key_alone_is_refused(hooks: Webhooks, subtests: pytest.Subtests) ->
         with subtests.test(f"{method} {address}"):
             assert refused(hooks.tenant.send(method, address, body, with_secret=False)) == (400, 923)
     assert len(hooks.listed()) == 1
-
-
-def test_newer_address_does_not_take_the_api_secret(hooks: Webhooks) -> None:
-    assert refused(hooks.server("GET", "/v2/manage/webhooks")) == (403, 6002)
-    assert refused(hooks.server("POST", "/v2/manage/webhooks", BODY)) == (403, 6002)
 
 
 def test_foreign_webhook_is_not_subscribed(hooks: Webhooks, globex: TenantServer) -> None:

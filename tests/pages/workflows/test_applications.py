@@ -166,7 +166,7 @@ def test_waiting_session_can_do_only_the_action(server: TenantServer, visitor: V
     assert visitor.open("/security").address.endswith("/security")
 
 
-def test_session_of_an_application_needs_the_default_for_account_pages(
+def test_account_pages_need_the_default_of_every_session(
     world: World, server: TenantServer, visitor: Visitor, ada: Person
 ) -> None:
     put_in_force(server, asking_for_factor(ANYONE), "Default")

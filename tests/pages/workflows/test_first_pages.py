@@ -172,7 +172,7 @@ def test_theme_stays_when_the_page_is_opened_again(world: World, server: TenantS
         assert not has_password(again)
 
 
-def test_query_of_the_first_page_is_kept(server: TenantServer, visitor: Visitor) -> None:
+def test_query_stays_at_the_first_page(server: TenantServer, visitor: Visitor) -> None:
     put_in_force(server, signing_in_by("password"))
     assert "Password changed" in visitor.open("/login?reset=done").text
 

@@ -4,6 +4,7 @@ import html
 import os
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -85,6 +86,8 @@ class Command(HostsBrowser):
 
     process: subprocess.Popen[str] | Forked = field(kw_only=True)
     output: str = field(kw_only=True)
+    is_read: bool = field(kw_only=True, default=True)
+    """Whether the test may read what the command prints later; else a thread does."""
 
     @property
     def port(self) -> int:
@@ -101,7 +104,7 @@ class Command(HostsBrowser):
         self.forget()
         self.process.send_signal(how)
         status = self.process.wait(30)
-        if self.process.stdout is not None:
+        if self.is_read and self.process.stdout is not None:
             self.process.stdout.close()
         return status
 
@@ -116,13 +119,23 @@ def started(
     return ready(process, until)
 
 
-def forked(arguments: Sequence[str], cwd: Path, environ: Mapping[str, str], until: str = "Ctrl-C") -> Command:
-    """Do as `started` with `gatehouse` and the arguments, from the code that is loaded already: for tests of what the command serves."""
+def forked(
+    arguments: Sequence[str], cwd: Path, environ: Mapping[str, str], until: str = "Ctrl-C", *, is_read: bool = False
+) -> Command:
+    """Do as `started` with `gatehouse` and the arguments, from the code that is loaded already: for tests of what the command serves.
+
+    Args:
+        is_read: the test reads what the command prints later; else nobody needs it, and a full pipe stops no command.
+    """
     with TemporaryDirectory() as folder:
         said = Path(folder) / "said"
         os.mkfifo(said)
         pid = this_version().start(environ, *arguments, log=said, folder=cwd)
-        return ready(Forked(pid, said.open()), until)
+        command = ready(Forked(pid, output := said.open()), until)
+        command.is_read = is_read
+        if not is_read:
+            threading.Thread(target=_read_on, args=(output,), name="output", daemon=True).start()
+        return command
 
 
 def ready(process: subprocess.Popen[str] | Forked, until: str) -> Command:
@@ -134,3 +147,10 @@ def ready(process: subprocess.Popen[str] | Forked, until: str) -> Command:
         if until in line:
             return Command(process=process, output=said)
     raise AssertionError(f"the command ended with {process.wait(30)}:\n{said}")
+
+
+def _read_on(output: TextIO) -> None:
+    """Read to the end of the command's output, and close it."""
+    with output:
+        for _ in output:
+            pass
