@@ -106,6 +106,14 @@ class Running:
         return self.process.wait(PATIENCE_SECONDS)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def ctrl_c() -> Iterator[None]:
+    """Let commands take Ctrl-C as in a terminal, also where a shell that runs the tests in its background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @dataclass
 class Machine:
     """The developer's machine, and the server."""
