@@ -51,7 +51,7 @@ def workflow_try(file: Path, since: str, until: str, tenant_name: str, assume_ca
     with open_services() as services:
         span = _span(services.clock.now(), since, until)
         found = _trial(services, tenant_name or _only_tenant(services), draft, assume_calls, span)
-    click.echo(found.to_json().decode() if is_json else _report(found))
+    click.echo(found.to_json().decode() if is_json else report(found))
 
 
 def _trial(services: IdentityServices, name: str, draft: RunnableWorkflow, assumed: str, span: Span) -> WorkflowTrial:
@@ -128,7 +128,7 @@ def _moment(option: str, text: str, now: datetime) -> datetime:
         raise CommandError(f"{option}: expected 30d, 12h, or {problem}.") from None
 
 
-def _report(found: WorkflowTrial) -> str:
+def report(found: WorkflowTrial) -> str:
     """Return what the draft would have done, as sentences."""
     since, until = (text[:16].replace("T", " ") for text in (found.since, found.until))
     asked = f"asked {found.asked_for_factor} for a second factor and {found.asked_to_act} for more data"

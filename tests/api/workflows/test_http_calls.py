@@ -208,7 +208,7 @@ def test_hanging_server_leaves_slots_to_others(called: CalledServer, monkeypatch
     called.receiver.hangs()
     with ThreadPoolExecutor(10) as pool:
         waiting = [pool.submit(called.call, timeout_seconds=5) for _ in range(10)]
-        eventually(lambda: len(called.receiver.received) == bounded_transport.CALL_SLOTS._per_owner)
+        eventually(lambda: len(called.receiver.received) == bounded_transport.CALL_SLOTS.per_owner)
         limits = PostLimits(seconds=5, max_bytes=1_000, slots=CALLS, owner="another tenant")
         with https_receiver.https_receiver() as other:
             answer = target_posts.post(Resolver(["127.0.0.0/8"]), other.url(), {}, b"{}", limits)
@@ -216,7 +216,7 @@ def test_hanging_server_leaves_slots_to_others(called: CalledServer, monkeypatch
         called.receiver.ended.set()
         outcomes = [outcome.result() for outcome in waiting]
 
-    assert (answer.status, asked) == (200, bounded_transport.CALL_SLOTS._per_owner)
+    assert (answer.status, asked) == (200, bounded_transport.CALL_SLOTS.per_owner)
     assert {outcome.failure for outcome in outcomes} == {"unavailable"}
 
 

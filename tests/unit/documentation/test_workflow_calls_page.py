@@ -96,7 +96,7 @@ def test_report_is_one_that_the_command_prints() -> None:
         unknown_facts=[UnknownFact(name="sign_in.is_new_country", sign_ins=1_000)], current_facts=[],
     )  # fmt: skip
 
-    assert f"```\n{workflows._report(trial)}\n```" in PAGE
+    assert f"```\n{workflows.report(trial)}\n```" in PAGE
 
 
 def test_page_names_what_is_read_from_accounts_now() -> None:

@@ -41,7 +41,7 @@ class RequestSlots:
     """
 
     def __init__(self, total: int, per_host: int, per_owner: int | None = None) -> None:
-        self._total, self._per_host, self._per_owner = total, per_host, per_owner or total
+        self._total, self._per_host, self.per_owner = total, per_host, per_owner or total
         self._in_progress: Counter[str] = Counter()
         self._by_owner: Counter[str] = Counter()
         self._changed = Condition()
@@ -64,7 +64,7 @@ class RequestSlots:
                 self._changed.notify_all()
 
     def _is_free(self, host: str, owner: str) -> bool:
-        is_owner_below = self._by_owner[owner] < self._per_owner
+        is_owner_below = self._by_owner[owner] < self.per_owner
         return is_owner_below and self._in_progress[host] < self._per_host and self._in_progress.total() < self._total
 
 
