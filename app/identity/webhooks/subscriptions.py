@@ -9,6 +9,7 @@ from app.contract.webhooks.webhook_operations import WEBHOOKS
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.events import Subject
+from app.identity.platform.outbox.outbox import QueuedDelivery
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.resource_store import items_of
 from app.identity.webhooks import payloads
@@ -49,12 +50,11 @@ def receives(webhook: Item, event: EventName) -> bool:
 def _post(context: Context, webhook: Item, occurrence: Occurrence) -> None:
     message_id = randomness.uid()
     body = payloads.body_of(context, webhook, occurrence, message_id)
-    context.outbox.post(
-        KIND,
-        {"body": body},
+    delivery = QueuedDelivery(
         queue=webhook.name,
         order_key=occurrence.subject,
         event=occurrence.event,
         message_id=message_id,
         erase_when_done=occurrence.event == _LAST_EVENT,
     )
+    context.outbox.post(KIND, {"body": body}, delivery=delivery)

@@ -13,7 +13,14 @@ from app.identity.platform.outbox import claims, delivery_log, queue_claims, que
 from app.identity.platform.outbox.delivery_log import Replay, Selection
 from app.identity.platform.outbox.lanes import WEBHOOK
 from app.identity.platform.outbox.metrics import OutboxMetrics
-from app.identity.platform.outbox.outbox import QUEUE_IS_FULL, RETRY_PERIOD, Outbox, decrypt_answer, decrypt_payload
+from app.identity.platform.outbox.outbox import (
+    QUEUE_IS_FULL,
+    RETRY_PERIOD,
+    Outbox,
+    QueuedDelivery,
+    decrypt_answer,
+    decrypt_payload,
+)
 from app.identity.platform.outbox.queue_limits import QueueLimits
 from app.identity.platform.outbox.sender import DeliveryError, Receipt
 from app.identity.platform.store import removal
@@ -177,7 +184,7 @@ def test_post_to_full_queue_is_one_statement(database: Database, clock: FixedClo
     queued(database, clock), queued(database, clock)
     queue_limits.mark_full(database, 1)
     work = UnitOfWork(database, "acme")
-    Outbox(work, clock, VAULT).post("webhook", {}, queue="hook", order_key="ada")
+    Outbox(work, clock, VAULT).post("webhook", {}, delivery=QueuedDelivery("hook", "ada"))
     work.commit()
     assert (work.cost.statements, work.cost.commits) == (1, 1)
 
@@ -267,8 +274,8 @@ def test_waiting_message_of_deleted_account_is_erased_after(
 
 def test_last_message_of_account_is_erased_after_delivery(database: Database, clock: FixedClock) -> None:
     def post(work: UnitOfWork) -> str:
-        posting: Any = {"queue": "hook", "order_key": "ada", "event": "DeleteAccount"}
-        return Outbox(work, clock, VAULT).post("webhook", {"body": "{}"}, erase_when_done=True, **posting)
+        delivery = QueuedDelivery("hook", "ada", "DeleteAccount", erase_when_done=True)
+        return Outbox(work, clock, VAULT).post("webhook", {"body": "{}"}, delivery=delivery)
 
     message_id = in_tenant(database, post)
     settle(database, clock)

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from app.identity.platform.outbox import claims, queue_claims, queue_outcomes
 from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.dispatcher import QueueDispatcher
 from app.identity.platform.outbox.lanes import WEBHOOK
-from app.identity.platform.outbox.outbox import HELD, RETRY_PERIOD, Outbox, decrypt_answer
+from app.identity.platform.outbox.outbox import HELD, RETRY_PERIOD, Outbox, QueuedDelivery, decrypt_answer
 from app.identity.platform.outbox.queue_claims import PROBE, Search
 from app.identity.platform.outbox.sender import DeliveryError, Receipt
 from app.identity.platform.store.database import Database
@@ -96,7 +95,7 @@ def test_key_of_another_queue_or_tenant_does_not_wait(database: Database, clock:
 def test_messages_of_one_request_keep_their_order(database: Database, clock: FixedClock) -> None:
     work = UnitOfWork(database, "acme")
     outbox = Outbox(work, clock, VAULT)
-    ids = [outbox.post("webhook", {}, queue="hook", order_key="ada") for _ in range(20)]
+    ids = [outbox.post("webhook", {}, delivery=QueuedDelivery("hook", "ada")) for _ in range(20)]
     work.commit()
     clock.advance(seconds=1)
     assert sent_in_turn(database, clock) == ids
@@ -325,8 +324,8 @@ def test_outcome_is_stored_encrypted_with_its_row(database: Database, clock: Fix
 
 
 @pytest.mark.parametrize(("kind", "queue"), [("webhook", None), ("mail", "hook")])
-def test_kind_and_queue_must_fit(database: Database, clock: FixedClock, kind: str, queue: Any) -> None:
+def test_kind_and_queue_must_fit(database: Database, clock: FixedClock, kind: str, queue: str | None) -> None:
     work = UnitOfWork(database, "acme")
     with pytest.raises(ValueError, match="queue"):
-        Outbox(work, clock, VAULT).post(kind, {}, queue=queue)
+        Outbox(work, clock, VAULT).post(kind, {}, delivery=QueuedDelivery(queue) if queue else None)
     work.rollback()

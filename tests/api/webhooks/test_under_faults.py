@@ -22,7 +22,7 @@ from sqlalchemy import select, update
 
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
-from app.identity.platform.outbox.outbox import HELD, Outbox, outbox, outbox_queues
+from app.identity.platform.outbox.outbox import HELD, Outbox, QueuedDelivery, outbox, outbox_queues
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import SystemClock
@@ -291,8 +291,8 @@ def post_backlog(ours: Installation, database: Database) -> None:
     with UnitOfWork(database, ping.tenant_id).separate_transaction() as own:
         messages = Outbox(own, SystemClock(), Encryption(ours.settings.secrets))
         for number in range(BACKLOG):
-            order_key = f"account-{number % 500}"
-            messages.post("webhook", {"body": "{}"}, queue=ping.queue, order_key=order_key, event="Login")
+            delivery = QueuedDelivery(ping.queue, f"account-{number % 500}", "Login")
+            messages.post("webhook", {"body": "{}"}, delivery=delivery)
 
 
 @pytest.mark.parametrize("is_same_tenant", [False, True], ids=["other", "same"])

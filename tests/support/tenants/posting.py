@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.identity.assembly.worker import Worker
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox.outbox import Outbox, outbox, outbox_queues
+from app.identity.platform.outbox.outbox import Outbox, QueuedDelivery, outbox, outbox_queues
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -52,7 +52,7 @@ def queued(
     """Post a webhook into a queue, and return its id."""
     work = UnitOfWork(database, tenant)
     outbox = Outbox(work, clock, VAULT)
-    message_id = outbox.post("webhook", {"body": "{}"}, queue=queue, order_key=order_key, event=event)
+    message_id = outbox.post("webhook", {"body": "{}"}, delivery=QueuedDelivery(queue, order_key, event))
     work.commit()
     return message_id
 

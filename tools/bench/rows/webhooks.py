@@ -17,7 +17,7 @@ from sqlalchemy import select
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
-from app.identity.platform.outbox.outbox import Outbox, outbox
+from app.identity.platform.outbox.outbox import Outbox, QueuedDelivery, outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import SystemClock
@@ -104,7 +104,8 @@ class _Deliveries:
             messages = Outbox(work, SystemClock(), Encryption(self.settings.secrets))
             for number in range(count):
                 body = json.dumps({"Posted": time.time(), "Data": PROFILE})
-                messages.post("webhook", {"body": body}, queue=queue, order_key=f"account-{number}", event=EVENT)
+                delivery = QueuedDelivery(queue, f"account-{number}", EVENT)
+                messages.post("webhook", {"body": body}, delivery=delivery)
 
     def delays(self) -> list[float]:
         """Return the seconds from the posting of each event to its arrival."""

@@ -7,6 +7,7 @@ receiver of the tenant, in order for each order key (decision 0373).
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ from sqlalchemy import (
 
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox.lanes import lane_of
-from app.identity.platform.store.compiled_statements import Compiled, insert_row
+from app.identity.platform.store.compiled_statements import insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
@@ -108,6 +109,25 @@ EMPTY_PAYLOAD: list[Any] = []
 """The clear-text column's value: a worker of an older version fails on a list and retries, instead of giving up."""
 
 
+@dataclass(frozen=True)
+class QueuedDelivery:
+    """The place of a message in a queue, and what the log of deliveries shows of it.
+
+    Args:
+        queue: the receiver, such as the id of a webhook. A message for a full one becomes a dead letter at once.
+        order_key: messages of the queue with the same key are delivered one after the other, in the order of posting.
+        event: a name by which the log of deliveries finds the message.
+        message_id: by default a new id; given where the payload contains it.
+        erase_when_done: erase the content after delivery, as `removal` does with earlier messages of a deleted account.
+    """
+
+    queue: str
+    order_key: str | None = None
+    event: str | None = None
+    message_id: str = field(default_factory=randomness.uid)
+    erase_when_done: bool = False
+
+
 class Outbox:
     """Accepts the mails, messages and webhooks of one request."""
 
@@ -123,30 +143,35 @@ class Outbox:
         payload: dict[str, Any],
         *,
         due_at: datetime | None = None,
-        queue: str | None = None,
-        order_key: str | None = None,
-        event: str | None = None,
-        message_id: str = "",
-        erase_when_done: bool = False,
+        delivery: QueuedDelivery | None = None,
     ) -> str:
         """Put a message into the outbox and return its id. `kind`: mail, sms, webhook, backchannel_logout, push.
 
         Args:
-            queue: the receiver, for kinds whose lane has queues. A message for a full one becomes a dead letter at once.
-            order_key: messages of the queue with the same key are delivered one after the other, in the order of posting.
-            event: a name by which the log of deliveries finds the message.
-            message_id: by default a new id; given where the payload contains it.
-            erase_when_done: erase the content after delivery, as `removal` does with earlier messages of a deleted account.
+            delivery: for kinds whose lane has queues. Raises ValueError where it is missing, and for other kinds.
         """
-        if lane_of(kind).has_queues != (queue is not None):
-            raise ValueError(f"{kind} needs a queue" if queue is None else f"{kind} has no queue")
-        message_id, now = message_id or randomness.uid(), self._clock.now()
+        if lane_of(kind).has_queues != (delivery is not None):
+            raise ValueError(f"{kind} needs a queue" if delivery is None else f"{kind} has no queue")
+        now = self._clock.now()
+        message_id = randomness.uid() if delivery is None else delivery.message_id
         sealed = encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
-        row: dict[str, Any] = {"sealed": sealed, "created_at": now, "due_at": due_at or now}
-        if queue is None:
-            return self._write(_ADD, message_id, kind, state="waiting", **row)
-        row |= {"queue": queue, "order_key": order_key, "event": event, "erase_when_done": erase_when_done or None}
-        return self._write(_ADD_TO_QUEUE, message_id, kind, **{**row, "created_at": self._next_instant(now)})
+        row = {"message_id": message_id, "kind": kind, "sealed": sealed, "created_at": now, "due_at": due_at or now}
+        self._store({**row, "tenant_id": self._work.tenant_id, "payload": EMPTY_PAYLOAD}, delivery)
+        return message_id
+
+    def _store(self, row: dict[str, Any], delivery: QueuedDelivery | None) -> None:
+        """Write the row of a message."""
+        if delivery is None:
+            self._work.run(_ADD, {**row, "state": "waiting"})
+            return
+        row |= {"queue": delivery.queue, "order_key": delivery.order_key, "event": delivery.event}
+        row |= {
+            "erase_when_done": delivery.erase_when_done or None,
+            "created_at": self._next_instant(row["created_at"]),
+        }
+        stored = self._work.one(_ADD_TO_QUEUE, row)
+        if stored is not None and stored.state == "dead":
+            log.warning("outbox.full", extra={name: row[name] for name in ("kind", "message_id", "queue")})
 
     def _next_instant(self, now: datetime) -> datetime:
         """Return the time, later than at the last call: messages of one request have an order."""
@@ -155,35 +180,14 @@ class Outbox:
         self._last_created_at = now
         return now
 
-    def _write(self, insertion: Compiled, message_id: str, kind: str, **columns: Any) -> str:
-        row = {"tenant_id": self._work.tenant_id, "message_id": message_id, "kind": kind, "payload": EMPTY_PAYLOAD}
-        stored = self._work.one(insertion, {**row, **columns})
-        if stored is not None and stored.state == "dead":
-            log.warning("outbox.full", extra={"kind": kind, "message_id": message_id, "queue": columns["queue"]})
-        return message_id
-
 
 class NullOutbox(Outbox):
     """Writes one row per message but sends nothing, so that the response time does not tell whether a message was sent."""
 
-    def post(
-        self,
-        kind: str,
-        payload: dict[str, Any],
-        *,
-        due_at: datetime | None = None,
-        queue: str | None = None,
-        order_key: str | None = None,
-        event: str | None = None,
-        message_id: str = "",
-        erase_when_done: bool = False,
-    ) -> str:
+    def _store(self, row: dict[str, Any], delivery: QueuedDelivery | None) -> None:  # noqa: ARG002 - the method's signature
         """Write an empty row in the state `sent`."""
-        del queue, order_key, event, erase_when_done
-        now, message_id = self._clock.now(), message_id or randomness.uid()
-        encrypt_payload(self._encryption, self._work.tenant_id, message_id, kind, payload)
-        row = {"sealed": None, "state": "sent", "created_at": now, "due_at": due_at or now, "finished_at": now}
-        return self._write(_ADD, message_id, DISCARDED, **row)
+        empty = {"kind": DISCARDED, "sealed": None, "state": "sent", "finished_at": row["created_at"]}
+        self._work.run(_ADD, {**row, **empty})
 
 
 def encrypt_payload(
