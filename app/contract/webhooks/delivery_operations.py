@@ -10,11 +10,12 @@ from pydantic import AwareDatetime, Field
 
 from app.contract import errors
 from app.contract.auth import MACHINE_TOKEN, Host
-from app.contract.catalogue import operation
+from app.contract.catalogue import Req, Res, operation
 from app.contract.error_profiles import MANAGE, OAUTH
 from app.contract.oauth import oauth_errors
 from app.contract.paging import PagedByDefault
 from app.kit.operations.auth import Cors
+from app.kit.operations.operation import Operation
 from app.kit.operations.wire import Document, From, Nothing, Wire
 
 KEPT_DAYS: Final = 30
@@ -25,7 +26,6 @@ MAX_LISTED: Final = 10_000
 State = Literal["waiting", "sent", "dead"]
 _PATH: Final = "/v2/manage/webhooks/{webhookId}"
 _DELIVERIES: Final = f"{_PATH}/deliveries"
-_UNKNOWN: Final = (errors.UnknownWebhook,)
 _SINCE: Final = "The earliest time, in ISO 8601 with a UTC offset."
 _UNTIL: Final = "The time before which deliveries were caused, in ISO 8601 with a UTC offset."
 _EXAMPLE_TIME: Final = "2026-11-29T08:00:00.000Z"
@@ -153,37 +153,42 @@ class Replayed(Wire):
     )
 
 
-test = operation(
-    "webhooks.test", f"POST {_PATH}/test", WebhookPath, WebhookTested, auth=MACHINE_TOKEN, scope="webhook:update",
-    error_profile=MANAGE, errors=_UNKNOWN,
+def _operation(
+    name: str, address: str, request: type[Req], response: type[Res], *, verb: str, summary: str, description: str
+) -> Operation[Req, Res]:
+    """Declare an operation on one webhook for programs. `verb`: of the scope that it needs."""
+    return operation(
+        f"webhooks.{name}", address, request, response, auth=MACHINE_TOKEN, scope=f"webhook:{verb}",
+        error_profile=MANAGE, errors=(errors.UnknownWebhook,), summary=summary, description=description,
+    )  # fmt: skip
+
+
+test = _operation(
+    "test", f"POST {_PATH}/test", WebhookPath, WebhookTested, verb="update",
     summary="Test a webhook",
     description="Sends a `ping` to the target, signed like every delivery, and waits up to 15 seconds for the answer. A test call is "
     "not in the log of deliveries.",
 )  # fmt: skip
-list_deliveries = operation(
-    "webhooks.list_deliveries", f"GET {_DELIVERIES}", ListDeliveries, WebhookDeliveries, auth=MACHINE_TOKEN, scope="webhook:read",
-    error_profile=MANAGE, errors=_UNKNOWN,
+list_deliveries = _operation(
+    "list_deliveries", f"GET {_DELIVERIES}", ListDeliveries, WebhookDeliveries, verb="read",
     summary="List deliveries",
     description=f"Returns the deliveries of a webhook in the last {KEPT_DAYS} days, the newest first. Pages reach the newest "
     f"{MAX_LISTED:,}; use `Since` and `Until` for older ones.",
 )  # fmt: skip
-read_delivery = operation(
-    "webhooks.read_delivery", f"GET {_DELIVERIES}/{{deliveryId}}", DeliveryPath, WebhookDeliveryDetails, auth=MACHINE_TOKEN,
-    scope="webhook:read", error_profile=MANAGE, errors=_UNKNOWN,
+read_delivery = _operation(
+    "read_delivery", f"GET {_DELIVERIES}/{{deliveryId}}", DeliveryPath, WebhookDeliveryDetails, verb="read",
     summary="Get a delivery",
     description="Returns a delivery with its request and the answer of the last attempt. The body shows a profile, so a program needs "
     "the scope `profile:read` too.",
 )  # fmt: skip
-replay_delivery = operation(
-    "webhooks.replay_delivery", f"POST {_DELIVERIES}/{{deliveryId}}/replay", DeliveryPath, Replayed, auth=MACHINE_TOKEN,
-    scope="webhook:update", error_profile=MANAGE, errors=_UNKNOWN,
+replay_delivery = _operation(
+    "replay_delivery", f"POST {_DELIVERIES}/{{deliveryId}}/replay", DeliveryPath, Replayed, verb="update",
     summary="Replay a delivery",
     description="Sends a delivery again, with the same ID and body. `Count` is 0 if it still waits for an attempt, or if its body was "
     "erased with the account.",
 )  # fmt: skip
-replay_deliveries = operation(
-    "webhooks.replay_deliveries", f"POST {_PATH}/replay", ReplayDeliveries, Replayed, auth=MACHINE_TOKEN,
-    scope="webhook:update", error_profile=MANAGE, errors=_UNKNOWN,
+replay_deliveries = _operation(
+    "replay_deliveries", f"POST {_PATH}/replay", ReplayDeliveries, Replayed, verb="update",
     summary="Replay deliveries",
     description="Sends the deliveries of a period again, in order for each account, such as those that were given up while your "
     f"server was down. Each request replays up to {MAX_REPLAYED:,}; repeat it with `Next` as `Since` until `Next` is null.",
