@@ -26,7 +26,7 @@ class Forwarder:
         self.url, self._secret = url, secret
         from app.hub.client import transports
 
-        self._http = transports.http_client("")
+        self._http = transports.developer_client(url)
 
     def send(self, event: Event, now: datetime) -> str:
         """Return what the server answered, or a problem in its place. Raises ConnectionError if nothing listens at the URL."""

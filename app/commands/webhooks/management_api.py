@@ -56,7 +56,7 @@ class ManagementApi:
         from app.hub.client import transports
 
         self.tenant_url, self.client_secret = tenant_url, client_secret
-        self._tenant, self._api = transports.http_client(tenant_url), transports.http_client(api_url)
+        self._tenant, self._api = transports.developer_client(tenant_url), transports.developer_client(api_url)
         self._credentials = {
             "grant_type": "client_credentials",
             "client_id": client_id,

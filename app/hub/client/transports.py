@@ -29,6 +29,24 @@ def app_of(transport: httpx.BaseTransport | None) -> WSGIApplication | None:
     return transport.app if isinstance(transport, httpx.WSGITransport) else None
 
 
+def developer_client(address: str) -> httpx.Client:
+    """Return an HTTP client to an address that a developer gave a command.
+
+    A name below `localhost` is this machine (RFC 6761 section 6.3), as in browsers and curl; not every system's resolver knows that.
+    """
+    is_this_machine = httpx.URL(address).host.endswith(".localhost")
+    return http_client(address, LoopbackTransport() if is_this_machine else None)
+
+
+class LoopbackTransport(httpx.HTTPTransport):
+    """Connects to this machine. The Host header and the name in TLS stay those of the request."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.extensions = {**request.extensions, "sni_hostname": request.url.host}
+        request.url = request.url.copy_with(host="127.0.0.1")
+        return super().handle_request(request)
+
+
 class IssuerTransport(httpx.BaseTransport):
     """Sends requests for a tenant's issuer to the identity service; the Host header names the tenant."""
 

@@ -198,8 +198,8 @@ def developer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     )
     this_version().run(environ, "apply", "gatehouse.yaml", folder=folder, log=folder / "apply.log")
     server = forked(serve(Quickstart([], port, 0)), folder, environ, until="inbox.localhost")
-    paths = f"{environ['PYTHONPATH']}:{ROOT}"
-    yield Machine(server, folder, {**environ, "PYTHONPATH": paths, "CLIENT_SECRET": CLIENT_SECRET})
+    own_resolver = {**environ, "PYTHONPATH": str(ROOT)}  # which need not know names below localhost
+    yield Machine(server, folder, {**own_resolver, "CLIENT_SECRET": CLIENT_SECRET})
     assert server.end(signal.SIGTERM) == 0
 
 
