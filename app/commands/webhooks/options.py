@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import click
 
@@ -31,6 +32,19 @@ def moment(_ctx: click.Context, _param: click.Parameter, value: str | None) -> d
     if at is None or at.tzinfo is None:
         raise click.BadParameter("Write 30m, 12h or 3d, or a time with its offset, such as 2026-11-29T08:00Z.")
     return at
+
+
+def receiver(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """Return the URL of a developer's server. Raises click.BadParameter."""
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise click.BadParameter("Write it as http://localhost:3000/hooks.")
+    return value
 
 
 def event(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:

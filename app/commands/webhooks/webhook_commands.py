@@ -36,7 +36,12 @@ def webhooks() -> None:
 
 @webhooks.command
 @with_api(_WRITES)
-@click.option("--forward", metavar="URL", help="Your server, such as http://localhost:3000/hooks. Default: print only.")
+@click.option(
+    "--forward",
+    metavar="URL",
+    callback=options.receiver,
+    help="Your server, such as http://localhost:3000/hooks. Default: print only.",
+)
 @click.option(
     "--event",
     "events",
@@ -121,6 +126,8 @@ def replay(api: ManagementApi, since: datetime, until: datetime | None, webhook_
         if count:
             click.echo(f"{counted(count, *_NOUNS)} of {webhook['Event']} to {webhook['TargetUrl']}")
     click.echo(f"{counted(total, *_NOUNS)} will be sent again.")
+    if not total and state == "dead":
+        click.echo("Those that wait are tried again without a replay.", err=True)
 
 
 def _replay(api: ManagementApi, webhook_id: str, period: dict[str, str | None]) -> int:

@@ -301,6 +301,7 @@ def test_deliveries_are_listed_and_replayed(developer: Machine) -> None:
     assert re.fullmatch(rf"\S+ \S+  Register +waiting .*{target}.*\n", shown)
     replayed = developer.run("replay", "--since", "1h")
     assert (replayed.stdout, replayed.returncode) == ("0 deliveries will be sent again.\n", 0), "both wait still"
+    assert replayed.stderr == "Those that wait are tried again without a replay.\n"
 
 
 def test_period_is_replayed(developer: Machine) -> None:
@@ -324,10 +325,11 @@ def test_period_is_replayed(developer: Machine) -> None:
         (("deliveries", "--webhook", "unknown"), "webhook"),
         (("replay", "--since", "yesterday"), "Write 30m, 12h or 3d"),
         (("listen", "--event", "Unheard"), "There's no event 'Unheard'"),
+        (("listen", "--forward", "localhost:3000/hooks"), "Write it as http://localhost:3000/hooks"),
         (("deliveries", "--tenant", "http://acme.example"), "over https only"),
         (("deliveries", "--tenant", "acme"), "Write it as https://acme.example.com"),
     ],
-    ids=["secret", "webhook", "time", "event", "plain http", "name"],
+    ids=["secret", "webhook", "time", "event", "no scheme", "plain http", "name"],
 )
 def test_problem_is_one_sentence(developer: Machine, arguments: tuple[str, ...], sentence: str) -> None:
     failed = developer.run(*arguments)
