@@ -111,7 +111,7 @@ def _node_data(drawn: DrawnNode) -> NodeData | None:
     try:
         return kind.model_validate(drawn.data or {})
     except ValidationError as problem:
-        raise MalformedGraph(f"another {drawn.type} in the node {drawn.id}: {_sentence(problem)}") from None
+        raise MalformedGraph(f"valid data of the {drawn.type} node {drawn.id}: {_sentence(problem)}") from None
 
 
 def _outputs(drawing: Drawing, nodes: Mapping[str, Node]) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
@@ -142,8 +142,8 @@ def _outputs(drawing: Drawing, nodes: Mapping[str, Node]) -> tuple[dict[str, dic
 def _no_such_output(edge: DrawnEdge, output: str, node: Node) -> str:
     data = node.data
     known = (*data.outputs, *data.optional_outputs) if data is not None else ()
-    has = f"has {', '.join(known)}" if known else "is an end"
-    return f"no edge from {output} of the node {node.id} ({edge.id}), which {has}"
+    has = f"the outputs {', '.join(known)}" if known else "no output"
+    return f"an output of the node {node.id} as the sourceHandle of the edge {edge.id}; found {output}, and the node has {has}"
 
 
 def _refuse_oversized(data: Mapping[str, Any]) -> None:

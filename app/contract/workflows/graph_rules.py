@@ -23,7 +23,7 @@ def problems_of(graph: Graph) -> list[str]:
 
 def _foreign(graph: Graph) -> Iterator[str]:
     for node in graph.foreign_nodes:
-        yield f"another type of the node {node.id}; there is no {node.type}"
+        yield f"a type of Gatehouse in the node {node.id}; found {node.type}"
 
 
 def _starts(graph: Graph) -> Iterator[str]:

@@ -251,6 +251,8 @@ def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:
     name = _public_name(operation.request, first["loc"])
     if first["type"] == "missing":
         return operation.error_profile.bad_parameter.names(name)
+    if first["type"] == "value_error":  # of a validator here, whose text is the expected value
+        return operation.error_profile.bad_parameter(f"{name}: expected {first['ctx']['error']}.")
     return operation.error_profile.bad_parameter(f"The {name} is not formatted correctly: {first['msg']}.")
 
 

@@ -321,6 +321,12 @@ def test_wrong_hook_is_refused(server: TenantServer, wrong: dict[str, Any]) -> N
     assert refused(managed(server, "PUT", f"{CLIENTS}/{SHOP['AppName']}", {"TokenHook": stated})) == (400, 7900)
 
 
+def test_refusal_says_what_a_hook_expects(server: TenantServer) -> None:
+    stated = {"Url": "http://hooks.acme.example", "OnFailure": "deny"}
+    answer = managed(server, "PUT", "/v2/manage/token-hook", {"TokenHook": stated}).get_json()
+    assert answer["Description"] == "TokenHook.Url: expected an https address without a fragment."
+
+
 def test_client_has_a_hook_of_its_own(server: TenantServer) -> None:
     stated = {"Url": "https://hooks.acme.example/shop", "OnFailure": "deny"}
     made = answered(managed(server, "POST", CLIENTS, {**SHOP, "TokenHook": stated}))

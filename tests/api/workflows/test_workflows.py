@@ -43,7 +43,7 @@ def test_workflow_of_another_product_is_stored_but_never_runs(flows: Workflows) 
     theirs = drawing([node("a", "Begin", anything={"deep": [1]}), node("b", "FaceScan")], "a.left -> b", "b -> a")
     made = flows.stored(theirs)
     assert (made["Data"], made["IsRunnable"]) == (theirs, False)
-    assert "there is no FaceScan" in " ".join(made["Problems"])
+    assert "found FaceScan" in " ".join(made["Problems"])
     (listed,) = answered(flows.send("GET"))["Data"]
     assert listed["IsRunnable"] is False
     assert answered(flows.change(made, theirs, ThemeName=""))["Version"] == 2
@@ -58,7 +58,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("no start", drawing([LOGIN, END], "login -> end"), "one node of the type Start"),
     ("an edge to no node", drawing([START], "start -> nowhere"), "nowhere"),
     ("1,000 nodes", drawing([node(f"n{number}", "MFA") for number in range(1_000)]), "200"),
-    ("an unknown member", sequence(node("mfa", "MFA", colour="red")), "the node mfa: no member colour"),
+    ("an unknown member", sequence(node("mfa", "MFA", colour="red")), "the MFA node mfa: no member colour"),
     ("a wrong type in a condition", branching("account.email > 3"), "at character 1"),
     ("a deep condition", branching("(" * 50 + "true" + ")" * 50), "levels"),
     ("a long condition", branching("true" + " or true" * 500), "characters"),

@@ -57,7 +57,7 @@ def problems(content: Any, settings: TenantSettings | None) -> Iterator[tuple[st
         )
     is_for_all = content.event == EVERY_EVENT and is_listener(content.target_url)
     if event_named(content.event) is None and not is_for_all:
-        yield "event", "an event that the list of events names"
+        yield "event", "an event that `GET /v2/manage/webhooks/events` lists"
     authentication = content.authentication
     auth_type = authentication.auth_type if authentication is not None else "None"
     for sentence in webhook_additions.header_problems(content.headers, is_authenticated=auth_type != "None"):

@@ -102,7 +102,7 @@ def _event(name: str | None) -> str | None:
         return None
     known = PING if name.casefold() == PING else event_named(name)
     if known is None:
-        raise errors.BadField("event: expected an event that the list of events names, or ping.")
+        raise errors.BadField("event: expected ping, or an event that `GET /v2/manage/webhooks/events` lists.")
     return known
 
 

@@ -33,7 +33,7 @@ def refuse_unusable(context: Context, member: str, names: Iterable[str]) -> None
     items = SHARED_TABLE.items(StoreAccess.of(context), WORKFLOWS)
     unusable = wanted - {str(item.content["name"]) for item in items if is_runnable(item)}
     if unusable:
-        raise BadField(f"{member}: the names of workflows that can run; {min(unusable)} is none.")
+        raise BadField(f"{member}: expected the name of a workflow that can run; found {min(unusable)!r}.")
 
 
 def refuse_used(context: Context, item: Item) -> None:

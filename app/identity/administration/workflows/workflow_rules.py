@@ -40,7 +40,7 @@ def _faults_of_tenant(graph: Graph, settings: TenantSettings) -> Iterator[str]:
     for node in graph.nodes.values():
         if node.data is not None:
             for member, expected in _unknown_values(node.data, settings):
-                yield f"another {node.type} in the node {node.id}: {member}: {expected}"
+                yield f"valid data of the {node.type} node {node.id}: {member}: {expected}"
 
 
 def _unknown_values(data: NodeData, settings: TenantSettings) -> Iterator[tuple[str, str]]:

@@ -54,8 +54,8 @@ UNSOUND: list[tuple[Drawing, str]] = [
     (drawing([START, LOGIN, CALL, NO, END], "start -> login", "login -> call", "call.deny -> no"), "output next of the node call"),
     (drawing([START, LOGIN, node("new", "Condition", expression="true"), END], "start -> login", "login -> new", "new.true -> end"),
      "an edge from the output false of the node new"),
-    (drawing([START, LOGIN, END], "start -> login", "login -> end", "end -> login"), "the node end (end -> login), which is an end"),
-    (drawing([START, LOGIN, END], "start -> login", "login -> end", "login.maybe -> end"), "no edge from maybe of the node login"),
+    (drawing([START, LOGIN, END], "start -> login", "login -> end", "end -> login"), "found next, and the node has no output"),
+    (drawing([START, LOGIN, END], "start -> login", "login -> end", "login.maybe -> end"), "found maybe, and the node has the output"),
     (drawing([START, LOGIN, END, NO], "start -> login", "login -> end", "login. -> no"), "one edge from the output next"),
     (drawing([START, LOGIN, END, NO], "start -> login", "login -> end"), "there is none to no"),
     (drawing([START, END], "start -> end"), "Login, Register or PasskeyLogin before the node end"),
@@ -77,7 +77,7 @@ def test_unsound_graph_is_refused_by_name(graph: Drawing, expected: str) -> None
 
 def test_foreign_type_is_a_problem_and_no_refusal() -> None:
     graph = sequence(node("theirs", "FaceScan", shutter=9))
-    assert problems(graph) == ["another type of the node theirs; there is no FaceScan"]
+    assert problems(graph) == ["a type of Gatehouse in the node theirs; found FaceScan"]
 
 
 def test_workflow_of_foreign_nodes_alone_can_be_read() -> None:
@@ -102,9 +102,9 @@ UNREADABLE: list[tuple[Any, str]] = [
     (drawing([START, LOGIN], "start -> nowhere"), "the edge start -> nowhere has nowhere, which is none"),
     (drawing([START, LOGIN], "nobody -> login"), "has nobody, which is none"),
     ({"nodes": [START, LOGIN], "edges": [edge("start -> login")] * 2}, "each id of an edge once"),
-    (drawing([node("start", "Start", color="red")]), "another Start in the node start: no member color"),
+    (drawing([node("start", "Start", color="red")]), "valid data of the Start node start: no member color"),
     (drawing([node("c", "Condition", expression="account.email < 3")]), "node c: expression: at character 1, expected a number"),
-    (drawing([node("theirs", "FaceScan"), node("login", "Login", methods=["fax"])]), "another Login in the node login"),
+    (drawing([node("theirs", "FaceScan"), node("login", "Login", methods=["fax"])]), "valid data of the Login node login"),
     (drawing([node(f"n{number}", "MFA") for number in range(1_000)]), "at most 200"),
     ({"nodes": [START, LOGIN], "edges": [{**edge("start -> login"), "id": str(number)} for number in range(401)]}, "at most 400"),
     ({**drawing([START]), "viewport": DEEP}, "levels of members"),
