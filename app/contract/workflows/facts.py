@@ -61,7 +61,7 @@ FACTS: Final = {
     "request.scopes": ConditionFact(TEXTS, "The scopes that the application requests."),
     "request.language": ConditionFact(TEXT, "The language of the pages, such as de."),
     "request.hour_utc": ConditionFact(NUMBER, "The hour of the day in UTC, from 0 to 23."),
-    "organization.id": ConditionFact(TEXT, "The ID of the organization that the sign-in is for."),
+    "organization.id": ConditionFact(TEXT, "The ID of the organization that the tokens will name."),
 }  # fmt: skip
 """Every name, in the order of the documentation."""
 

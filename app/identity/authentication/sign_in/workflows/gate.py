@@ -40,7 +40,7 @@ from app.kit.operations.errors import ApiError
 
 @dataclass(frozen=True)
 class Passed:
-    """The sign-in may go on; `run` is None where no workflow is in force."""
+    """The sign-in may go on; `run` is None where no workflow is in force yet."""
 
     run: WorkflowRun | None
 
@@ -80,7 +80,8 @@ Verdict = Passed | NeedsFactor | NeedsAction | NeedsSignIn | SignInDenied
 def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
     """Return what the workflow in force decides. Reads nothing where there is none.
 
-    Call it before anything is written. Each run leaves an audit entry.
+    Call it before anything is written. Each run leaves an audit entry. A workflow that compares the organization of the tokens waits
+    until it is chosen: the authorization endpoint lets the session pass it then.
 
     Args:
         run: how far an earlier request of this sign-in came.
@@ -95,7 +96,7 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
         )
     except errors.WorkflowGone as gone:
         return SignInDenied(gone)
-    if workflow is None:
+    if workflow is None or (run is None and pass_keys.compares_organization(workflow) and moment.is_organization_open):
         return Passed(None)
     if (
         moment.is_earlier

@@ -15,7 +15,7 @@ from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 IS_COMPLETE: Final = "logins"
 """Entries of older versions lack this fact, and all others: what is absent there is unknown, not false."""
 ORGANIZATION_NAMED: Final = "organization_named"
-"""Whether the request names an organization that is not chosen yet: which one it is, the entry does not have."""
+"""Whether the tokens can name an organization that is not chosen yet: which one it is, the entry does not have."""
 _REGISTERED: Final = "account.registered"
 _MAX_SCOPES: Final = 50
 
@@ -55,8 +55,8 @@ def _verified(account: Account) -> list[str]:
 
 
 def _organization(account: Account, target: SignInTarget) -> dict[str, Any]:
-    """Return the organization that was chosen; without a query, which one a name means is not known."""
+    """Return the organization that was chosen; without a query, the others are not known."""
     request = target.request
     if request.get("org_id") and request.get("org_uid") == account.uid:
         return {"organization": request["org_id"]}
-    return {ORGANIZATION_NAMED: bool(request.get("organization"))}
+    return {ORGANIZATION_NAMED: target.organization_request is not None}

@@ -13,7 +13,8 @@ from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInM
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
 from app.kit import randomness
 
-_OF_REQUEST: Final = frozenset({"request.client_id", "request.application", "request.scopes", "organization.id"})
+_ORGANIZATION: Final = "organization.id"
+_OF_REQUEST: Final = frozenset({"request.client_id", "request.application", "request.scopes", _ORGANIZATION})
 _OF_SIGN_IN: Final = frozenset(
     {"sign_in.provider", "sign_in.is_registration"}
     | {f"sign_in.is_new_{signal}" for signal in ("device", "browser", "city", "country", "ip")}
@@ -30,6 +31,11 @@ def key_of(workflow: RunnableWorkflow, moment: SignInMoment) -> str:
         return workflow.workflow_id
     facts = SignInFacts(moment)
     return f"{workflow.workflow_id} {randomness.digest(to_json([facts.get(name) for name in sorted(names)]).decode())}"
+
+
+def compares_organization(workflow: RunnableWorkflow) -> bool:
+    """Return whether the workflow depends on the organization that the tokens will name."""
+    return _ORGANIZATION in _names(workflow, workflow.graph.nodes)
 
 
 def needs_sign_in(workflow: RunnableWorkflow, node_id: str | None) -> bool:

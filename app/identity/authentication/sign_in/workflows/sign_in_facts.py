@@ -8,12 +8,7 @@ from typing import Any, Final, Protocol
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.credentials.passkeys import passkey_store
-from app.identity.directory.organizations import organization_names
-from app.identity.directory.organizations.memberships import memberships
-from app.identity.directory.organizations.organization_names import ORGANIZATION
 from app.identity.platform.context import Context
-
-_IDENTIFIER_KINDS: Final = ("email", "username", "phone")
 
 
 class SignInFacts(Mapping[str, object]):
@@ -67,18 +62,6 @@ def _country(moment: SignInMoment) -> Any:
     return country.get("Code") if isinstance(country, dict) else country
 
 
-def _organization_id(moment: SignInMoment) -> str | None:
-    """Return the organization that was chosen, or that the request names and the account belongs to."""
-    request, account = moment.target.request, moment.account
-    if request.get("org_id") and request.get("org_uid") == account.uid:
-        return str(request["org_id"])
-    if not (named := str(request.get("organization") or "")):
-        return None
-    find = memberships.in_organization if organization_names.is_id(ORGANIZATION, named) else memberships.in_named
-    membership = find(moment.context, account, named)
-    return membership.organization.org_id if membership is not None else None
-
-
 def _is_new(signal: str) -> Callable[[SignInMoment], bool]:
     return lambda moment: signal in moment.new_signals
 
@@ -112,5 +95,5 @@ _READ: Final[Mapping[str, Callable[[SignInMoment], object]]] = {
     "sign_in.is_refresh": lambda moment: moment.is_refresh,
     **{f"sign_in.is_new_{signal}": _is_new(signal) for signal in ("device", "browser", "city", "country", "ip")},
     **_OF_REQUEST,
-    "organization.id": _organization_id,
+    "organization.id": lambda moment: moment.organization_id,
 }

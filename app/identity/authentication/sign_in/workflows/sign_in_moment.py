@@ -16,7 +16,9 @@ from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import sign_in_methods
+from app.identity.directory.organizations import requested_organization, sign_in_methods
+from app.identity.directory.organizations.organization import Membership
+from app.identity.directory.organizations.requested_organization import MembershipMissing, OrganizationChoice
 from app.identity.platform.context import Context
 from app.kit.caching.cached_attribute import cached_attribute
 
@@ -57,6 +59,27 @@ class SignInMoment:
     @cached_attribute
     def credentials(self) -> tuple[Credential, ...]:
         return tuple(credential_store.by_account(self.context, self.account.uid))
+
+    @property
+    def organization_id(self) -> str | None:
+        """The organization that the tokens will name; None for the personal account, and before it is chosen."""
+        found = self._organization
+        return found.organization.org_id if isinstance(found, Membership) else self.target.org_id
+
+    @property
+    def is_organization_open(self) -> bool:
+        """Whether the person chooses the organization after the sign-in, or joins the requested one by it."""
+        return isinstance(self._organization, OrganizationChoice | MembershipMissing)
+
+    @cached_attribute
+    def _organization(self) -> Membership | OrganizationChoice | MembershipMissing | None:
+        requested = self.target.organization_request
+        if requested is None:
+            return None
+        try:
+            return requested_organization.resolve(self.context, requested, self.account)
+        except MembershipMissing as problem:
+            return problem
 
     @property
     def methods(self) -> list[str]:

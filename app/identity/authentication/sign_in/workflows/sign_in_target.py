@@ -11,19 +11,32 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.workflows import workflow_choice
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
 from app.identity.authentication.workflows.workflow_choice import UnlistedWorkflow
+from app.identity.directory.organizations.requested_organization import OrganizationRequest
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 
 
 @dataclass(frozen=True)
 class SignInTarget:
-    """What a sign-in is for. `request` are the parameters of its authorization request."""
+    """What a sign-in is for.
+
+    `request` are the parameters of its authorization request; `org_id` is the organization that earlier tokens name.
+    """
 
     client: Application | None = None
     named: str | None = None
     provider: str = ""
     """The connection whose identity the interaction has, if it signs in by one."""
     request: Mapping[str, Any] = field(default_factory=dict)
+    org_id: str | None = None
+
+    @property
+    def organization_request(self) -> OrganizationRequest | None:
+        """What the request says about the organization of its tokens; None where they can name none."""
+        if self.client is None or not self.request:
+            return None
+        requested = OrganizationRequest.of(self.client, self.request)
+        return None if requested.is_for_person else requested
 
     def workflow(self, context: Context) -> RunnableWorkflow | None:
         """Return the workflow in force; None where there is none.

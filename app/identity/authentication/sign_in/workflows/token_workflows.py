@@ -35,7 +35,7 @@ def admitted(context: Context, account: Account, claims: TokenClaims, client: Ap
 
     Raises WorkflowDenied, WorkflowGone: the workflow denies it, or requires a person.
     """
-    target = _target(account, claims, client)
+    target = SignInTarget(client, org_id=claims.org_id)
     workflow = target.workflow(context)
     if workflow is None:
         return of_run(None, claims)
@@ -56,13 +56,9 @@ def refreshed(
 
     Raises WorkflowDenied, WorkflowGone.
     """
-    target, authentication = _target(account, claims, client), Authentication(claims.amr or ())
+    target, authentication = SignInTarget(client, org_id=claims.org_id), Authentication(claims.amr or ())
     moment = SignInMoment(context, account, authentication, target, is_refresh=True, is_earlier=True)
     return _judged(moment, claims)
-
-
-def _target(account: Account, claims: TokenClaims, client: Application | None) -> SignInTarget:
-    return SignInTarget(client, request={"org_id": claims.org_id, "org_uid": account.uid})
 
 
 def _judged(moment: SignInMoment, claims: TokenClaims) -> TokenClaims:

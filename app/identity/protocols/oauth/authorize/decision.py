@@ -27,6 +27,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations.organization import Membership
+from app.identity.directory.organizations.requested_organization import OrganizationChoice
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -40,7 +41,6 @@ from app.identity.protocols.oauth.authorize import (
 )
 from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
-from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.responses import (
     response,
@@ -94,7 +94,7 @@ class Decision:
             raise RefusedByRedirect("login_required", "Somebody else is signed in.")
         factor = second_factor_step.step(self.context, self.request, session, self._account)
         step = self._shown(factor) if factor is not None else self._required_action(session)
-        return step or self._workflow_step(session) or self._select_organization(session)
+        return step or self._select_organization(session) or self._workflow_step(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""

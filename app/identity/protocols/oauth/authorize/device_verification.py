@@ -10,13 +10,13 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import first_page, sign_in_target
+from app.identity.directory.organizations.requested_organization import OrganizationChoice
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, refusal_log
 from app.identity.protocols.oauth.authorize import device_codes, organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
-from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import CheckedRequest, RefusedByRedirect
 from app.identity.protocols.oauth.consents import application_consents
 from app.kit.limits.rate_limits import Rate

@@ -3,7 +3,7 @@
 Whether it exists, is active and has the account as a member is decided after sign-in, with one error for all three.
 """
 
-from app.identity.protocols.oauth.authorize.openid_parameters import prompt
+from app.identity.directory.organizations import requested_organization
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 _MAX_LENGTH = 400
@@ -11,7 +11,7 @@ _MAX_LENGTH = 400
 
 def check(request: UncheckedRequest) -> None:
     text = request.values.get("organization")
-    may_choose = prompt.SELECT_ORGANIZATION in request.accepted["prompt"]
+    may_choose = requested_organization.PROMPT in request.accepted["prompt"]
     if (text is not None or may_choose) and request.client.settings.organization_usage == "deny":
         raise RefusedByRedirect("invalid_request", "This client does not use organizations.")
     if text is None:

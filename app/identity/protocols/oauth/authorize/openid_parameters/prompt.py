@@ -2,14 +2,14 @@
 
 from collections.abc import Set
 
+from app.identity.directory.organizations import requested_organization
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
 NONE, LOGIN, CONSENT, SELECT, CREATE = "none", "login", "consent", "select_account", "create"
-SELECT_ORGANIZATION = "select_organization"  # of our own (decision 0191)
 ADVERTISED = (NONE, LOGIN, CONSENT, SELECT, CREATE)
 """The values of specifications. Libraries such as Spring's refuse a provider whose metadata has another one."""
-SUPPORTED = (*ADVERTISED, SELECT_ORGANIZATION)
+SUPPORTED = (*ADVERTISED, requested_organization.PROMPT)
 
 
 def check(request: UncheckedRequest) -> None:
