@@ -166,6 +166,18 @@ def test_waiting_session_can_do_only_the_action(server: TenantServer, visitor: V
     assert visitor.open("/security").address.endswith("/security")
 
 
+def test_waiting_session_changes_no_field_that_is_not_asked(
+    server: TenantServer, visitor: Visitor, ada: Person
+) -> None:
+    server.change_settings(privacy_policy=POLICY)
+    put_in_force(server, sequence(node("form", "ProfileForm", fields=["company"]), node("terms", "Terms")))
+    page = by_password(visitor.open("/login"), ada).press("Continue", company="Engines", first_name="Mallory")
+    sent = {**page.form("Accept").fields, "company": "Another", "first_name": "Mallory"}
+    visitor.send("POST", page.address.replace("/privacy-policy", "/missing-fields"), sent)
+    profile = server.read(ada.uid)
+    assert (profile["Company"], profile["FirstName"]) == ("Engines", None)
+
+
 def test_account_pages_need_the_default_of_every_session(
     world: World, server: TenantServer, visitor: Visitor, ada: Person
 ) -> None:

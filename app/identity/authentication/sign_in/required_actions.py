@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from app.contract import errors
+from app.contract.registration.form import FormField
 from app.contract.steps import (
     ConsentFormsStep,
     LoginStep,
@@ -140,13 +141,16 @@ def _pin_refusal(context: Context, account: Account, authentication: Authenticat
     return pin_tokens.pin_required_error(context, account, authentication.to_stored())
 
 
+def required_fields(context: Context) -> list[FormField]:
+    """Return the fields of the form that each account must have; none where the tenant doesn't ask for them."""
+    settings = context.tenant.settings
+    form = registration_form.fields_of(settings) if settings.ask_required_fields else ()
+    return [field for field in form if field.required and (field.member or field.is_custom)]
+
+
 def _missing_fields_step(context: Context, account: Account, _: datetime) -> MissingFieldsStep | None:
     """Return the step with the names of the form's required fields that the account's profile lacks."""
-    if not context.tenant.settings.ask_required_fields:
-        return None
-    form = registration_form.fields_of(context.tenant.settings)
-    required = [field.name for field in form if field.required and (field.member or field.is_custom)]
-    lacking = node_actions.lacking_fields(account, required)
+    lacking = node_actions.lacking_fields(account, [field.name for field in required_fields(context)])
     return MissingFieldsStep(names=lacking) if lacking else None
 
 

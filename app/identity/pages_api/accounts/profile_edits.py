@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +15,10 @@ from app.contract.registration.form import CUSTOM, FormField
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, required_actions
-from app.identity.authentication.sign_in.workflows import pending_workflows
+from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import node_actions, pending_workflows
 from app.identity.directory.accounts import accounts, privacy_policy
+from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.signed_in_account import require_account, require_session
@@ -26,7 +29,8 @@ from app.identity.use_cases.accounts import change_profile
 @profile_pages.edit_profile.implements
 def edit_profile(context: Context, req: profile_pages.ProfileEdit) -> Posted:
     session, account = require_account(context)
-    change_profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
+    form = profile_pages.editable(registration_form.fields_of(context.tenant.settings))
+    change_profile.update(context, account, _changes(form, req.fields), session_id=session.session_id)
     return Posted()
 
 
@@ -61,14 +65,20 @@ def fill_missing(context: Context, req: profile_pages.MissingFieldsRequest) -> S
     if required_actions.must_answer_first(context, session, account):
         raise errors.NotAuthenticated
     provided = {name: text for name, text in req.fields.items() if text.strip()}
-    more_fields = pending_workflows.asked_fields(context, session)
-    change_profile.update(context, account, _changes(context, provided, more_fields), session_id=session.session_id)
+    changes = _changes(_asked_fields(context, session, account), provided)
+    change_profile.update(context, account, changes, session_id=session.session_id)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
-def _changes(context: Context, typed: dict[str, str], more_fields: tuple[FormField, ...] = ()) -> UpdateOwnAccount:
-    """Return the typed values as an update of the profile, limited to the tenant's form and what a workflow asks for."""
-    form = (*profile_pages.editable(registration_form.fields_of(context.tenant.settings)), *more_fields)
+def _asked_fields(context: Context, session: BrowserSession, account: Account) -> tuple[FormField, ...]:
+    """Return the fields for which the sign-in waits: a session that must still pass a workflow changes nothing else."""
+    asked = (*required_actions.required_fields(context), *pending_workflows.asked_fields(context, session))
+    by_name = {field.name: field for field in asked}
+    return tuple(by_name[name] for name in node_actions.lacking_fields(account, by_name))
+
+
+def _changes(form: Sequence[FormField], typed: dict[str, str]) -> UpdateOwnAccount:
+    """Return the typed values as an update of the profile, limited to the fields of a form."""
     edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
     body: dict[str, Any] = {field.member: _submitted_value(field, text) for field, text in edited if field.member}
     custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}
