@@ -84,7 +84,8 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
     until it is chosen: the authorization endpoint lets the session pass it then.
 
     Args:
-        run: how far an earlier request of this sign-in came.
+        run: how far an earlier request of this sign-in came. It begins again where it came there for another application, or
+            for other parts of its request that the workflow compares.
     """
     if run is not None and run.is_passed:
         return Passed(run)
@@ -98,14 +99,19 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
         return SignInDenied(gone)
     if workflow is None or (run is None and pass_keys.compares_organization(workflow) and moment.is_organization_open):
         return Passed(None)
-    if (
-        moment.is_earlier
-        and not moment.is_refresh
-        and pass_keys.needs_sign_in(workflow, run.node if run is not None else None)
-    ):
+    begun = _begun(moment, workflow, run)
+    if moment.is_earlier and not moment.is_refresh and pass_keys.needs_sign_in(workflow, begun.node):
         return NeedsSignIn()
-    begun = run or WorkflowRun(workflow.workflow_id, workflow.version, pass_keys.key_of(workflow, moment))
     return _Run(moment, workflow, replace(begun, factors=None)).go()
+
+
+def _begun(moment: SignInMoment, workflow: RunnableWorkflow, run: WorkflowRun | None) -> WorkflowRun:
+    """Return the run that goes on; one of another key gives only the second factors, which the person passed in any case."""
+    key = pass_keys.key_of(workflow, moment)
+    if run is not None and run.key == key:
+        return run
+    factors = run.passed_factors if run is not None else ()
+    return WorkflowRun(workflow.workflow_id, workflow.version, key, passed_factors=factors)
 
 
 @dataclass

@@ -15,6 +15,8 @@ from app.kit import randomness
 
 _ORGANIZATION: Final = "organization.id"
 _OF_REQUEST: Final = frozenset({"request.client_id", "request.application", "request.scopes", _ORGANIZATION})
+_OF_VISIT: Final = frozenset({"request.ip", "request.country", "request.language", "request.hour_utc"})
+"""What may be another thing at each visit of a session: it counts for the application where it was judged."""
 _OF_SIGN_IN: Final = frozenset(
     {"sign_in.provider", "sign_in.is_registration"}
     | {f"sign_in.is_new_{signal}" for signal in ("device", "browser", "city", "country", "ip")}
@@ -24,9 +26,11 @@ _OF_SIGN_IN: Final = frozenset(
 
 def key_of(workflow: RunnableWorkflow, moment: SignInMoment) -> str:
     """Return the key under which a session remembers that it passed the workflow."""
-    names = _names(workflow, workflow.graph.nodes) & _OF_REQUEST
-    if any(isinstance(node.data, HttpCallNode) for node in workflow.graph.nodes.values()):
-        names |= {"request.client_id"}  # which the server learns
+    compared = _names(workflow, workflow.graph.nodes)
+    names = compared & _OF_REQUEST
+    has_call = any(isinstance(node.data, HttpCallNode) for node in workflow.graph.nodes.values())
+    if has_call or compared & _OF_VISIT:  # the server learns both
+        names |= {"request.client_id"}
     if not names:
         return workflow.workflow_id
     facts = SignInFacts(moment)

@@ -18,7 +18,6 @@ from app.identity.authentication.sign_in.workflows.node_actions import field_of
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
 from app.identity.authentication.workflows import answered_profiles, workflow_choice
-from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -47,8 +46,8 @@ def step(context: Context, session: BrowserSession, account: Account) -> Require
 def asked_fields(context: Context, session: BrowserSession) -> tuple[FormField, ...]:
     """Return the fields for which the session's workflow, or that of its interaction, waits."""
     run, interaction = session_workflows.of(context, session).pending, interactions.current(context)
-    if run is None and interaction is not None and interaction.state.workflow_run is not None:
-        run = WorkflowRun.from_stored(interaction.state.workflow_run)
+    if run is None and interaction is not None:
+        run = interaction.state.run_of(session.session_id)
     if run is None or run.node is None:
         return ()
     try:

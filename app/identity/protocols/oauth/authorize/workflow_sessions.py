@@ -47,7 +47,7 @@ def step(
     if key is None or account is None or key in session_workflows.of(context, session).passed:
         return None
     target = target_of(client, request)
-    verdict = gate.judge(moment_of(context, account, session, target), _run(interaction, key))
+    verdict = gate.judge(moment_of(context, account, session, target), _run(interaction, session, key))
     if isinstance(verdict, SignInDenied):
         return _denied(verdict)
     if isinstance(verdict, Passed):
@@ -58,7 +58,8 @@ def step(
     if isinstance(verdict, NeedsSignIn):
         return LoginStep()
     if interaction is not None and not interaction.is_done:
-        stored = replace(interaction.state, workflow_run=verdict.run.to_stored())
+        run, session_id = verdict.run.to_stored(), session.session_id
+        stored = replace(interaction.state, workflow_run=run, workflow_session_id=session_id)
         interactions.save(context, interaction, stored)
     if not isinstance(verdict, NeedsFactor):
         return node_actions.step(context, account, verdict.node, session.authenticated_at)
@@ -148,10 +149,9 @@ def _key(
     return pass_keys.key_of(workflow, moment_of(context, account, session, target))
 
 
-def _run(interaction: Interaction | None, key: str) -> WorkflowRun | None:
+def _run(interaction: Interaction | None, session: BrowserSession, key: str) -> WorkflowRun | None:
     """Return how far the session came in the interaction, in this workflow."""
-    stored = interaction.state.workflow_run if interaction is not None else None
-    run = WorkflowRun.from_stored(stored) if stored is not None else None
+    run = interaction.state.run_of(session.session_id) if interaction is not None else None
     return run if run is not None and run.key == key else None
 
 
