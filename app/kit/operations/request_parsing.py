@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +24,7 @@ MAX_BODY_BYTES = 1_000_000
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 _MAX_FIELDS = 1000
 _FORM = Accept.FORM.types
+_MAY_OVERFLOW = re.compile(rb"[0-9][eE]\+?[0-9]|[0-9]{300}")
 
 INSIDE = "gatehouse.inside"
 """Marks the environment of a call within this process. No header field can: those begin with `HTTP_`."""
@@ -78,8 +81,14 @@ class RawRequest:
 
     @cached_attribute
     def json(self) -> Any:
-        """The body as JSON. Raises ValueError for another body, and RecursionError for one that nests too deeply."""
-        return from_json(self.body, allow_inf_nan=False)
+        """The body as JSON. Raises ValueError for another body, and RecursionError for one that nests too deeply.
+
+        A number that overflows, such as 1e400, is refused as well: it would become Infinity, which no JSON has.
+        """
+        read = from_json(self.body, allow_inf_nan=False)
+        if _MAY_OVERFLOW.search(self.body) and _has_infinity(read):
+            raise ValueError("a number that is too large")
+        return read
 
     @cached_attribute
     def form_pairs(self) -> list[tuple[str, str]]:
@@ -181,6 +190,16 @@ def _read_form(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
         if value != "":
             read.setdefault(name, value)
     return read
+
+
+def _has_infinity(read: Any) -> bool:
+    waiting = [read]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, float) and math.isinf(item):
+            return True
+        waiting += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return False
 
 
 def _read_json(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:

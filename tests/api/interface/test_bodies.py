@@ -130,6 +130,17 @@ def test_body_that_breaks_the_contract_is_refused(new_tenant_server: NewTenantSe
     assert error_of(case.send(account_holder(new_tenant_server, **ON))) == case.expected
 
 
+@pytest.mark.parametrize("number", ["NaN", "1e400", "[-1.5E+999]", f"{'9' * 400}.5"])
+def test_number_that_json_lacks_is_refused(new_tenant_server: NewTenantServer, number: str) -> None:
+    text = f'{{"FirstName": "1e400", "Other": {number}}}'
+    expected = (400, 1079, "The body is missing or isn’t valid JSON.")
+    case = BodyCase("K+U", "PUT", f"{_AUTH}/account", text, expected)
+    who = account_holder(new_tenant_server, **ON)
+    assert error_of(case.send(who)) == expected
+    sendable = BodyCase("K+U", "PUT", f"{_AUTH}/account", text.replace(number, "1e300"), expected)
+    assert sendable.send(who).get_json().get("ErrorCode") != 1079
+
+
 def test_older_operation_accepts_form_body(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **ON)
     text = BodyCase("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
