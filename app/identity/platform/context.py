@@ -75,6 +75,7 @@ class Context:
     holder: TokenHolder | None = None  # set for ACCESS_TOKEN
     visitor: Visitor | None = None  # set for HUB, at operations of programs
     client: Application | None = None  # set for CLIENT
+    requested_scopes: tuple[str, ...] = ()  # of tokens that a grant issues without an authorization request
     machine: dict[str, object] | None = None  # set for MACHINE_TOKEN: the token's claims
     program_scopes: frozenset[str] = frozenset()
     """The scopes of the program that calls management operations; the API secret gives `all`."""

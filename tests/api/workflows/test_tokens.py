@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from app.contract.applications.file import EXCHANGE_TOKEN
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty
 from tests.support.oauth.token_exchange import error, exchanged, good
 from tests.support.oauth.world import NewWorld, World
-from tests.support.tenants.tenant_server import TenantServer
+from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.workflows.drawings import Drawing, drawing, node, sequence
 from tests.support.workflows.running import asking_for_factor, changed, denying, put_in_force, runs, server_of
 
@@ -132,6 +133,37 @@ def test_exchange_that_needs_a_factor_is_refused(
     put_in_force(server, asking_for_factor("request.application == 'orders'"))
     token = signed_in(world, ada, frontend)["access_token"]
     assert error(exchanged(orders, token)) == (400, "invalid_grant")
+
+
+def test_scopes_of_a_grant_are_those_of_its_tokens(world: World, server: TenantServer, ada: Person) -> None:
+    put_in_force(server, denying("'orders' in request.scopes"))
+    client = world.application("Till", grant_types=["password", EXCHANGE_TOKEN], scope="openid orders")
+    by_password = {"grant_type": "password", "username": ada.email, "password": ada.password}
+    login = server.send("POST", "/identity/v2/auth/login", {"email": ada.email, "password": ada.password})
+    by_token = {"grant_type": EXCHANGE_TOKEN, "token": answered(login)["access_token"]}
+    for form in (by_password, by_token):
+        sent = {**form, **client.client_credentials()}
+        assert good(client.back("token", {**sent, "scope": "openid"}))["access_token"]
+        assert error(client.back("token", {**sent, "scope": "openid orders"})) == (400, "invalid_grant")
+
+
+def test_scopes_of_an_exchange_are_judged(
+    world: World, server: TenantServer, ada: Person, frontend: RelyingParty, orders: RelyingParty
+) -> None:
+    token = signed_in(world, ada, frontend)["access_token"]
+    put_in_force(server, denying("'openid' in request.scopes"))
+    assert error(exchanged(orders, token)) == (400, "invalid_grant")
+
+
+@pytest.mark.parametrize("is_narrowed", [True, False])
+def test_scopes_of_a_refresh_are_judged(world: World, server: TenantServer, ada: Person, is_narrowed: bool) -> None:
+    shop = world.application("Shop", scope="openid orders offline_access")
+    tokens = signed_in(world, ada, shop, scope="openid orders offline_access")
+    drawn = denying("'orders' in request.scopes")
+    drawn["nodes"][0]["data"] = {"on_refresh": True}
+    put_in_force(server, drawn)
+    changed = {"scope": "openid"} if is_narrowed else {}
+    assert (shop.refresh(tokens["refresh_token"], **changed).status_code == 200) is is_narrowed
 
 
 @pytest.mark.parametrize("on_failure", ["deny", "continue", "step_up"])

@@ -39,7 +39,7 @@ def of(moment: SignInMoment, new_signals: tuple[str, ...] = ()) -> dict[str, Any
         "registered": is_registered,
         "application": client.name if client is not None else visit.application if visit is not None else None,
         "language": visit.language if visit is not None else None,
-        "scopes": list(target.request.get("scope") or ())[:_MAX_SCOPES],
+        "scopes": list(target.scopes[:_MAX_SCOPES]),
         **_organization(account, target),
     }
     return {

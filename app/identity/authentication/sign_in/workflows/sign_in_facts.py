@@ -71,7 +71,7 @@ _OF_REQUEST: Final[Mapping[str, Callable[[Visited], object]]] = {
     "request.country": lambda visited: visited.context.services.locations.place_of(visited.context.ip_address).country,
     "request.client_id": lambda visited: visited.target.client.client_id if visited.target.client else None,
     "request.application": lambda visited: visited.target.client.name if visited.target.client else None,
-    "request.scopes": lambda visited: list(visited.target.request.get("scope") or ()),
+    "request.scopes": lambda visited: list(visited.target.scopes),
     "request.language": lambda visited: visited.context.visit.language if visited.context.visit else None,
     "request.hour_utc": lambda visited: visited.context.now.hour,
 }

@@ -20,7 +20,8 @@ from app.identity.platform.tenant import Application
 class SignInTarget:
     """What a sign-in is for.
 
-    `request` are the parameters of its authorization request; `org_id` is the organization that earlier tokens name.
+    `request` are the parameters of its authorization request; a grant without one has `grant_scopes`, and `org_id`, the organization
+    that earlier tokens name.
     """
 
     client: Application | None = None
@@ -28,7 +29,13 @@ class SignInTarget:
     provider: str = ""
     """The connection whose identity the interaction has, if it signs in by one."""
     request: Mapping[str, Any] = field(default_factory=dict)
+    grant_scopes: tuple[str, ...] = ()
     org_id: str | None = None
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes of the tokens."""
+        return tuple(self.request.get("scope") or self.grant_scopes)
 
     @property
     def organization_request(self) -> OrganizationRequest | None:
@@ -54,7 +61,12 @@ class SignInTarget:
 def target_of(context: Context) -> SignInTarget:
     """Return what the sign-in of this request is for: the client that authenticated, or the interaction’s application."""
     interaction = interactions.current(context)
-    return of_interaction(context, interaction) if interaction is not None else SignInTarget(context.client)
+    return of_interaction(context, interaction) if interaction is not None else of_grant(context, context.client)
+
+
+def of_grant(context: Context, client: Application | None, org_id: str | None = None) -> SignInTarget:
+    """Return what a grant without an authorization request is for; `org_id` is the organization that earlier tokens name."""
+    return SignInTarget(client, grant_scopes=context.requested_scopes, org_id=org_id)
 
 
 def of_interaction(context: Context, interaction: Interaction) -> SignInTarget:

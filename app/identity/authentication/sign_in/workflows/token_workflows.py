@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.workflows import gate, pass_keys
 from app.identity.authentication.sign_in.workflows.gate import Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
-from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget, of_grant
 from app.identity.authentication.workflows import answered_profiles
 from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.directory.accounts.account import Account
@@ -35,7 +35,7 @@ def admitted(context: Context, account: Account, claims: TokenClaims, client: Ap
 
     Raises WorkflowDenied, WorkflowGone: the workflow denies it, or requires a person.
     """
-    target = SignInTarget(client, org_id=claims.org_id)
+    target = of_grant(context, client, claims.org_id)
     workflow = target.workflow(context)
     if workflow is None:
         return of_run(None, claims)
@@ -56,7 +56,7 @@ def refreshed(
 
     Raises WorkflowDenied, WorkflowGone.
     """
-    target, authentication = SignInTarget(client, org_id=claims.org_id), Authentication(claims.amr or ())
+    target, authentication = of_grant(context, client, claims.org_id), Authentication(claims.amr or ())
     moment = SignInMoment(context, account, authentication, target, is_refresh=True, is_earlier=True)
     return _judged(moment, claims)
 

@@ -50,6 +50,7 @@ def exchange(
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
+    context.requested_scopes = scope
     complete = _subject(context, client, req.assertion)
     account = grant_accounts.active_account(context, complete.account.uid)
     claims = token_workflows.of_run(complete.authentication.workflow, TokenClaims(amr=(FEDERATED,)))

@@ -50,6 +50,7 @@ def exchange(
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     has_refresh = lifetimes.has_refresh_token(client, scope)
     granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE))
+    context.requested_scopes = granted
     ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
     claims = workflow_claims.admitted(context, client, account, claims)

@@ -43,6 +43,7 @@ def exchange(
     resource = resource_indicators.resolve(context, client, None, req.resource)
     has_refresh = lifetimes.has_refresh_token(client, scope)
     scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
+    context.requested_scopes = client.granted(scope)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
         outcome = password_sign_in.sign_in_with_password(
@@ -66,7 +67,7 @@ def exchange(
     )
     session = sessions.start_for_grant(context, account.uid, methods, client.client_id, lifetime, issuer=issuer.url)
     grant = GrantResult(
-        kind=NAME, scope=client.granted(scope), confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        kind=NAME, scope=context.requested_scopes, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
         session_ends_at=session.expires_at, resource=resource, claims=claims,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)

@@ -36,7 +36,7 @@ def exchange(
     """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
-    judged = workflow_claims.before_refresh(context, client, req.refresh_token)
+    judged = workflow_claims.before_refresh(context, client, req.refresh_token, req.scope)
     is_retained = client.settings.keeps_refresh_tokens and not client.settings.is_public
     spent = _take(context, client, req.refresh_token, is_retained=is_retained)
     if spent.claims.issuer != issuer.url or spent.uid is None:

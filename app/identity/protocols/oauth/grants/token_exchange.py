@@ -66,7 +66,7 @@ def exchange(
     actor = _actor(context, client, req, subject)
     act = _act(client, subject, actor)
     resource = _target(context, client, req)
-    scope = _narrowed(client, subject, req.scope)
+    scope = context.requested_scopes = _narrowed(client, subject, req.scope)
     claims = subject_tokens.retained_claims(subject)
     claims = replace(claims, act=act) if act else claims
     ends_at = sessions.lock_expiry(context, subject.session_id) if subject.session_id is not None else None

@@ -52,10 +52,15 @@ def with_hook(
         raise InvalidGrant(_DENIED) from None
 
 
-def before_refresh(context: Context, client: Application, refresh_token: str) -> TokenClaims | None:
+def before_refresh(
+    context: Context, client: Application, refresh_token: str, requested: str | None = None
+) -> TokenClaims | None:
     """Return the claims after the workflow that refreshes run, and the token hook; None without both, and for an unknown token.
 
     The token is not spent yet, so that no transaction waits for a call. Raises InvalidGrant.
+
+    Args:
+        requested: a narrower scope; None for what was granted.
     """
     try:
         is_judged = token_workflows.runs_on_refresh(context, client)
@@ -67,6 +72,7 @@ def before_refresh(context: Context, client: Application, refresh_token: str) ->
         if row is None or account is None:
             return None
         claims = TokenClaims.from_stored(row.facts)
+        context.requested_scopes = tuple((requested or claims.granted or row.scope or "").split())
         if is_judged:
             claims = token_workflows.refreshed(context, account, claims, client)
     except WORKFLOW_REFUSALS:
