@@ -110,7 +110,9 @@ class IntrospectionRequest(ClientRequest):
 
 
 class IntrospectionResponse(OAuthWire):
-    """An introspection response (RFC 7662, section 2.2)."""
+    """An introspection response (RFC 7662, section 2.2), with the claims that a workflow or the token hook set."""
+
+    model_config = ConfigDict(alias_generator=as_named, extra="allow")
 
     active: bool
     iss: str | None = None

@@ -88,6 +88,22 @@ def test_claims_of_a_workflow_reach_the_tokens(world: World, server: TenantServe
     assert claims_of(refreshed["access_token"])["tier"] == "gold"
 
 
+@pytest.mark.parametrize("token_format", ["opaque", "jwt"])
+def test_introspection_has_the_claims(
+    world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver, token_format: str
+) -> None:
+    put_in_force(server, claiming(tier="gold", SCOPE="wide", Org_Id="org_0"))
+    answers(receiver, Claims={"tier": "iron", "level": 9})
+    hook = {"url": receiver.url("/hook"), "timeout_seconds": 1, "on_failure": "deny", "claims": ["tier", "level"]}
+    server.change_settings(token_hook=hook)
+    shop = world.application("Shop", access_token_format=token_format)
+    token = signed_in(world, ada, shop)["access_token"]
+    found = shop.introspect(token)
+    assert (found["tier"], found["level"], found["SCOPE"], found["Org_Id"]) == ("gold", 9, "wide", "org_0")
+    assert (found["active"], found["sub"], found["scope"]) == (True, ada.uid, "openid profile email")
+    assert "org_id" not in found
+
+
 def test_refresh_is_judged_only_with_on_refresh(
     world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver
 ) -> None:

@@ -127,7 +127,7 @@ def _describe(
     issued = int(holder.issued_at.timestamp())
     details = list(claims.authorization_details) if claims.authorization_details is not None else None
     audience = list(claims.aud or ()) or ([holder.client_id] if holder.client_id else None)
-    return IntrospectionResponse(
+    described = IntrospectionResponse(
         active=True,
         iss=claims.issuer,
         sub=subjects.of(context, issued_to, holder.uid) if holder.uid else claims.sub or holder.client_id,
@@ -148,3 +148,5 @@ def _describe(
         act=_actors(context, holder, issued_to),
         **organization,
     )
+    added = {name: value for name, value in claims.added.items() if name not in IntrospectionResponse.model_fields}
+    return described.model_copy(update=added)  # not parsed: their letter case counts, as in every token
