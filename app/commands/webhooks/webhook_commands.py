@@ -1,4 +1,4 @@
-"""gatehouse webhooks: forward events to a developer's machine, list deliveries, and send them again."""
+"""gatehouse webhooks: forward events to a developer's machine, list deliveries, send them again, and end pauses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRITES: Final = "webhook:read, webhook:create, webhook:delete and profile:read"
 
 @click.group
 def webhooks() -> None:
-    """Forward a tenant's events to your machine, list deliveries, and send them again.
+    """Forward a tenant's events to your machine, list deliveries, send them again, and end pauses.
 
     The commands call the server with the credentials of a program, so they work from anywhere.
     """
@@ -130,22 +130,43 @@ def replay(api: ManagementApi, since: datetime, until: datetime | None, webhook_
         click.echo("Those that wait are tried again without a replay.", err=True)
 
 
+@webhooks.command
+@with_api("webhook:read, webhook:update and profile:read")
+@click.option("--webhook", "webhook_id", metavar="ID", help="Only this webhook. Default: all of the tenant.")
+def resume(api: ManagementApi, webhook_id: str | None) -> None:
+    """Try deliveries again at once, when your server works again.
+
+    While a server fails, its webhook is paused for up to an hour, or as long as Retry-After says. This ends the pause.
+    """
+    total = 0
+    for webhook in _targets(api, webhook_id):
+        answer = _post(api, f"/webhooks/{webhook['Id']}/resume", {})
+        if answer["WasPaused"] or answer["Count"]:
+            total += 1
+            click.echo(f"{webhook['Event']} to {webhook['TargetUrl']}")
+    click.echo(f"{counted(total, 'webhook', 'webhooks')} resumed.")
+
+
 def _replay(api: ManagementApi, webhook_id: str, period: dict[str, str | None]) -> int:
-    """Replay all deliveries of a period, in as many requests as that takes, and no faster than the server allows. Return their number."""
+    """Replay all deliveries of a period, in as many requests as that takes. Return their number."""
     count, path = 0, f"/webhooks/{webhook_id}/replay"
     while True:
-        try:
-            answer = api.call("POST", path, {name: value for name, value in period.items() if value is not None})
-        except Busy as problem:
-            click.echo(
-                f"Waiting for {counted(problem.seconds, 'second', 'seconds')}: the server limits replays.", err=True
-            )
-            sleep(problem.seconds)
-            continue
+        answer = _post(api, path, {name: value for name, value in period.items() if value is not None})
         count += int(answer["Count"])
         if answer["Next"] is None or (answer["Next"] == period["Since"] and not answer["Count"]):
             return count
         period = {**period, "Since": answer["Next"]}
+
+
+def _post(api: ManagementApi, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer of an operation, when the server's limit allows it."""
+    while True:
+        try:
+            return api.call("POST", path, body)
+        except Busy as problem:
+            wait = counted(problem.seconds, "second", "seconds")
+            click.echo(f"Waiting for {wait}: the server limits how often you ask for this.", err=True)
+            sleep(problem.seconds)
 
 
 def _targets(api: ManagementApi, webhook_id: str | None) -> list[dict[str, Any]]:

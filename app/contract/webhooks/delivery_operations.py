@@ -1,4 +1,4 @@
-"""Deliveries of webhooks: a test call, the log of thirty days, and replays; and the keys that verify deliveries.
+"""Deliveries of webhooks: a test call, the end of a pause, the log of thirty days, and replays; and the keys that verify deliveries.
 
 The docstrings are published. A delivery that is unknown has the error of an unknown webhook, whose description says so."""
 
@@ -21,6 +21,7 @@ from app.kit.operations.wire import Document, From, Nothing, Wire
 KEPT_DAYS: Final = 30
 MAX_REPLAYED: Final = 1_000
 """In one request."""
+MAX_RESUMED: Final = 1_000
 MAX_LISTED: Final = 10_000
 """In all pages: `since` and `until` select others."""
 State = Literal["waiting", "sent", "dead"]
@@ -81,6 +82,15 @@ class WebhookTested(Wire):
     status_code: int | None = Field(description="The status of the answer; null if there was none.", examples=[200])
     problem: str | None = Field(
         description="Why it was not taken; null if it was.", examples=["hooks.example answered 500"]
+    )
+
+
+class Resumed(Wire):
+    """What is tried again."""
+
+    was_paused: bool = Field(description="Whether the webhook was paused.", examples=[True])
+    count: int = Field(
+        description=f"How many deliveries that had failed are tried again now, at most {MAX_RESUMED:,}.", examples=[3]
     )
 
 
@@ -167,7 +177,14 @@ test = _operation(
     "test", f"POST {_PATH}/test", WebhookPath, WebhookTested, verb="update",
     summary="Test a webhook",
     description="Sends a `ping` to the target, signed like every delivery, and waits up to 15 seconds for the answer. A test call is "
-    "not in the log of deliveries.",
+    "not in the log of deliveries. If the target takes it, a pause after failures ends.",
+)  # fmt: skip
+resume = _operation(
+    "resume", f"POST {_PATH}/resume", WebhookPath, Resumed, verb="update",
+    summary="Resume a webhook",
+    description="Ends the pause after failures, because your server works again: a delivery is tried at once, and the others follow if "
+    "your server takes it. Deliveries that are put off each for itself are tried, too. If your server still fails, the pause goes on. "
+    "The deliveries show profiles, so a program needs the scope `profile:read` too.",
 )  # fmt: skip
 list_deliveries = _operation(
     "list_deliveries", f"GET {_DELIVERIES}", ListDeliveries, WebhookDeliveries, verb="read",

@@ -1,15 +1,18 @@
-"""Queues a delivery for each webhook that receives an event, in the transaction of the change."""
+"""The queues of webhooks: a delivery for each one that receives an event, in the transaction of the change, and the end of a pause."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from app.contract.webhooks.delivery_operations import MAX_RESUMED
 from app.contract.webhooks.events import EVERY_EVENT, EventName
 from app.contract.webhooks.webhook_operations import WEBHOOKS
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.events import Subject
+from app.identity.platform.outbox import queue_pauses
 from app.identity.platform.outbox.outbox import QueuedDelivery
+from app.identity.platform.outbox.queue_pauses import Resumption
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.resource_store import items_of
 from app.identity.webhooks import payloads
@@ -37,6 +40,11 @@ def post_event(context: Context, event: EventName, account: Subject) -> None:
 def post_ping(context: Context, webhook: Item) -> None:
     """Queue the first delivery of a new webhook, so that its owner sees at once whether the target answers."""
     _post(context, webhook, payloads.of_webhook(webhook))
+
+
+def end_pause(context: Context, webhook: Item) -> Resumption:
+    """Try the deliveries of a webhook again at once, because it was changed, or its target works again."""
+    return queue_pauses.end_pause(context.work, KIND, webhook.name, context.now, most=MAX_RESUMED)
 
 
 def is_enabled(webhook: Item) -> bool:

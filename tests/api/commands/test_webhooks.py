@@ -233,8 +233,8 @@ def test_page_shows_the_commands_and_what_is_printed(developer: Machine, local: 
     commands = [shlex.split(line) for line in re.findall(r"^gatehouse webhooks (.+)$", page, re.MULTILINE)]
     listen, *others = [[name, *more] for name, _, _, *more in commands]
     shown = page.partition("\nListening to")[2].partition("```")[0].splitlines()[2:]
-    assert [name for name, *_ in others] == ["deliveries", "replay"]
-    assert [developer.run(*arguments).returncode for arguments in others] == [0, 0]
+    assert [name for name, *_ in others] == ["resume", "deliveries", "replay"]
+    assert [developer.run(*arguments).returncode for arguments in others] == [0, 0, 0]
     with local.running(), developer.listening(*listen[1:]) as running:
         developer.create_account("maria")
         until(lambda: running.output.count("204 No Content") == 2, running)
@@ -316,6 +316,16 @@ def test_period_is_replayed(developer: Machine) -> None:
         "2 deliveries of Register to https://listener.invalid/kept",
         "2 deliveries will be sent again.",
     ]
+
+
+def test_paused_webhook_is_resumed(developer: Machine) -> None:
+    target = "https://127.0.0.1:9/hooks"
+    webhook = developer.webhooks(Event="Login", TargetUrl=target)
+    ends_at = time.monotonic() + PATIENCE_SECONDS
+    while '"Attempt": 0' in developer.run("deliveries", "--webhook", webhook["Id"], "--json").stdout:
+        assert time.monotonic() < ends_at, "the worker tries the ping"
+    resumed = developer.run("resume", "--webhook", webhook["Id"])
+    assert resumed.stdout == f"Login to {target}\n1 webhook resumed.\n", resumed.stderr
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_named_secret_is_the_key_of_the_older_header(deliveries: WebhookDeliveri
 def test_reader_creates_tests_and_replays(tmp_path: Path) -> None:
     with prepared(PAGE, tmp_path) as running:
         steps = paste(running, "program")
-    assert sum(bool(item.shown) for item in steps) == 4
+    assert sum(bool(item.shown) for item in steps) == 5
     for step in steps:
         step.check()
 

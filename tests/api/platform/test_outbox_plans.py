@@ -11,7 +11,7 @@ from sqlalchemy import event
 
 from app.identity.assembly.clean_up.expired_rows import clean
 from app.identity.directory.tenants import tenant_writes
-from app.identity.platform.outbox import claims, delivery_log, queue_claims, queue_limits, queue_outcomes
+from app.identity.platform.outbox import claims, delivery_log, queue_claims, queue_limits, queue_outcomes, queue_pauses
 from app.identity.platform.outbox.delivery_log import Selection
 from app.identity.platform.outbox.lanes import LANES, WEBHOOK
 from app.identity.platform.outbox.queue_claims import Search
@@ -34,6 +34,7 @@ ALLOWED = {
     "ix_outbox_order (tenant_id=? AND order_key=? AND queue=? AND state=?)",
     "ix_outbox_order (tenant_id=? AND order_key=?)",
     "ix_outbox_queues (kind=? AND tenant_id=? AND queue=? AND due_at<?)",
+    "ix_outbox_queues (kind=? AND tenant_id=? AND queue=? AND due_at>? AND due_at<?)",
     "ix_outbox_queues (kind=? AND tenant_id=? AND queue>?)",
     "ix_outbox_turns (state=? AND kind=? AND tenant_id>?)",
 }
@@ -87,6 +88,7 @@ def use_queues(database: Database, clock: FixedClock) -> None:
     clock.advance(days=40)
     for _ in range(2):
         clean(database, clock.now())
+    in_tenant(database, lambda work: queue_pauses.end_pause(work, "webhook", "hook", clock.now(), most=10))
     for lane in LANES:
         if not lane.has_queues:
             claims.claim(database, clock.now(), lane)

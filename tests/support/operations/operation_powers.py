@@ -319,6 +319,7 @@ WITHOUT: dict[str, str] = {
     "custom_objects.managed_add": "data of an account",
     "custom_objects.managed_change": "data of an account",
     "custom_objects.managed_remove": "data of an account",
+    "webhooks.resume": "needs profile:read itself",
     "webhooks.test": "sends a ping, which shows no profile",
     "webhooks.replay_delivery": "sends to the target of a webhook, whose writer had the power",
     "webhooks.replay_deliveries": "sends to the target of a webhook, whose writer had the power",

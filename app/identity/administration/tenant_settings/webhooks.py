@@ -88,8 +88,11 @@ def _completes(bad: type[ApiError]) -> OnChange:
     return complete
 
 
-def _ping_new(context: Context, before: Item | None, after: Item) -> None:
-    if before is None and subscriptions.is_enabled(after):
+def _change_queue(context: Context, before: Item | None, after: Item) -> None:
+    """Queue the ping of a new webhook; a change may be what lets the target take deliveries again."""
+    if before is not None:
+        subscriptions.end_pause(context, after)
+    elif subscriptions.is_enabled(after):
         subscriptions.post_ping(context, after)
 
 
@@ -119,7 +122,7 @@ def _rules(bad: type[ApiError], on_input: Callable[[Context, ItemInput], None] |
         powers=_powers,
         generate=new_signing_secret,
         before_write=_completes(bad),
-        after_write=_ping_new,
+        after_write=_change_queue,
         actions={"rotate_secret": _rotate},
     )
 

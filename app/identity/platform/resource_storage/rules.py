@@ -45,7 +45,7 @@ class Rules:
     before_write: OnChange | None = None
     """Completes or refuses an item while the tenant is locked; writes nothing, because a dry run calls it too."""
     after_write: OnChange | None = None
-    """Queues messages about a stored item, of a request or of a configuration file, in its transaction."""
+    """Changes the outbox because of a stored item, of a request or of a configuration file, in its transaction."""
     after_request: OnChange | None = None
     """Writes the dependent values of other areas, in the request's transaction; a configuration file states those values itself."""
     before_delete: OnItem | None = None
