@@ -81,9 +81,9 @@ def _webhook(context: Context, webhook_id: str) -> Item:
     if webhook is None or not subscriptions.is_enabled(webhook):
         webhook = SHARED_TABLE.item(StoreAccess.of(context), WEBHOOKS, (webhook_id,))
     if webhook is None:
-        raise DeliveryError("the webhook was deleted", is_final=True)
+        raise DeliveryError("the webhook was deleted", ends_queue=True)
     if not subscriptions.is_enabled(webhook):
-        raise DeliveryError("the webhook is disabled", is_final=True)
+        raise DeliveryError("the webhook is disabled", ends_queue=True)
     return webhook
 
 

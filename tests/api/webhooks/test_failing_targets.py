@@ -206,6 +206,28 @@ def test_deleted_webhook_gets_nothing_that_waited(deliveries: WebhookDeliveries)
     assert deliveries.rows()[-1].state == "dead"
 
 
+@pytest.mark.both_databases("first")
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_deliveries_of_ended_webhook_end_at_once(deliveries: WebhookDeliveries, method: str) -> None:
+    """Also during the pause of a failing target; the log says that most were never tried."""
+    webhook = deliveries.subscribe()
+    deliveries.receiver.answers(503, headers={"Retry-After": "3600"})
+    for _ in range(4):
+        deliveries.change_account()
+    deliveries.deliver()
+    body = {"IsEnabled": False} if method == "PUT" else None
+    answered(deliveries.webhooks.program(method, f"/v2/manage/webhooks/{webhook['Id']}", body))
+    now = FixedClock(deliveries.services.clock.now())
+    worker = Worker(deliveries.services.settings, deliveries.services.database, now)
+
+    assert worker.deliver_due() == 1, "one claim ends them all"
+    ended = deliveries.rows()[1:]
+    assert {(row.state, row.finished_at) for row in ended} == {("dead", now.now())}
+    assert {row.last_problem for row in ended} == {f"the webhook {'is disabled' if body else 'was deleted'}"}
+    assert sorted(row.attempts for row in ended) in ([0, 0, 1, 1], [0, 0, 0, 2])
+    assert len(deliveries.receiver.received) == 1
+
+
 def test_refused_change_sends_nothing(deliveries: WebhookDeliveries) -> None:
     deliveries.subscribe()
     uid = str(deliveries.tenant.create()["Uid"])

@@ -72,6 +72,8 @@ class Writer:
         except SettingsRefused as problem:
             raise self.bad(f"{problem}.") from None
         self._note("removed", item)
+        if self.rules.after_delete is not None:
+            self.rules.after_delete(self.context, item)
 
     def check(self, item: Item) -> None:
         """Refuse malformed content; the error names each problem, and the fields as requests spell them."""

@@ -96,6 +96,11 @@ def _change_queue(context: Context, before: Item | None, after: Item) -> None:
         subscriptions.post_ping(context, after)
 
 
+def _end_queue(context: Context, item: Item) -> None:
+    """Let the worker find the deliveries of a deleted webhook at once: it makes dead letters of them."""
+    subscriptions.end_pause(context, item)
+
+
 def _powers(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
     return (SHOWS_PROFILES,)
 
@@ -123,6 +128,7 @@ def _rules(bad: type[ApiError], on_input: Callable[[Context, ItemInput], None] |
         generate=new_signing_secret,
         before_write=_completes(bad),
         after_write=_change_queue,
+        after_delete=_end_queue,
         actions={"rotate_secret": _rotate},
     )
 

@@ -5,15 +5,16 @@ A transaction changes the row of the message before that of the queue, as a clai
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, LargeBinary, case, cast, delete, literal, null, select, update
+from sqlalchemy import ColumnElement, LargeBinary, case, cast, delete, literal, null, or_, select, update
 
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox.claims import ClaimedMessage, is_unchanged
+from app.identity.platform.outbox.claims import LEASE, ClaimedMessage, is_unchanged
 from app.identity.platform.outbox.lanes import inlined
 from app.identity.platform.outbox.outbox import HELD, encrypt_answer, outbox, outbox_queues
 from app.identity.platform.outbox.sender import DeliveryError, Receipt
@@ -25,8 +26,11 @@ from app.kit import randomness
 MAX_PAUSE: Final = timedelta(hours=1)
 MAX_BACKOFF: Final = timedelta(hours=4)
 MAX_RETRY_AFTER: Final = timedelta(hours=24)
+ENDED_AT_ONCE: Final = 1000
 _FIRST_WAIT: Final = timedelta(seconds=15)
 _O, _Q = outbox.c, outbox_queues.c
+
+log = logging.getLogger("gatehouse.outbox")
 
 
 def settle_sent(
@@ -63,6 +67,8 @@ def settle_failed(
         values = erased_if_asked({**values, "state": "dead", "finished_at": now})
     with _tenant_transaction(database, message) as work:
         if work.changed(update(outbox).where(*is_unchanged(message)).values(**values)):
+            if problem.ends_queue:
+                _end_others(work, message, now, values)
             if is_dead:
                 release_next(work, message, now)
             if is_paused:
@@ -70,6 +76,37 @@ def settle_failed(
             else:
                 _resume(work, message)
     return is_dead
+
+
+def is_put_off(now: datetime) -> ColumnElement[bool]:
+    """Return the condition for waiting messages that no worker is sending, because they are due later than its lease ends.
+
+    A worker renews its leases, and the clocks of hosts differ by less than a second lease.
+    """
+    return _O.due_at > now + 2 * LEASE
+
+
+def _end_others(work: UnitOfWork, message: ClaimedMessage, now: datetime, values: dict[str, Any]) -> None:
+    """Make dead letters of the newest messages of the queue that no worker is sending; the next claim ends more.
+
+    The newest first, so that of each order key the first one stays, whose end makes the next one due. They are locked: one that was
+    held back behind them before is made due here, and none is held back after (`queue_claims`).
+    """
+    is_its = (_O.tenant_id == work.tenant_id, _O.queue == message.queue, _O.state == inlined("waiting"))
+    newest = select(_O.message_id, _O.created_at).where(*is_its, or_(_O.due_at <= now, is_put_off(now)))
+    newest = newest.order_by(_O.created_at.desc(), _O.message_id.desc()).limit(ENDED_AT_ONCE)
+    if not (rows := work.all(newest.with_for_update(skip_locked=True))):
+        return
+    ended = {name: values[name] for name in ("state", "finished_at", "last_problem")}
+    _change(work, rows, erased_if_asked(ended))
+    held = select(_O.message_id).where(*is_its, _O.created_at >= rows[-1].created_at, _O.due_at == HELD)
+    _change(work, work.all(held.with_for_update(skip_locked=True)), {"due_at": now})
+    log.warning("outbox.queue_ended", extra={"queue": message.queue, "messages": len(rows)})
+
+
+def _change(work: UnitOfWork, rows: Sequence[Any], values: dict[str, Any]) -> None:
+    ids = [row.message_id for row in rows]
+    work.run(update(outbox).where(_O.tenant_id == work.tenant_id, _O.message_id.in_(ids)).values(**values))
 
 
 def release_next(work: UnitOfWork, message: Any, now: datetime) -> None:

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from sqlalchemy import select, update
 
-from app.identity.platform.outbox.claims import LEASE
 from app.identity.platform.outbox.lanes import inlined
 from app.identity.platform.outbox.outbox import HELD, outbox, outbox_queues
+from app.identity.platform.outbox.queue_outcomes import is_put_off
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 _O, _Q = outbox.c, outbox_queues.c
@@ -30,9 +30,8 @@ def end_pause(work: UnitOfWork, kind: str, queue: str, now: datetime, *, most: i
     """
     work.begin()
     is_its = (_O.tenant_id == work.tenant_id, _O.queue == queue, _O.kind == inlined(kind))
-    # not those of a worker, which renews their leases; clocks differ by less than the second lease
-    is_put_off = (_O.state == inlined("waiting"), _O.due_at > now + 2 * LEASE, _O.due_at < HELD)
-    next_ones = select(_O.message_id).where(*is_its, *is_put_off).order_by(_O.due_at).limit(most)
+    failed = (_O.state == inlined("waiting"), is_put_off(now), _O.due_at < HELD)
+    next_ones = select(_O.message_id).where(*is_its, *failed).order_by(_O.due_at).limit(most)
     ids = [row.message_id for row in work.all(next_ones.with_for_update(skip_locked=True))]
     work.run(update(outbox).where(_O.tenant_id == work.tenant_id, _O.message_id.in_(ids)).values(due_at=now))
     paused = (_Q.tenant_id == work.tenant_id, _Q.queue == queue, _Q.paused_until > now)

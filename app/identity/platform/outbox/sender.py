@@ -46,6 +46,7 @@ class DeliveryError(Exception):
 
     Args:
         is_final: a retry cannot help, so the message becomes a dead letter at once.
+        ends_queue: no message of the queue can be delivered any more: those that wait become dead letters with this one.
         lacks_key: this process does not know the encryption key; another worker may, or this one after a restart.
         is_interrupted: we stopped sending before the receiver had the whole message; the attempt does not count.
         receipt: for the log of deliveries; its status code is None if the receiver did not answer.
@@ -57,13 +58,15 @@ class DeliveryError(Exception):
         problem: str,
         *,
         is_final: bool = False,
+        ends_queue: bool = False,
         lacks_key: bool = False,
         is_interrupted: bool = False,
         receipt: Receipt = Receipt(),
         retry_after: timedelta | None = None,
     ) -> None:
         super().__init__(_SECRET.sub(REDACTED, problem))
-        self.is_final = is_final
+        self.is_final = is_final or ends_queue
+        self.ends_queue = ends_queue
         self.lacks_key = lacks_key
         self.is_interrupted = is_interrupted
         self.receipt = receipt

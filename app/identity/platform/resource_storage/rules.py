@@ -50,6 +50,8 @@ class Rules:
     """Writes the dependent values of other areas, in the request's transaction; a configuration file states those values itself."""
     before_delete: OnItem | None = None
     """Refuses to delete an item, while the tenant is locked."""
+    after_delete: OnItem | None = None
+    """Changes the outbox because of a deleted item, in the transaction of its deletion."""
     actions: Mapping[str, Act] = field(default_factory=dict)
     actions_before_lock: Mapping[str, OnItem] = field(default_factory=dict)
     """Calls other systems for an action, before the tenant is locked."""
