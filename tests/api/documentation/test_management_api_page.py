@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from pathlib import Path
 
-from tests.support.documentation.quickstart_terminals import paste
-from tests.support.documentation.quickstarts import Running, prepared
-
-
-def with_keys(running: Running) -> Running:
-    """Return the page with the tenant's API key and secret where the reader pastes them."""
-    keys = {f"paste-the-{name.replace('_', '-')}": value for name, value in running.keys.items()}
-    blocks = [
-        replace(block, code=re.sub(r"paste-the-api-\w+", lambda found: keys[found[0]], block.code))
-        for block in running.page.blocks
-    ]
-    return replace(running, page=replace(running.page, blocks=blocks))
+from tests.support.documentation.quickstart_terminals import paste, with_keys
+from tests.support.documentation.quickstarts import prepared
 
 
 def test_program_calls_the_management_api(tmp_path: Path) -> None:

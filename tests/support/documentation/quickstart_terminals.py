@@ -7,7 +7,9 @@ but moments (seconds since 1970) differ, and a text that ends in … goes on in 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tests.support.documentation.quickstarts import Running, with_secrets
@@ -47,6 +49,16 @@ def paste(running: Running, terminal: str) -> list[TerminalStep]:
         TerminalStep(item.code, printed, after.code if after is not None and after.language == "json" else "")
         for (item, after), printed in zip(pairs, run.stdout.split("\036"), strict=True)
     ]
+
+
+def with_keys(running: Running) -> Running:
+    """Return the page with the tenant's API key and secret where the reader pastes them."""
+    keys = {f"paste-the-{name.replace('_', '-')}": value for name, value in running.keys.items()}
+    blocks = [
+        replace(block, code=re.sub(r"paste-the-api-\w+", lambda found: keys[found[0]], block.code))
+        for block in running.page.blocks
+    ]
+    return replace(running, page=replace(running.page, blocks=blocks))
 
 
 def agrees(shown: Any, printed: Any) -> bool:

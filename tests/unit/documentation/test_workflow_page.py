@@ -37,12 +37,16 @@ def test_page_has_each_fact_with_its_type() -> None:
 
 
 def test_examples_of_the_page_are_valid() -> None:
-    workflow, hook, call = map(json.loads, re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+    workflow, *_, asking, hook, call = map(json.loads, re.findall(r"```json.*?\n(.*?)```", PAGE, re.DOTALL))
     assert problems_of(read_graph(workflow["Data"])) == []
+    nodes = [{"id": "start", "type": "Start"}, {"id": "login", "type": "Login"}, asking]
+    ends = [("start", "login"), ("login", asking["id"])]
+    edges = [{"id": source, "source": source, "target": target} for source, target in ends]
+    assert problems_of(read_graph({"nodes": nodes, "edges": edges})) == ["an edge from the output next of the node ask"]
     assert TokenHookMembers.model_validate(hook["TokenHook"]).model_dump(by_alias=True) == hook["TokenHook"]
     assert json.loads(TokenHookRequest.model_validate(call).to_json()) == call
     for answer in re.findall(r"`(\{\"Action\".*?\})`", PAGE):
         assert TokenHookResponse.model_validate_json(answer).action
-    (expressions,) = re.findall(r"## Conditions\n\n```\n(.*?)```", PAGE, re.DOTALL)
+    (expressions,) = re.findall(r"## Conditions\n\n```text\n(.*?)```", PAGE, re.DOTALL)
     for line in expressions.splitlines():
         conditions.parse(line)
