@@ -22,7 +22,7 @@ import httpx
 import pytest
 from standardwebhooks import Webhook
 
-from tests.support.documentation.quickstarts import Quickstart, environment, serve
+from tests.support.documentation.quickstarts import Quickstart, environment, read, serve
 from tests.support.processes.command_process import Command, forked
 from tests.support.processes.commands import this_version
 from tests.support.services.servers import free_port
@@ -240,6 +240,26 @@ def test_page_shows_the_commands_and_what_is_printed(developer: Machine, local: 
         until(lambda: running.output.count("204 No Content") == 2, running)
     printed = running.output.splitlines()[2:]
     assert [masked(line) for line in printed] == [masked(line) for line in shown]
+
+
+def test_receiver_of_the_page_takes_events(developer: Machine, tmp_path: Path) -> None:
+    page = read("../webhooks")
+    for block in page.blocks:
+        if block.file in ("verify.py", "receiver.py"):
+            block.write(tmp_path)
+    with developer.listening("--forward", f"{page.app}/hooks") as running:
+        secret = re.findall(r"^Signing secret: (\S+)$", running.output, re.MULTILINE)[0]
+        environ = {**developer.environ, "SIGNING_SECRET": secret}
+        receiver = subprocess.Popen(
+            [sys.executable, "receiver.py"], cwd=tmp_path, env=environ, text=True, stdout=subprocess.PIPE
+        )
+        try:
+            uid = developer.create_account("olga")
+            until(lambda: running.output.count("204 No Content") == 2, running)
+        finally:
+            receiver.kill()
+            printed, _ = receiver.communicate()
+    assert printed.splitlines() == ["ping None", f"register {uid}"]
 
 
 def masked(line: str) -> str:
