@@ -321,7 +321,7 @@ def test_wrong_hook_is_refused(server: TenantServer, wrong: dict[str, Any]) -> N
     assert refused(managed(server, "PUT", f"{CLIENTS}/{SHOP['AppName']}", {"TokenHook": stated})) == (400, 7900)
 
 
-def test_refusal_says_what_a_hook_expects(server: TenantServer) -> None:
+def test_refusal_names_the_expected_value(server: TenantServer) -> None:
     stated = {"Url": "http://hooks.acme.example", "OnFailure": "deny"}
     answer = managed(server, "PUT", "/v2/manage/token-hook", {"TokenHook": stated}).get_json()
     assert answer["Description"] == "TokenHook.Url: expected an https address without a fragment."
