@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from app.contract.applications.file import EXCHANGE_TOKEN
+from app.identity.protocols.oauth.tokens.subject_tokens import ID_TOKEN
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty
 from tests.support.oauth.token_exchange import error, exchanged, good
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.workflows.drawings import Drawing, drawing, node, sequence
-from tests.support.workflows.running import asking_for_factor, changed, denying, put_in_force, runs, server_of
+from tests.support.workflows.running import asking_for_factor, changed, denying, put_in_force, runs, server_of, stored
 
 ANYONE = "account.logins >= 0"
 
@@ -141,6 +142,18 @@ def test_exchanged_token_keeps_what_its_subject_passed(
     token = signed_in(world, ada, frontend)["access_token"]
     assert claims_of(good(exchanged(orders, token))["access_token"])["tier"] == "gold"
     assert [run["outcome"] for run in runs(server)] == ["passed"]
+
+
+def test_claim_of_an_id_token_passes_no_workflow(
+    world: World, server: TenantServer, ada: Person, frontend: RelyingParty, orders: RelyingParty
+) -> None:
+    strict = stored(server, denying(ANYONE), "Strict")
+    stored(server, claiming(workflow=strict["Id"]), "Easy")
+    world.change(frontend, workflows=["Easy"])
+    token = signed_in(world, ada, frontend)["id_token"]
+    assert claims_of(token)["workflow"] == strict["Id"]
+    server.change_settings(default_workflow="Strict")
+    assert error(exchanged(orders, token, ID_TOKEN)) == (400, "invalid_grant")
 
 
 def test_exchange_that_needs_a_factor_is_refused(

@@ -31,7 +31,9 @@ TYPES: Final = (ACCESS_TOKEN, REFRESH_TOKEN, ID_TOKEN, JWT)
 MAX_ACTORS: Final = 4
 """How long a chain of actors may be."""
 _MAX_LENGTH: Final = 8_000
-_RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act", "workflow", "workflow_claims")
+_OF_ID_TOKEN: Final = ("auth_time", "amr", "acr", "org_id", "act")
+"""Claims that no tenant sets: others of the same names as ours may come from a mapping, a workflow or a token hook."""
+_RETAINED: Final = (*_OF_ID_TOKEN, "workflow", "workflow_claims")
 """The claims that an exchange copies from the subject token."""
 
 
@@ -124,7 +126,7 @@ def _id_token(context: Context, text: str) -> SubjectToken:
         raise SubjectTokenRefused
     if hint.session_id is None or sessions.lock_expiry(context, hint.session_id) is None:
         raise SubjectTokenRefused
-    retained = TokenClaims.from_stored(claims).only(*_RETAINED)
+    retained = TokenClaims.from_stored(claims).only(*_OF_ID_TOKEN)
     if retained.act is not None:
         retained = replace(retained, act=subjects.actors_from(context, hint.client, retained.act))
     until = datetime.fromtimestamp(float(ends_at or 0), UTC)
