@@ -257,4 +257,4 @@ NODE_TYPES: Final[Mapping[str, type[NodeData]]] = {
 def needs_every_scope(data: NodeData) -> bool:
     """Return whether only programs with every scope may write the node: it sends profiles, sets claims or refuses people."""
     has_claims: Any = getattr(data, "claims", ())
-    return isinstance(data, HttpCallNode | DenyNode) or bool(has_claims)
+    return isinstance(data, HttpCallNode | DenyNode | FailureFinalNode) or bool(has_claims)

@@ -98,6 +98,7 @@ def test_every_type_refuses_an_unknown_member() -> None:
     [
         ("HttpCall", CALL, True),
         ("Deny", {"text": {"en": "No."}}, True),
+        ("FailureFinalNode", {}, True),
         ("SuccessFinalNode", {"claims": {"tier": "gold"}}, True),
         ("SuccessFinalNode", {}, False),
         ("MFA", {}, False),
