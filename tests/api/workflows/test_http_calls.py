@@ -296,6 +296,12 @@ def test_cached_answer_serves_no_other_account(called: CalledServer) -> None:
     assert len(called.receiver.received) == 5
 
 
+def test_cached_answer_serves_no_node_with_other_settings(called: CalledServer) -> None:
+    called.answers(Claims={"tier": "gold"})
+    assert called.call(cache_seconds=60, claims=["tier"]).claims == {"tier": "gold"}
+    assert called.call(cache_seconds=60).failure == "undeclared"
+
+
 def test_failure_is_never_cached(called: CalledServer) -> None:
     step = called.step(cache_seconds=60)
     called.receiver.answers(503)

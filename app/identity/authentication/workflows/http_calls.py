@@ -97,7 +97,10 @@ class CallStep:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return self.workflow.id, self.workflow.version, self.node_id
+        settings = (
+            self.node.model_dump_json()
+        )  # a file may give a workflow the id of a deleted one, whose versions begin at 1 too
+        return self.workflow.id, self.workflow.version, self.node_id, settings
 
     def body(self, call_id: str, time: str, account: CalledAccount, sign_in: CalledSignIn) -> CallRequest:
         return CallRequest(
