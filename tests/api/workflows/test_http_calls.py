@@ -236,6 +236,7 @@ MALFORMED = [
     b'{"Action": "continue", "Profile": {"Company": 7}}', b'{"Action": "continue", "Profile": {"Company": ["x"]}}',
     b'{"Action": "continue", "Profile": {"BirthDate": "the day before yesterday"}}',
     b'{"Action": "continue", "Profile": {"CustomFields.unknown": "x"}}',
+    b'{"Action": "continue", "Profile": {"Company": "<img src=x onerror=alert(1)>"}}', b'{"Action": "continue", "a\\u0000b": "x"}',
 ]  # fmt: skip
 
 
@@ -248,6 +249,7 @@ def test_answer_with_anything_else_counts_as_none(called: CalledServer, subtests
             assert (answer.decision, answer.failure) == ("failed", "malformed")
             assert (dict(answer.claims), dict(answer.profile)) == ({}, {})
             assert len(answer.problem) <= 200
+            assert answer.problem.isprintable()
 
 
 def test_protected_claim_fails_the_call(called: CalledServer, subtests: pytest.Subtests) -> None:

@@ -207,6 +207,18 @@ def test_failed_call_follows_on_failure(
     assert runs(server)[-1]["failures"]["ask"].startswith("status")
 
 
+@pytest.mark.both_databases
+@pytest.mark.parametrize("member", ["Profile", "Claims", "Text"])
+def test_odd_name_in_an_answer_fails_the_call_alone(
+    world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver, member: str
+) -> None:
+    answers(receiver, **{member: {"a\x00b": "x"}})
+    put_in_force(server, asking(receiver, on_failure="continue"))
+    step = Browser(world.services, world.wsgi, world.name).sign_in(None, ada.email, ada.password)
+    assert step.step.step == "profile"
+    assert runs(server)[-1]["failures"]["ask"]
+
+
 def test_call_sees_the_sign_in_and_sets_the_profile(
     world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.contract import errors
 from app.contract.applications.claims_mapping import CUSTOM
 from app.contract.profile import Write
 from app.identity.directory.accounts.account import Account
@@ -14,13 +15,16 @@ from app.identity.directory.accounts.profile import profile_edits
 from app.identity.directory.accounts.profile.profile_edits import Edits
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.kit.text import input_filter
 
 _WRITERS: Final = frozenset({Write.ANYONE})
 _CUSTOM_FIELDS: Final = CUSTOM.rstrip(".")
 
 
 def check(context: Context, fields: Mapping[str, str | None]) -> None:
-    """Refuse values that a profile can't have. Raises the errors of `profile_edits.read`."""
+    """Refuse values that a profile can't have. Raises Dangerous, and the errors of `profile_edits.read`."""
+    if input_filter.is_dangerous(dict(fields), with_markup=True):
+        raise errors.Dangerous
     _edits(context, fields)
 
 

@@ -233,7 +233,11 @@ def _post(context: Context, settings: CallSettings, headers: Mapping[str, str], 
 
 
 def _failed(failure: str, problem: str) -> CallOutcome:
-    return CallOutcome("failed", failure=failure, problem=problem[:_MAX_PROBLEM])
+    """Return a failure whose problem may have names that the server chose, of which databases refuse some characters."""
+    shown = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in problem[:_MAX_PROBLEM]
+    )
+    return CallOutcome("failed", failure=failure, problem=shown)
 
 
 def _first_problem(problem: ValidationError) -> str:
