@@ -212,7 +212,8 @@ def test_failed_call_follows_on_failure(
 def test_odd_name_in_an_answer_fails_the_call_alone(
     world: World, server: TenantServer, ada: Person, receiver: HttpsReceiver, member: str
 ) -> None:
-    answers(receiver, **{member: {"a\x00b": "x"}})
+    members: dict[str, Any] = {member: {"a\x00b": "x"}}
+    answers(receiver, **members)
     put_in_force(server, asking(receiver, on_failure="continue"))
     step = Browser(world.services, world.wsgi, world.name).sign_in(None, ada.email, ada.password)
     assert step.step.step == "profile"
