@@ -277,6 +277,13 @@ class MissingFieldsStep(AccountStep):
     names: list[str]  # of the form's fields
 
 
+class WorkflowRedirectStep(AccountStep):
+    """Go to a page of the tenant that a workflow requires, and come back with its result."""
+
+    step: Literal["workflow_redirect"] = "workflow_redirect"
+    address: str = ""  # empty until the interaction is known
+
+
 class RedirectStep(Wire):
     """Go to an address of the relying party, or of a page of the hub."""
 
@@ -327,7 +334,7 @@ class StartAgainStep(Wire):
     step: Literal["start_again"] = "start_again"
 
 
-RequiredAction = PrivacyPolicyStep | ConsentFormsStep | PinStep | MissingFieldsStep
+RequiredAction = PrivacyPolicyStep | ConsentFormsStep | PinStep | MissingFieldsStep | WorkflowRedirectStep
 """The required actions after a sign-in."""
 AuthorizationPage = (
     LoginStep

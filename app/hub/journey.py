@@ -48,7 +48,9 @@ from app.contract.steps import (
     SignInSentStep,
     StartAgainStep,
     StepResponse,
+    WorkflowRedirectStep,
 )
+from app.contract.workflows.result_pages import RETURN_PATH
 from app.hub.components.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
 from app.hub.components.form_post import FormPostPage, ReturnToAppPage, opens_app
 from app.hub.components.sign_in_methods import WITH_PROVIDER, complete_method
@@ -335,6 +337,7 @@ JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
     _page(PinStep, "/set-pin"),
     _page(ReauthenticationStep, "/confirm"),
     _page(MissingFieldsStep, "/missing-fields"),
+    _page(WorkflowRedirectStep, RETURN_PATH),
     (ProfileStep, _to_profile),
     _answer(RedirectStep, _redirect),
     _answer(FormPostStep, _form_post),

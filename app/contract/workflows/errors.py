@@ -27,13 +27,20 @@ class WorkflowDenied(ApiError):
 
 
 class WorkflowActionRequired(ApiError):
-    """`Data.Action` is terms, consent or profile, `Data.Fields` what the profile lacks."""
+    """`Data.Action` is terms, consent, profile or redirect, `Data.Fields` what the profile lacks."""
 
     code, status, message = 8200, 403, "A workflow requires an action first"
-    description = "The account must accept the terms, answer consent forms or complete its profile first."
-    remedy = "Let people do it on the hosted pages, or do it from your server. Then repeat the sign-in."
+    description = (
+        "The account must accept the terms, answer consent forms, complete its profile or visit another page first."
+    )
+    remedy = "Let people do it on the hosted pages, or, except for a redirect, do it from your server. Then repeat the sign-in."
 
 
 class WorkflowGone(ApiError):
     code, status, message = 8199, 403, "Workflow of the sign-in is gone"
     description = "The workflow of this sign-in was deleted or can’t run. Start the sign-in again."
+
+
+class WorkflowResultRefused(ApiError):
+    code, status, message = 8201, 400, "Result of the workflow’s page is refused"
+    description = "The person came back without a result that counts: its signature, time, account or state is wrong, or it’s missing."

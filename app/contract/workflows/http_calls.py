@@ -7,9 +7,11 @@ misread.
 from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, StrictStr, model_validator
 
+from app.contract.applications.application_urls import SecureUrl
 from app.contract.configuration_model import Tag
 from app.contract.workflows.nodes import Sentence
 from app.contract.workflows.protected_claims import WorkflowClaim
@@ -20,7 +22,9 @@ MAX_ANSWER_BYTES: Final = 64_000
 MAX_CLAIM_BYTES: Final = 2_000
 """Of an answer's claims as JSON: servers accept 8 KiB of headers, and tokens travel there."""
 _MAX_INTEGER: Final = 2**53
-CONTINUE, DENY, STEP_UP = "continue", "deny", "step_up"
+CONTINUE, DENY, STEP_UP, REDIRECT = "continue", "deny", "step_up", "redirect"
+STATE: Final = "state"
+"""The parameter that a redirect adds to the address of the page."""
 
 
 class _Sent(BaseModel):
@@ -54,6 +58,13 @@ class CalledSignIn(_Sent):
     is_refresh: bool = False
 
 
+class WorkflowSignIn(CalledSignIn):
+    """The sign-in of a workflow. `ReturnUrl` is the address at which a page of yours sends the person back; null where the answer can’t be
+    `redirect`, because no page shows it."""
+
+    return_url: str | None = None
+
+
 class _Request(_Sent):
     id: str
 
@@ -70,7 +81,7 @@ class CallRequest(_Request):
     workflow: CalledWorkflow
     node: str
     account: CalledAccount
-    sign_in: CalledSignIn
+    sign_in: WorkflowSignIn
 
 
 class TokenHookRequest(_Request):
@@ -94,6 +105,12 @@ def _number(value: float) -> float:
     return value
 
 
+def _page(address: str) -> str:
+    if STATE in dict(parse_qsl(urlsplit(address).query, keep_blank_values=True)):
+        raise ValueError(f"an address without the parameter {STATE}, which is ours")
+    return address
+
+
 _Text = Annotated[StrictStr, Field(max_length=500), AfterValidator(_text)]
 _Integer = Annotated[int, Field(strict=True), AfterValidator(_number)]
 _Float = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_number)]
@@ -105,11 +122,12 @@ _ANSWERED = ConfigDict(alias_generator=pascal, extra="forbid", frozen=True, stri
 
 
 class CallResponse(BaseModel):
-    """The answer to a call, as JSON with status 200. `Text` belongs to `deny`; `Claims` and `Profile` to the other actions."""
+    """The answer to a call, as JSON with status 200. `Text` belongs to `deny`, `Url` to `redirect`, `Claims` and `Profile` to others."""
 
     model_config = _ANSWERED
 
-    action: Literal["continue", "deny", "step_up"]
+    action: Literal["continue", "deny", "step_up", "redirect"]
+    url: Annotated[SecureUrl, AfterValidator(_page)] | None = None
     text: Annotated[dict[Tag, Annotated[Sentence, AfterValidator(_text)]], Field(max_length=30)] = Field(
         default_factory=dict
     )
@@ -120,10 +138,12 @@ class CallResponse(BaseModel):
 
     @model_validator(mode="after")
     def _agrees(self) -> CallResponse:
-        if self.action == DENY and (self.claims or self.profile):
-            raise ValueError("no Claims and no Profile with deny")
+        if self.action in (DENY, REDIRECT) and (self.claims or self.profile):
+            raise ValueError(f"no Claims and no Profile with {self.action}")
         if self.action != DENY and self.text:
             raise ValueError("Text only with deny")
+        if (self.action == REDIRECT) is not bool(self.url):
+            raise ValueError("Url with redirect, and only there")
         return self
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, 
 from app.contract.applications.application_urls import SecureUrl
 from app.contract.applications.claims_mapping import CUSTOM as CUSTOM_FIELDS
 from app.contract.applications.claims_mapping import Source
-from app.contract.configuration_model import ConfigurationModel, Different, Tag
+from app.contract.configuration_model import ConfigurationModel, Different, Tag, plain
 from app.contract.organizations.settings import SignInMethod
 from app.contract.profile import FIELDS, Kind, Write
 from app.contract.registration.form import OWN, FormField
@@ -19,6 +19,7 @@ from app.contract.workflows import conditions
 from app.contract.workflows.facts import is_known_before_sign_in
 from app.contract.workflows.protected_claims import WorkflowClaim
 from app.contract.workflows.token_hook import CacheSeconds, Claimed, SecretName, Sent, TimeoutSeconds
+from app.kit.web.urls import origin_of
 
 NEXT: Final = "next"
 """The output of a node that has only one. An edge without `sourceHandle` begins there."""
@@ -52,6 +53,12 @@ def _settable(name: str) -> str:
     if not is_free and not name.startswith(CUSTOM_FIELDS):
         raise ValueError("a text of the profile that people may change, such as Company, or CustomFields.NAME")
     return name
+
+
+def _secure_origin(address: str) -> str:
+    if not address.startswith("https://") or origin_of(plain(address)) != address:
+        raise ValueError("an origin such as https://kyc.example.com, in lower case and without a path")
+    return address
 
 
 _MAX_NAME: Final = 80
@@ -171,7 +178,8 @@ class RiskNode(NodeData):
 class HttpCallNode(NodeData):
     """Asks your server. Its answer continues, denies, requires a second factor, or sets the `claims` and `profile_fields` named here. If
     it doesn’t answer in time or as documented, the sign-in goes on at the output `failure`; without an edge there, `on_failure` decides.
-    The same goes for `deny`: without an edge, the sign-in is refused with the answer’s text, or with `deny_text`."""
+    The same goes for `deny`: without an edge, the sign-in is refused with the answer’s text, or with `deny_text`. An answer can send the
+    person to a page at one of the `redirect_origins`, from which they come back with a signed result."""
 
     optional_outputs: ClassVar[tuple[str, ...]] = (DENY, FAILURE)
 
@@ -184,6 +192,11 @@ class HttpCallNode(NodeData):
     claims: Claimed = ()
     profile_fields: Annotated[
         tuple[Annotated[Source, AfterValidator(_settable)], ...], Different, Field(max_length=20)
+    ] = ()
+    redirect_origins: Annotated[
+        tuple[Annotated[str, Field(max_length=300), AfterValidator(_secure_origin)], ...],
+        Different,
+        Field(max_length=10),
     ] = ()
     cache_seconds: CacheSeconds = 0
 

@@ -14,6 +14,7 @@ from werkzeug.wsgi import get_path_info
 from app.contract.accounts.models import PersonView
 from app.contract.sessions.models import Session
 from app.contract.visitor_claims import VisitorClaims
+from app.contract.workflows.result_pages import RETURN_PATH
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import NO_TENANT, HubTenant
@@ -255,8 +256,9 @@ def set_current_visit(visit: Visit) -> Visit:
 def requested_interaction_id() -> str:
     """Return the interaction that the address or the form names; another browser may have started it."""
     visit = current_visit()
-    if visit.environ.get("PATH_INFO") == RETURN_FROM_PROVIDER:
-        return visit.query.get("state", "").partition(".")[0]
+    path, state = visit.environ.get("PATH_INFO"), visit.query.get("state")
+    if path == RETURN_FROM_PROVIDER or (path == RETURN_PATH and state):
+        return (state or "").partition(".")[0]
     return visit.query.get("attempt") or visit.form.get("attempt", "")
 
 

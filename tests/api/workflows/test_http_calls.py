@@ -82,7 +82,7 @@ def test_call_names_the_account_and_the_sign_in(called: CalledServer) -> None:
     assert body["Account"]["Industry"] is None
     assert body["SignIn"] == {
         "Methods": ["password"], "Provider": None, "IpAddress": "192.0.2.7", "UserAgent": "A browser", "ClientId": "shop",
-        "IsRefresh": False,
+        "IsRefresh": False, "ReturnUrl": None,
     }  # fmt: skip
 
 
@@ -237,6 +237,14 @@ MALFORMED = [
     b'{"Action": "continue", "Profile": {"BirthDate": "the day before yesterday"}}',
     b'{"Action": "continue", "Profile": {"CustomFields.unknown": "x"}}',
     b'{"Action": "continue", "Profile": {"Company": "<img src=x onerror=alert(1)>"}}', b'{"Action": "continue", "a\\u0000b": "x"}',
+    b'{"Action": "redirect"}', b'{"Action": "redirect", "Url": null}',
+    b'{"Action": "continue", "Url": "https://kyc.example"}', b'{"Action": "redirect", "Url": "http://kyc.example"}',
+    b'{"Action": "redirect", "Url": "https://ada@kyc.example"}', b'{"Action": "redirect", "Url": "https://kyc.example/#case"}',
+    b'{"Action": "redirect", "Url": "https://kyc.example/?state=1"}', b'{"Action": "redirect", "Url": "javascript:alert(1)"}',
+    b'{"Action": "redirect", "Url": "https://kyc.example/' + b"x" * 2_000 + b'"}',
+    b'{"Action": "redirect", "Url": "https://kyc.example", "Claims": {"tier": "gold"}}',
+    b'{"Action": "redirect", "Url": "https://kyc.example", "Profile": {"Company": "x"}}',
+    b'{"Action": "redirect", "Url": "https://kyc.example", "Text": {"en": "Go"}}',
 ]  # fmt: skip
 
 
@@ -244,7 +252,8 @@ def test_answer_with_anything_else_counts_as_none(called: CalledServer, subtests
     for content in MALFORMED:
         with subtests.test(repr(content[:60])):
             called.receiver.answers(200, content)
-            answer = called.call(claims=["tier"], profile_fields=["Company", "BirthDate", "CustomFields.unknown"])
+            fields = ["Company", "BirthDate", "CustomFields.unknown"]
+            answer = called.call(claims=["tier"], profile_fields=fields, redirect_origins=["https://kyc.example"])
 
             assert (answer.decision, answer.failure) == ("failed", "malformed")
             assert (dict(answer.claims), dict(answer.profile)) == ({}, {})
@@ -271,6 +280,23 @@ def test_undeclared_member_fails_the_call(called: CalledServer, members: dict[st
 
     assert (answer.decision, answer.failure) == ("failed", "undeclared")
     assert next(iter(next(iter(members.values())))) in answer.problem
+
+
+@pytest.mark.parametrize("origins", [[], ["https://kyc.example:8443"], ["https://other.example"]])
+def test_redirect_to_undeclared_origin_fails(called: CalledServer, origins: list[str]) -> None:
+    called.answers("redirect", Url="https://kyc.example/start?case=1")
+    answer = called.call(redirect_origins=origins)
+
+    assert (answer.decision, answer.failure, answer.url) == ("failed", "undeclared", "")
+    assert "kyc" not in answer.problem
+
+
+def test_redirect_is_never_cached(called: CalledServer) -> None:
+    called.answers("redirect", Url="https://kyc.example/start?case=1")
+    step = called.step(cache_seconds=60, redirect_origins=["https://kyc.example"])
+    assert [called.call(step=step).url for _ in range(2)] == ["https://kyc.example/start?case=1"] * 2
+
+    assert len(called.receiver.received) == 2
 
 
 def test_answer_is_cached_for_its_account_and_time(called: CalledServer) -> None:

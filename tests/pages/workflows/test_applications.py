@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.support.accounts.mailbox import code_in, mails_to
+from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.oauth.relying_party import Person, RelyingParty
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.tenant_server import TenantServer
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
-from tests.support.workflows.drawings import Drawing, node, sequence
+from tests.support.workflows.drawings import Drawing, drawing, node, sequence
 from tests.support.workflows.running import (
     DENIAL,
     asking_for_factor,
@@ -41,6 +43,12 @@ def server(world: World) -> TenantServer:
 @pytest.fixture
 def ada(world: World) -> Person:
     return world.person("ada@example.com")
+
+
+@pytest.fixture
+def receiver() -> Iterator[HttpsReceiver]:
+    with https_receiver() as started:
+        yield started
 
 
 @pytest.fixture
@@ -190,6 +198,32 @@ def test_account_pages_need_the_default_of_every_session(
     page = page.press("Verify", code=code_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
     assert page.address.endswith("/profile")
     assert visitor.open("/security").address.endswith("/security")
+
+
+def test_account_pages_open_after_a_call(
+    world: World, server: TenantServer, visitor: Visitor, ada: Person, receiver: HttpsReceiver
+) -> None:
+    put_in_force(server, sequence(node("ask", "HttpCall", url=receiver.url("/ask"), on_failure="continue")), "Default")
+    shop = application_with(world, server, sequence())
+    assert by_password(visitor.authorize(shop), ada).query["code"]
+    assert visitor.open("/profile").address.endswith("/profile")
+    assert len(receiver.received) == 1
+
+
+@pytest.mark.parametrize("begins_at_the_application", [True, False])
+def test_new_sign_in_comes_after_the_terms(
+    world: World, server: TenantServer, visitor: Visitor, ada: Person, begins_at_the_application: bool
+) -> None:
+    server.change_settings(privacy_policy=POLICY)
+    nodes = [
+        node("start", "Start"), node("login", "Login"), node("terms", "Terms"), node("risk", "Risk"), node("end", "SuccessFinalNode"),
+    ]  # fmt: skip
+    ends = [f"risk.{level} -> end" for level in ("low", "medium", "high")]
+    put_in_force(server, drawing(nodes, "start -> login", "login -> terms", "terms -> risk", *ends))
+    page = visitor.authorize(world.application("Shop")) if begins_at_the_application else visitor.open("/login")
+    page = by_password(page, ada).press("Accept", terms="y")
+    page = page.press("Continue", password=ada.password) if "Confirm" in page.heading else by_password(page, ada)
+    assert "code" in page.query if begins_at_the_application else page.address.endswith("/profile")
 
 
 def test_profile_form_asks_for_missing_fields(server: TenantServer, visitor: Visitor, ada: Person) -> None:

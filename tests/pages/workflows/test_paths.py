@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from flask import Flask
 
+from app.contract.workflows.result_pages import RETURN_PATH
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.sign_in_paths import SIGN_IN_PATHS
 from tests.support.sign_in_paths.path import Prepared, SignInPath
-from tests.support.sign_in_paths.results import Outcome, Refused, SignedIn
+from tests.support.sign_in_paths.results import NeedsAction, Outcome, Refused, SignedIn
 from tests.support.tenants.tenant_server import NewTenantServer
 from tests.support.workflows.drawings import Drawing, node, sequence
+from tests.support.workflows.redirecting import PAGE, SITE
 from tests.support.workflows.running import asking_for_factor, denying, put_in_force
 
 ANYONE = "account.logins >= 0"
@@ -55,8 +58,15 @@ def denying_server() -> Iterator[HttpsReceiver]:
         yield receiver
 
 
-def asking(receiver: HttpsReceiver) -> Drawing:
-    return sequence(node("ask", "HttpCall", url=receiver.url("/ask"), on_failure="continue"))
+@pytest.fixture(scope="module")
+def redirecting_server() -> Iterator[HttpsReceiver]:
+    with https_receiver() as receiver:
+        receiver.answers(200, json.dumps({"Action": "redirect", "Url": PAGE}).encode())
+        yield receiver
+
+
+def asking(receiver: HttpsReceiver, **members: Any) -> Drawing:
+    return sequence(node("ask", "HttpCall", url=receiver.url("/ask"), on_failure="continue", **members))
 
 
 @every_path
@@ -69,6 +79,13 @@ def test_path_obeys_a_denial(path: SignInPath, perform: Perform) -> None:
 def test_path_obeys_a_denying_server(path: SignInPath, perform: Perform, denying_server: HttpsReceiver) -> None:
     outcome = perform(path, asking(denying_server))
     assert isinstance(outcome, Refused), outcome
+
+
+@every_path
+def test_path_waits_for_a_redirect(path: SignInPath, perform: Perform, redirecting_server: HttpsReceiver) -> None:
+    outcome = perform(path, asking(redirecting_server, redirect_origins=[SITE]))
+    is_waiting = isinstance(outcome, NeedsAction) and outcome.step == RETURN_PATH
+    assert is_waiting or isinstance(outcome, Refused), outcome
 
 
 @every_path

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import errors
 from app.contract.second_factors.challenge import NO_SESSION
+from app.contract.workflows.result_pages import RETURN_PATH
 from tests.support.sign_in_paths.callers import unwatched
 from tests.support.visitors.visitor import VisitedPage, Visitor, words
 
@@ -75,7 +76,7 @@ _FACTORS: Final = {
 }
 _SIGN_IN_PAGE: Final = "/login"
 _FACTOR_PAGES: Final = {"/second-factor", "/confirm"}
-_ACTION_PAGES: Final = {"/privacy-policy", "/consent-forms", "/set-pin", "/missing-fields"}
+_ACTION_PAGES: Final = {"/privacy-policy", "/consent-forms", "/set-pin", "/missing-fields", RETURN_PATH}
 _TOKEN_PARAMETERS: Final = ("access_token", "token", "lr-token")
 _ALERT: Final = re.compile(r'<(p|div)[^>]* (?:role="alert"|class="problem")[^>]*>(.*?)</\1>', re.DOTALL)
 

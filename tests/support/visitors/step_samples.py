@@ -59,6 +59,7 @@ from app.contract.steps import (
     SignedOutStep,
     SignInSentStep,
     StartAgainStep,
+    WorkflowRedirectStep,
 )
 
 ADA: Final = PersonView(uid="0123456789abcdef0123456789abcdef", label="ada@example.com")
@@ -111,6 +112,7 @@ SAMPLES: Final[tuple[AnyStep, ...]] = (
     PinStep(person=ADA, can_skip=True),
     ReauthenticationStep(),
     MissingFieldsStep(person=ADA, names=["first_name"]),
+    WorkflowRedirectStep(person=ADA, address="https://kyc.acme.example/start?state=5tate"),
     RedirectStep(address=_BACK),
     FormPostStep(address=_BACK, fields={"code": "a-code"}),
     ProfileStep(),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.workflows.http_calls import CalledSignIn, CalledWorkflow
+from app.contract.workflows.http_calls import CalledWorkflow, WorkflowSignIn
 from app.contract.workflows.nodes import HttpCallNode
 from app.identity.authentication.workflows import http_calls
 from app.identity.authentication.workflows.http_calls import CallOutcome, CallStep
@@ -22,7 +22,7 @@ from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.tenants.tenant_server import TenantServer
 
 WORKFLOW = CalledWorkflow(id="0b2c4a7e-9d55-4a0e-8c6b-2f1f3c5d7e90", name="Partners", version=3)
-SIGN_IN = CalledSignIn(
+SIGN_IN = WorkflowSignIn(
     methods=("password",), provider=None, ip_address="192.0.2.7", user_agent="A browser", client_id="shop"
 )
 
@@ -58,7 +58,7 @@ class CalledServer:
         """Let the server answer as documented."""
         self.receiver.answers(200, json.dumps({"Action": action, **members}).encode())
 
-    def call(self, sign_in: CalledSignIn = SIGN_IN, *, step: CallStep | None = None, **members: Any) -> CallOutcome:
+    def call(self, sign_in: WorkflowSignIn = SIGN_IN, *, step: CallStep | None = None, **members: Any) -> CallOutcome:
         """Call the server about the account's sign-in."""
         with self.context() as context:
             return http_calls.call(context, step or self.step(**members), account_of(context, self.uid), sign_in)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import jsonschema_rs
 import pytest
+from joserfc.jwk import OctKey
 
 from app.commands import workflows
 from app.contract.workflows.http_calls import (
@@ -17,9 +21,12 @@ from app.contract.workflows.http_calls import (
     CallResponse,
     answer_schema,
 )
+from app.contract.workflows.result_pages import MAX_RESULT_LENGTH, RETURN_PATH
 from app.contract.workflows.workflow_trials import MAX_SIGN_INS, TriedStep, UnknownFact, WorkflowTrial
 from app.identity.administration.workflows.rehearsal import past_facts
+from app.identity.authentication.sign_in.workflows import redirect_results
 from app.identity.authentication.workflows import call_signatures
+from app.identity.platform import jwts
 from tools.pins.strings import ROOT
 
 PAGE = (ROOT / "docs" / "workflow-calls.md").read_text()
@@ -41,7 +48,7 @@ def test_answers_are_accepted() -> None:
     for block in blocks("json")[1:]:
         CallResponse.model_validate_json(block)
     actions = re.findall(r"^\| `([a-z_]+)` \|", PAGE, re.MULTILINE)
-    assert set(actions) == {"continue", "deny", "step_up"}
+    assert set(actions) == {"continue", "deny", "step_up", "redirect"}
     assert f"{MAX_ANSWER_BYTES:,} bytes" in PAGE
     assert f"at most {MAX_CLAIM_BYTES:,} bytes" in PAGE
 
@@ -61,6 +68,21 @@ def test_command_derives_the_secret(name: str) -> None:
     made = subprocess.run(["sh", "-c", command], capture_output=True, check=True, text=True)
 
     assert made.stdout.strip() == call_signatures.secret_of(API_SECRET, name)
+
+
+def test_page_sends_a_result_that_counts() -> None:
+    secret = call_signatures.secret_of(API_SECRET, "partners")
+    program: dict[str, Any] = {}
+    exec(blocks("python")[-1], program)
+
+    parts = urlsplit(program["back"]("https://id.acme.example/continue", "a-uid", "5tate", secret))
+    sent = dict(parse_qsl(parts.query))
+    assert (parts.path, sent["state"]) == (RETURN_PATH, "5tate")
+    key = OctKey.import_key(call_signatures.key_of(API_SECRET, "partners"))
+    claims = jwts.read_jwt(sent["result"], lambda _: [key], redirect_results.PROFILE).claims
+    assert (claims["state"], claims["sub"], claims["Action"]) == ("5tate", "a-uid", "continue")
+    assert all(redirect_results.PROFILE.times(claims, datetime.now(UTC)).values())
+    assert f"at most {MAX_RESULT_LENGTH:,} characters" in PAGE
 
 
 def test_report_is_one_that_the_command_prints() -> None:

@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in import allowed_methods, eligibility, re
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.required_actions import Requirement
-from app.identity.authentication.sign_in.workflows import gate, login_facts, node_actions
+from app.identity.authentication.sign_in.workflows import gate, interaction_runs, login_facts, node_actions
 from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, NeedsSignIn, SignInDenied
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
@@ -122,13 +122,13 @@ def through_workflow(
     A sign-in on a page may be recorded while the workflow waits for an action: its session can do only that.
     """
     moment = SignInMoment(context, account, authentication, target_of(context), is_registration=is_registration)
-    verdict = gate.judge(moment, authentication.workflow)
+    verdict = gate.judge(moment, authentication.workflow or interaction_runs.to_repeat(moment))
     if isinstance(verdict, SignInDenied):
         return Refused(account, verdict.error)
     if isinstance(verdict, NeedsSignIn):
         return Refused(account, errors.WorkflowGone())
     if isinstance(verdict, NeedsAction) and context.visit is None:  # no page asks for it
-        return Refused(account, node_actions.refusal(context, account, verdict.node, context.now))
+        return Refused(account, node_actions.refusal(context, account, verdict.action, context.now))
     admitted = replace(authentication, workflow=verdict.run)
     return FactorRequired(verdict.required, admitted) if isinstance(verdict, NeedsFactor) else admitted
 

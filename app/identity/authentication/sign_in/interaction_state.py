@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, TypeAdapter
 
-from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.reset_messages import MAIL, PASSWORD, PIN, SMS, ResetKind
@@ -211,11 +210,6 @@ class InteractionState:
     def named_workflow(self) -> str | None:
         """The workflow that the request names."""
         return self.authorization.get("workflow") or self.page_workflow
-
-    def run_of(self, session_id: str) -> WorkflowRun | None:
-        """Return how far a session came in the workflow of this application."""
-        is_its_own = self.workflow_run is not None and self.workflow_session_id == session_id
-        return WorkflowRun.from_stored(self.workflow_run or {}) if is_its_own else None
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> InteractionState:

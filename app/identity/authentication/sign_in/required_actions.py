@@ -25,6 +25,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import node_actions, pending_workflows, session_uses
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget, target_of
 from app.identity.credentials.pins import pin_tokens, pins
 from app.identity.directory.accounts import account_store, privacy_policy
 from app.identity.directory.accounts.account import Account
@@ -52,17 +53,17 @@ class Requirement(PageRequirement):
 
 
 def find_first(
-    context: Context, session: BrowserSession, account: Account | None = None, *, is_for_application: bool = False
+    context: Context, session: BrowserSession, account: Account | None = None, target: SignInTarget | None = None
 ) -> RequiredAction | LoginStep | None:
     """Return the step of the first required action, or of the sign-in that a workflow requires again; None where there is none.
 
     Reads nothing where the tenant requires nothing and no workflow is in force.
 
     Args:
-        is_for_application: the workflow of an application decides, which `authorize/decision.py` asks.
+        target: of an application, whose workflow `authorize/decision.py` asks; None for what the request's own sign-in is for.
     """
     settings = context.tenant.settings
-    has_workflow = not is_for_application and session_uses.has_workflow(context)
+    has_workflow = target is None and session_uses.has_workflow(context)
     requires_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
     if not (
         privacy_policy.is_strict(settings)
@@ -78,7 +79,7 @@ def find_first(
         return None
     steps = (requirement.step(context, account, session.authenticated_at) for requirement in REQUIREMENTS)
     first: RequiredAction | LoginStep | None = next((step for step in steps if step is not None), None)
-    first = first or pending_workflows.step(context, session, account)
+    first = first or pending_workflows.step(context, session, account, target or target_of(context))
     return session_uses.step(context, session, account) if first is None and has_workflow else first
 
 

@@ -6,7 +6,7 @@ answer is never guessed. Answers are kept per person for the stated time.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
@@ -18,15 +18,17 @@ from app.contract.workflows.http_calls import (
     DENY,
     MAX_ANSWER_BYTES,
     MAX_CLAIM_BYTES,
+    REDIRECT,
     CalledAccount,
-    CalledSignIn,
     CalledWorkflow,
     CallRequest,
     CallResponse,
+    WorkflowSignIn,
 )
 from app.contract.workflows.nodes import HttpCallNode
 from app.identity.authentication.workflows import answered_profiles, call_signatures
 from app.identity.authentication.workflows.walk import CallAnswer
+from app.identity.authentication.workflows.workflow_run import WaitingRedirect, WorkflowRun
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.profile import profile_document
 from app.identity.platform.context import Context
@@ -37,6 +39,7 @@ from app.kit import randomness
 from app.kit.clock import iso, monotonic
 from app.kit.operations.errors import ApiError
 from app.kit.outbound.host_resolver import Resolver
+from app.kit.web.urls import origin_of
 
 _MAX_PROBLEM: Final = 200
 _OK: Final = 200
@@ -77,7 +80,7 @@ class ServerCall(Protocol):
     def key(self) -> tuple[Any, ...]:
         """What a kept answer is for; another value, such as that of changed settings, finds none."""
 
-    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: CalledSignIn) -> CallBody: ...
+    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: WorkflowSignIn) -> CallBody: ...
 
     def outcome(self, answer: bytes) -> CallOutcome:
         """Read the answer. Raises ValidationError, CallFailed."""
@@ -102,18 +105,20 @@ class CallStep:
         )  # a file may give a workflow the id of a deleted one, whose versions begin at 1 too
         return self.workflow.id, self.workflow.version, self.node_id, settings
 
-    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: CalledSignIn) -> CallRequest:
+    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: WorkflowSignIn) -> CallRequest:
         return CallRequest(
             id=call_id, time=time, workflow=self.workflow, node=self.node_id, account=account, sign_in=sign_in
         )
 
     def outcome(self, answer: bytes) -> CallOutcome:
-        """Raises ValidationError, and CallFailed for claims and fields that the node doesn't name."""
+        """Raises ValidationError, and CallFailed for claims, fields and origins that the node doesn't name."""
         read, node = CallResponse.model_validate_json(answer), self.node
         check_claims(read.claims, node.claims)
         check_declared("Profile", read.profile, node.profile_fields)
+        if read.url is not None and origin_of(read.url) not in node.redirect_origins:
+            raise CallFailed("undeclared", "Url, whose origin the settings of the call don't name")
         texts = {**node.deny_text, **read.text} if read.action == DENY else {}
-        return CallOutcome(read.action, texts, read.claims, read.profile)
+        return CallOutcome(read.action, texts, read.claims, read.profile, url=read.url or "")
 
 
 @dataclass(frozen=True)
@@ -123,12 +128,14 @@ class CallOutcome(CallAnswer):
     Attributes:
         claims: of the tokens; only those that the settings name.
         profile: fields to write, as `answered_profiles.write` takes them; empty for an answer that was kept.
+        url: the page to which the person is sent, for `redirect`.
         failure: `unavailable`, `status`, `malformed` or `undeclared` for a call that failed, else empty.
         problem: what failed, for the audit log: names, never values.
     """
 
     claims: Mapping[str, Any] = field(default_factory=dict)
     profile: Mapping[str, str | None] = field(default_factory=dict)
+    url: str = ""
     failure: str = ""
     problem: str = ""
     milliseconds: int = 0
@@ -143,7 +150,7 @@ class CallFailed(Exception):
         self.failure, self.problem = failure, problem[:_MAX_PROBLEM]
 
 
-def call(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> CallOutcome:
+def call(context: Context, step: ServerCall, account: Account, sign_in: WorkflowSignIn) -> CallOutcome:
     """Return what the tenant's server decides about a sign-in, from its answer or from an earlier one that is still kept.
 
     Takes at most the stated `timeout_seconds`. Call it before the request writes anything, so that no transaction waits for the answer.
@@ -153,21 +160,47 @@ def call(context: Context, step: ServerCall, account: Account, sign_in: CalledSi
     if cached is not None:
         return cached
     began = monotonic()
-    try:
-        answer = _ask(context, step, account, sign_in)
-        answered_profiles.check(context, answer.profile)
-    except CallFailed as failed:
-        answer = _failed(failed.failure, failed.problem)
-    except ApiError as refused:
-        answer = _failed("malformed", f"Profile: {refused.message}")
+    answer = read_answer(context, step, lambda: _ask(context, step, account, sign_in))
     answer = replace(answer, milliseconds=round((monotonic() - began) * 1_000))
-    if step.settings.cache_seconds and not answer.failure:
+    if step.settings.cache_seconds and not answer.failure and answer.decision != REDIRECT:
         repeated = replace(answer, profile={}, milliseconds=0, is_cached=True)
         context.services.call_answers.keep(key, repeated, context.now, step.settings.cache_seconds)
     return answer
 
 
-def request_of(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> CallBody:
+def read_answer(context: Context, step: ServerCall, answer: Callable[[], bytes]) -> CallOutcome:
+    """Return what an answer decides, or the failure of one that can't be used.
+
+    Args:
+        answer: returns the content; raises CallFailed.
+    """
+    try:
+        outcome = step.outcome(answer())
+        answered_profiles.check(context, outcome.profile)
+    except CallFailed as problem:
+        return failed(problem.failure, problem.problem)
+    except ValidationError as problem:
+        return failed("malformed", _first_problem(problem))
+    except ApiError as refused:
+        return failed("malformed", f"Profile: {refused.message}")
+    return outcome
+
+
+def answered(run: WorkflowRun, node_id: str, outcome: CallOutcome) -> tuple[WorkflowRun, CallOutcome]:
+    """Return the run with the answer at a node, and the answer that counts: it failed if the claims of all calls are too many."""
+    if len(to_json({**run.claims, **outcome.claims})) > MAX_CLAIM_BYTES:
+        outcome = failed("malformed", "Claims: too many of all calls together")
+    changed = replace(
+        run,
+        answers={**run.answers, node_id: outcome.decision},
+        claims={**run.claims, **outcome.claims},
+        profile={**run.profile, **outcome.profile},
+        redirect=WaitingRedirect(outcome.url, randomness.token(18)) if outcome.decision == REDIRECT else None,
+    )
+    return changed, outcome
+
+
+def request_of(context: Context, step: ServerCall, account: Account, sign_in: WorkflowSignIn) -> CallBody:
     """Return what a call sends: of the profile, only the fields that `send` names."""
     names = step.settings.send
     profile = profile_document.profile_of(account) if names else {}
@@ -189,13 +222,13 @@ def check_declared(member: str, names: Collection[str], declared: Collection[str
         raise CallFailed("undeclared", f"{member}.{unknown[0]}, which the settings of the call don't name")
 
 
-def _key(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> tuple[Any, ...]:
+def _key(context: Context, step: ServerCall, account: Account, sign_in: WorkflowSignIn) -> tuple[Any, ...]:
     """Return whom and what a kept answer is for: it says nothing about another application."""
     return context.tenant.tenant_id, account.uid, sign_in.client_id, type(step), *step.key
 
 
-def _ask(context: Context, step: ServerCall, account: Account, sign_in: CalledSignIn) -> CallOutcome:
-    """Send the call and read its answer. Raises CallFailed."""
+def _ask(context: Context, step: ServerCall, account: Account, sign_in: WorkflowSignIn) -> bytes:
+    """Send the call and return its answer. Raises CallFailed."""
     request = request_of(context, step, account, sign_in)
     body = request.to_json()
     headers = {
@@ -207,10 +240,7 @@ def _ask(context: Context, step: ServerCall, account: Account, sign_in: CalledSi
     answer = _post(context, step.settings, headers, body)
     if answer.status != _OK:
         raise CallFailed("status", f"the status {answer.status}")
-    try:
-        return step.outcome(answer.body)
-    except ValidationError as problem:
-        raise CallFailed("malformed", _first_problem(problem)) from None
+    return answer.body
 
 
 def _post(context: Context, settings: CallSettings, headers: Mapping[str, str], body: bytes) -> TargetAnswer:
@@ -232,8 +262,8 @@ def _post(context: Context, settings: CallSettings, headers: Mapping[str, str], 
     return answer
 
 
-def _failed(failure: str, problem: str) -> CallOutcome:
-    """Return a failure whose problem may have names that the server chose, of which databases refuse some characters."""
+def failed(failure: str, problem: str) -> CallOutcome:
+    """Return a call that failed; its problem may have names that the server chose, of which databases refuse some characters."""
     shown = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in problem[:_MAX_PROBLEM]
     )

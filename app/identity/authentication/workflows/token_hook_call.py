@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract.workflows.http_calls import CalledAccount, CalledSignIn, TokenHookRequest, TokenHookResponse
+from app.contract.workflows.http_calls import CalledAccount, TokenHookRequest, TokenHookResponse, WorkflowSignIn
 from app.contract.workflows.token_hook import TokenHook
 from app.identity.authentication.workflows import http_calls
 from app.identity.authentication.workflows.http_calls import CallOutcome, CallSettings
@@ -25,7 +25,7 @@ class TokenHookCall:
     def key(self) -> tuple[Any, ...]:
         return (self.hook,)
 
-    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: CalledSignIn) -> TokenHookRequest:
+    def body(self, call_id: str, time: str, account: CalledAccount, sign_in: WorkflowSignIn) -> TokenHookRequest:
         return TokenHookRequest(id=call_id, time=time, account=account, sign_in=sign_in)
 
     def outcome(self, answer: bytes) -> CallOutcome:

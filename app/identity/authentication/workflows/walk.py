@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Protocol
 
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows.expressions import Facts
@@ -44,20 +44,23 @@ from app.identity.authentication.workflows.walk_results import (
     Need,
     PassedNode,
     Pause,
+    RedirectNeeded,
     Result,
     SignInNeeded,
     Succeeded,
 )
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
+from app.identity.authentication.workflows.workflow_run import Decision
 
 _PASSKEY = ("passkey",)
 
 
 @dataclass(frozen=True)
 class CallAnswer:
-    """What a server answered to an HttpCall; `failed` where it did not answer in time, or not as documented."""
+    """What a server answered to an HttpCall; `failed` where it did not answer in time, or not as documented; `redirect` until the person
+    comes back."""
 
-    decision: Literal["continue", "deny", "step_up", "failed"]
+    decision: Decision
     texts: Mapping[str, str] = field(default_factory=dict)
     """By language, of a denial."""
 
@@ -155,6 +158,8 @@ def _call(workflow: RunnableWorkflow, node_id: str, node: HttpCallNode, state: S
     if answer is None:
         return CallNeeded(node)
     decision = answer.decision
+    if decision == "redirect":
+        return RedirectNeeded()
     if decision == "failed":
         if FAILURE in outputs:
             return FAILURE

@@ -1,7 +1,7 @@
 """What a workflow tells a sign-in: to wait for something, or how it ends.
 
-The runner maps each to what sign-ins have already: `FactorNeeded` to a required second factor, `ActionNeeded` to a required action,
-`Denied`, `Failed` and `MethodRefused` to a refusal.
+The runner maps each to what sign-ins have already: `FactorNeeded` to a required second factor, `ActionNeeded` and `RedirectNeeded` to a
+required action, `Denied`, `Failed` and `MethodRefused` to a refusal.
 """
 
 from __future__ import annotations
@@ -63,6 +63,11 @@ class CallNeeded:
 
 
 @dataclass(frozen=True)
+class RedirectNeeded:
+    """The person must go to a page of the tenant, and come back with its result."""
+
+
+@dataclass(frozen=True)
 class Succeeded:
     """The sign-in may be completed; its tokens get the claims."""
 
@@ -90,7 +95,7 @@ class MethodRefused:
     methods: tuple[str, ...]
 
 
-Need = SignInNeeded | FactorNeeded | ActionNeeded | CallNeeded
+Need = SignInNeeded | FactorNeeded | ActionNeeded | CallNeeded | RedirectNeeded
 Result = Succeeded | Denied | Failed | MethodRefused
 
 

@@ -10,9 +10,26 @@ from pydantic import TypeAdapter
 
 from app.contract.second_factors.challenge import FactorKind
 
-Decision = Literal["continue", "deny", "step_up", "failed"]
+Decision = Literal["continue", "deny", "step_up", "redirect", "failed"]
 MAX_PASSED: Final = 20
 """Workflows that a session remembers, the most recent ones; another one runs again."""
+
+
+@dataclass(frozen=True)
+class WaitingRedirect:
+    """A page of the tenant to which the person is sent, and the nonce of the `state` with which they come back."""
+
+    url: str
+    nonce: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class RedirectResult:
+    """The result with which the person came back: the texts of a denial by language, and what failed, for the next audit entry."""
+
+    node: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,6 +53,12 @@ class WorkflowRun:
     """The second factors that the node accepts, empty for all; None if it does not wait for one."""
     passed_factors: tuple[FactorKind, ...] = ()
     """The second factors that the sign-in passed."""
+    uid: str = ""
+    """The account that signs in; empty for a run that an older version stored."""
+    redirect: WaitingRedirect | None = None
+    """Of the node at which it waits, while its decision is `redirect`."""
+    result: RedirectResult | None = None
+    """Of the last page that the person came back from."""
 
     def with_factor(self, kind: FactorKind) -> WorkflowRun:
         """Return the run after a second factor."""

@@ -13,7 +13,12 @@ from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.contract.webhooks.events import EventName
 from app.identity.authentication.recovery import password_reset, pin_reset
-from app.identity.authentication.sign_in import interactions, reauthentication_rules, sign_in_identifiers
+from app.identity.authentication.sign_in import (
+    interactions,
+    reauthentication_rules,
+    required_actions,
+    sign_in_identifiers,
+)
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.pins import pins
 from app.identity.directory.accounts import accounts
@@ -39,7 +44,9 @@ def set_at_sign_in(context: Context, req: pin_pages.PinStepRequest) -> StepRespo
     if required is RequiredReauthentication.STRONGER:
         chosen = interactions.save(context, interaction, replace(interaction.state, pin_chosen=True))
         return next_step.advance(context, chosen, session)
-    reauthentication_rules.require_for_visit(context, *signed_in_account.require_account(context))
+    if required_actions.must_answer_first(context, session, account):
+        raise errors.NotAuthenticated
+    reauthentication_rules.require_for_visit(context, session, account)
     pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), pins.SET)
     return next_step.advance(context, interaction, session)
 

@@ -29,7 +29,7 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import denials, first_page
+from app.identity.authentication.sign_in.workflows import denials, first_page, interaction_runs
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows import workflow_choice
 from app.identity.credentials.tokens import tokens
@@ -202,7 +202,12 @@ def open_return(
     if session is not None and required is None:
         sessions.touch(context, session)
         return to_return_url(context, session, return_url)
-    state = InteractionState(return_url=return_url or None, action=action, page_workflow=workflow)
+    state = InteractionState(
+        return_url=return_url or None,
+        action=action,
+        page_workflow=workflow,
+        **interaction_runs.for_new(context),
+    )
     interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     relying_party, target = return_target(context, return_url), SignInTarget(named=workflow)
     step = _FIRST_STEPS[action]() if action in _FIRST_STEPS else first_page.first_step(context, target)

@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interaction_state import InteractionState, JwtRequest
 from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
-from app.identity.authentication.sign_in.workflows import first_page, sign_in_target
+from app.identity.authentication.sign_in.workflows import first_page, interaction_runs, sign_in_target
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.tenants.urls.allowed_urls import is_registered_page
 from app.identity.pages_api.interactions import jwt_redirect
@@ -39,7 +39,8 @@ def authorize(context: Context, req: jwt_sign_on_operations.JwtAuthorize) -> Ste
     if session is not None and required is None:
         sessions.touch(context, session)
         return jwt_redirect.redirect_with_jwt(context, session, request)
-    interaction, binding = interactions.start(context, InteractionKind.RETURN, InteractionState(jwt_app=request))
+    state = InteractionState(jwt_app=request, **interaction_runs.for_new(context))
+    interaction, binding = interactions.start(context, InteractionKind.RETURN, state)
     target = sign_in_target.of_interaction(context, interaction)
     return StepResponse(
         step=required or first_page.first_step(context, target),

@@ -78,6 +78,13 @@ def lock_relying_parties(context: Context, session_hash: str) -> Row[Any] | None
     return context.work.one(select(S.relying_parties, S.issuers).where(*where).with_for_update())
 
 
+def lock_workflows(context: Context, session_hash: str) -> dict[str, Any] | None:
+    """Return what a session stores of workflows, which stays locked until the commit; None for a session that ended, too."""
+    context.work.begin()  # on SQLite the lock comes before the read
+    row = context.work.one(select(S.workflows).where(*_with_hash(context, session_hash)).with_for_update())
+    return row.workflows if row is not None else None
+
+
 def add(context: Context, row: dict[str, Any]) -> None:
     context.work.run(_ADD, row)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +21,19 @@ def record_run(context: Context, session: BrowserSession, run: WorkflowRun) -> B
         session_store.change(context, session.session_hash, {"workflows": workflows.to_stored()})
     context.remembered[f"{_KEY} {session.session_id}"] = workflows
     return replace(session, workflows=workflows)
+
+
+def change_pending(
+    context: Context, session: BrowserSession, change: Callable[[WorkflowRun | None], WorkflowRun | None]
+) -> bool:
+    """Change the run that waits, under a lock until the commit. Return False where the session ended, or `change` returns None."""
+    stored = session_store.lock_workflows(context, session.session_hash)
+    current = replace(session, workflows=SessionWorkflows.from_stored(stored))
+    changed = change(current.workflows.pending)
+    if changed is None:
+        return False
+    record_run(context, current, changed)
+    return True
 
 
 def of(context: Context, session: BrowserSession) -> SessionWorkflows:

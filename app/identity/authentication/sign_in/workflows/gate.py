@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from pydantic_core import to_json
-
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.workflows.http_calls import MAX_CLAIM_BYTES, CalledWorkflow
+from app.contract.workflows.http_calls import CalledWorkflow
 from app.contract.workflows.nodes import NEXT, HttpCallNode, MfaNode
 from app.identity.authentication.sign_in.workflows import denials, pass_keys
 from app.identity.authentication.sign_in.workflows.first_page import methods_of
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.walked_sign_in import WalkedSignIn
 from app.identity.authentication.workflows import http_calls, walk_results, workflow_choice
-from app.identity.authentication.workflows.http_calls import CallOutcome, CallStep
-from app.identity.authentication.workflows.walk import CallAnswer, walk
+from app.identity.authentication.workflows.http_calls import CallStep
+from app.identity.authentication.workflows.walk import CallAnswer, visit, walk
 from app.identity.authentication.workflows.walk_results import (
     ActionNeeded,
     ActionNode,
@@ -28,11 +26,12 @@ from app.identity.authentication.workflows.walk_results import (
     FactorNeeded,
     MethodRefused,
     Pause,
+    RedirectNeeded,
     SignInNeeded,
     Succeeded,
 )
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
-from app.identity.authentication.workflows.workflow_run import WorkflowRun
+from app.identity.authentication.workflows.workflow_run import WaitingRedirect, WorkflowRun
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.kit.operations.errors import ApiError
@@ -58,7 +57,7 @@ class NeedsAction:
     """The workflow requires an action of the person, after which it goes on."""
 
     run: WorkflowRun
-    node: ActionNode
+    action: ActionNode | WaitingRedirect
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,12 @@ def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
     if workflow is None or (run is None and pass_keys.compares_organization(workflow) and moment.is_organization_open):
         return Passed(None)
     begun = _begun(moment, workflow, run)
-    if moment.is_earlier and not moment.is_refresh and pass_keys.needs_sign_in(workflow, begun.node):
+    if (
+        moment.is_earlier
+        and not moment.is_refresh
+        and pass_keys.needs_sign_in(workflow, begun.node)
+        and not _waits(moment, workflow, begun)
+    ):
         return NeedsSignIn()
     return _Run(moment, workflow, replace(begun, factors=None)).go()
 
@@ -111,7 +115,15 @@ def _begun(moment: SignInMoment, workflow: RunnableWorkflow, run: WorkflowRun | 
     if run is not None and run.key == key:
         return run
     factors = run.passed_factors if run is not None else ()
-    return WorkflowRun(workflow.workflow_id, workflow.version, key, passed_factors=factors)
+    return WorkflowRun(workflow.workflow_id, workflow.version, key, uid=moment.account.uid, passed_factors=factors)
+
+
+def _waits(moment: SignInMoment, workflow: RunnableWorkflow, run: WorkflowRun) -> bool:
+    """Return whether the node at which the sign-in waits is still to be done: it comes before what requires a new sign-in."""
+    if run.node is None:
+        return False
+    node = workflow.graph.nodes[run.node]
+    return isinstance(visit(workflow, node, WalkedSignIn(moment, run)), ActionNeeded | RedirectNeeded)
 
 
 @dataclass
@@ -128,6 +140,9 @@ class _Run:
     def go(self) -> Verdict:
         node_id = self.run.node or self.workflow.start.id
         state = WalkedSignIn(self.moment, self.run)
+        if (result := self.run.result) is not None and result.problem:
+            self.facts["failures"] = {result.node: result.problem}
+            self.run = replace(self.run, result=replace(result, problem=""))
         while True:
             reached = walk(self.workflow, node_id, state)
             self.path += [f"{node.node_id}:{node.output}" for node in reached.path]
@@ -158,6 +173,8 @@ class _Run:
                 return self._needs_factor(replace(run, factors=factors), factors)
             case ActionNeeded(node=node):
                 return NeedsAction(run, node)
+            case RedirectNeeded() if run.redirect is not None:
+                return NeedsAction(run, run.redirect)
             case SignInNeeded(node=entry):
                 return self._needs_method(methods_of(entry))
             case MethodRefused(methods=methods):
@@ -194,16 +211,9 @@ class _Run:
         step = CallStep(called, node_id, node)
         answer = http_calls.call(self.moment.context, step, self.moment.account, self.moment.called)
         self.facts.setdefault("calls", {})[node_id] = answer.milliseconds
-        if len(to_json({**self.run.claims, **answer.claims})) > MAX_CLAIM_BYTES:
-            answer = CallOutcome("failed", failure="malformed", problem="Claims: too many of all calls together")
+        self.run, answer = http_calls.answered(self.run, node_id, answer)
         if answer.failure:
             self.facts.setdefault("failures", {})[node_id] = f"{answer.failure}: {answer.problem}"
-        self.run = replace(
-            self.run,
-            answers={**self.run.answers, node_id: answer.decision},
-            claims={**self.run.claims, **answer.claims},
-            profile={**self.run.profile, **answer.profile},
-        )
         return answer
 
     def _record(self, node_id: str, verdict: Verdict) -> None:

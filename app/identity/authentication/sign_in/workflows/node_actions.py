@@ -1,4 +1,4 @@
-"""The actions that nodes of a workflow require: terms, consent, fields of the profile."""
+"""The actions that nodes of a workflow require: terms, consent, fields of the profile, a visit of a page of the tenant."""
 
 from __future__ import annotations
 
@@ -9,38 +9,54 @@ from typing import Any, Final
 
 from app.contract import errors
 from app.contract.registration.form import CUSTOM, FormField
-from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PrivacyPolicyStep, RequiredAction
+from app.contract.steps import (
+    ConsentFormsStep,
+    MissingFieldsStep,
+    PrivacyPolicyStep,
+    RequiredAction,
+    WorkflowRedirectStep,
+)
 from app.contract.workflows.nodes import ConsentNode, ProfileFormNode, TermsNode
+from app.identity.authentication.sign_in.workflows import redirect_addresses
 from app.identity.authentication.workflows.walk_results import ActionNode
+from app.identity.authentication.workflows.workflow_run import WaitingRedirect
 from app.identity.directory.accounts import account_consents, privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_forms
 from app.identity.platform.context import Context
 
-_ACTIONS: Final[Mapping[type[Any], str]] = {TermsNode: "terms", ConsentNode: "consent", ProfileFormNode: "profile"}
+_ACTIONS: Final[Mapping[type[Any], str]] = {
+    TermsNode: "terms", ConsentNode: "consent", ProfileFormNode: "profile", WaitingRedirect: "redirect",
+}  # fmt: skip
 """As `Data.Action` names them."""
 
 
-def step(context: Context, account: Account, node: ActionNode, began_at: datetime) -> RequiredAction | None:
-    """Return the step of a node’s action; None for an account that has nothing to do there.
+def step(
+    context: Context, account: Account, action: ActionNode | WaitingRedirect, began_at: datetime
+) -> RequiredAction | None:
+    """Return the step of an action; None for an account that has nothing to do there.
 
     Args:
         began_at: when the sign-in began.
     """
-    match node:
+    match action:
         case TermsNode():
-            return None if _has_accepted(context, account, node) else PrivacyPolicyStep()
+            return None if _has_accepted(context, account, action) else PrivacyPolicyStep()
         case ConsentNode():
             return consent_step(context, account, began_at)
         case ProfileFormNode(fields=names):
             lacking = lacking_fields(account, names)
             return MissingFieldsStep(names=lacking) if lacking else None
+        case WaitingRedirect():
+            return WorkflowRedirectStep(address=redirect_addresses.address(context, action))
 
 
-def refusal(context: Context, account: Account, node: ActionNode, began_at: datetime) -> errors.WorkflowActionRequired:
+def refusal(
+    context: Context, account: Account, action: ActionNode | WaitingRedirect, began_at: datetime
+) -> errors.WorkflowActionRequired:
     """Return the error for a program, which asks nobody."""
-    required = step(context, account, node, began_at)
-    data: dict[str, Any] = {"Action": _ACTIONS[type(node)]}
+    required = step(context, account, action, began_at)
+    data: dict[str, Any] = {"Action": _ACTIONS[type(action)]}
     if isinstance(required, MissingFieldsStep):
         data["Fields"] = required.names
     return errors.WorkflowActionRequired(data=data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 from pydantic_core import to_json
@@ -10,7 +11,9 @@ from pydantic_core import to_json
 from app.contract.workflows.nodes import HttpCallNode, RiskNode
 from app.identity.authentication.sign_in.workflows.sign_in_facts import SignInFacts
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
+from app.identity.directory.tenants import profile_client
 from app.kit import randomness
 
 _ORGANIZATION: Final = "organization.id"
@@ -33,6 +36,11 @@ def key_of(workflow: RunnableWorkflow, moment: SignInMoment) -> str:
         names |= {"request.client_id"}
     if not names:
         return workflow.workflow_id
+    client = moment.target.client
+    if client is not None and client.client_id == profile_client.CLIENT_ID:
+        moment = replace(
+            moment, target=SignInTarget()
+        )  # the account pages, which a sign-in without an application opens, too
     facts = SignInFacts(moment)
     return f"{workflow.workflow_id} {randomness.digest(to_json([facts.get(name) for name in sorted(names)]).decode())}"
 

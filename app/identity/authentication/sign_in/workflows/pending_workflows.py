@@ -12,17 +12,19 @@ from app.contract.workflows.nodes import ProfileFormNode
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import session_workflows, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import denials, gate, node_actions
+from app.identity.authentication.sign_in.workflows import denials, gate, interaction_runs, node_actions
 from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, NeedsSignIn, SignInDenied
 from app.identity.authentication.sign_in.workflows.node_actions import field_of
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
-from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
+from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows import answered_profiles, workflow_choice
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
 
-def step(context: Context, session: BrowserSession, account: Account) -> RequiredAction | LoginStep | None:
+def step(
+    context: Context, session: BrowserSession, account: Account, target: SignInTarget
+) -> RequiredAction | LoginStep | None:
     """Return the step of the action for which the workflow waits, or of the sign-in that it requires again; None once it is passed.
 
     A denial ends the session.
@@ -30,24 +32,29 @@ def step(context: Context, session: BrowserSession, account: Account) -> Require
     pending = session_workflows.of(context, session).pending
     if pending is None:
         return None
-    verdict = gate.judge(moment_of(context, account, session, target_of(context)), pending)
+    interaction = interactions.current(context)
+    run = interaction_runs.of(interaction, session.session_id) or pending
+    verdict = gate.judge(moment_of(context, account, session, target), run)
     if isinstance(verdict, SignInDenied):
         return _end(context, session, verdict)
     if isinstance(verdict, NeedsFactor | NeedsSignIn):
+        if run.result is not None:
+            interaction_runs.keep(context, interaction, session.session_id, run)
         return LoginStep()  # which asks for the factor
-    if verdict.run is not None:
+    if isinstance(verdict, NeedsAction) and verdict.run.key != pending.key:  # the session waits for another application
+        interaction_runs.keep(context, interaction, session.session_id, verdict.run)
+    elif verdict.run is not None:
         session_workflows.record_run(context, session, replace(verdict.run, profile={}))
         answered_profiles.write(context, account, verdict.run.profile)
     if isinstance(verdict, NeedsAction):
-        return node_actions.step(context, account, verdict.node, session.authenticated_at)
+        return node_actions.step(context, account, verdict.action, session.authenticated_at)
     return None
 
 
 def asked_fields(context: Context, session: BrowserSession) -> tuple[FormField, ...]:
     """Return the fields for which the session's workflow, or that of its interaction, waits."""
-    run, interaction = session_workflows.of(context, session).pending, interactions.current(context)
-    if run is None and interaction is not None:
-        run = interaction.state.run_of(session.session_id)
+    in_interaction = interaction_runs.of(interactions.current(context), session.session_id)
+    run = in_interaction or session_workflows.of(context, session).pending
     if run is None or run.node is None:
         return ()
     try:

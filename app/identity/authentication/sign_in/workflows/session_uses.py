@@ -11,10 +11,11 @@ from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RequiredAction
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import denials, gate, node_actions, pass_keys
-from app.identity.authentication.sign_in.workflows.gate import NeedsAction, Passed, SignInDenied
+from app.identity.authentication.sign_in.workflows import denials, gate, interaction_runs, node_actions, pass_keys
+from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of
@@ -40,24 +41,29 @@ def must_pass(context: Context, session: BrowserSession, account: Account) -> bo
 def step(context: Context, session: BrowserSession, account: Account) -> RequiredAction | LoginStep | None:
     """Return the step that the workflow in force requires of the session; None once it has passed it."""
     try:
-        moment = _unpassed(context, session, account)
+        unpassed = _unpassed(context, session, account)
     except errors.WorkflowGone:
         return LoginStep(reason=LoginReason.WORKFLOW, denial="")
-    if moment is None:
+    if unpassed is None:
         return None
-    verdict = gate.judge(moment)
+    moment, key = unpassed
+    interaction = interactions.current(context)
+    verdict = gate.judge(moment, interaction_runs.of(interaction, session.session_id, key))
     if isinstance(verdict, Passed):
         if verdict.run is not None:
             session_workflows.record_run(context, session, replace(verdict.run, profile={}))
             answered_profiles.write(context, account, verdict.run.profile)
         return None
+    if isinstance(verdict, NeedsAction | NeedsFactor):
+        interaction_runs.keep(context, interaction, session.session_id, verdict.run)
     if isinstance(verdict, NeedsAction):
-        return node_actions.step(context, account, verdict.node, session.authenticated_at)
+        return node_actions.step(context, account, verdict.action, session.authenticated_at)
     return _denied(context, verdict) if isinstance(verdict, SignInDenied) else LoginStep()
 
 
-def _unpassed(context: Context, session: BrowserSession, account: Account) -> SignInMoment | None:
-    """Return the moment at which a workflow must judge the session; None where none is in force or the session passed it.
+def _unpassed(context: Context, session: BrowserSession, account: Account) -> tuple[SignInMoment, str] | None:
+    """Return the moment at which a workflow must judge the session, and the workflow's key; None where none is in force or the session
+    passed it.
 
     Raises WorkflowGone.
     """
@@ -65,8 +71,10 @@ def _unpassed(context: Context, session: BrowserSession, account: Account) -> Si
         return None
     target = target_of(context)
     moment, workflow = moment_of(context, account, session, target), target.workflow(context)
-    passed = session_workflows.of(context, session).passed
-    return None if workflow is None or pass_keys.key_of(workflow, moment) in passed else moment
+    if workflow is None:
+        return None
+    key = pass_keys.key_of(workflow, moment)
+    return None if key in session_workflows.of(context, session).passed else (moment, key)
 
 
 def _denied(context: Context, denied: SignInDenied) -> LoginStep:

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Final
 
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.workflows.http_calls import CalledSignIn
+from app.contract.workflows.http_calls import WorkflowSignIn
 from app.identity.authentication.sign_in import allowed_methods, risks
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
+from app.identity.authentication.sign_in.workflows import redirect_addresses
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
@@ -99,13 +100,23 @@ class SignInMoment:
         return bool(second_factors.enrolled_kinds(self.context.tenant.settings, factors))
 
     @property
-    def called(self) -> CalledSignIn:
+    def _has_pages(self) -> bool:
+        """Whether a page can send the person elsewhere: not for programs and tokens, nor for `prompt=none`."""
+        return (
+            self.context.visit is not None
+            and not self.is_refresh
+            and "none" not in self.target.request.get("prompt", ())
+        )
+
+    @property
+    def called(self) -> WorkflowSignIn:
         """What a tenant’s server learns of it."""
-        return CalledSignIn(
+        return WorkflowSignIn(
             methods=tuple(self.methods),
             provider=self.provider,
             ip_address=self.context.ip_address,
             user_agent=self.context.agent,
             client_id=self.target.client.client_id if self.target.client is not None else None,
             is_refresh=self.is_refresh,
+            return_url=redirect_addresses.return_url(self.context) if self._has_pages else None,
         )

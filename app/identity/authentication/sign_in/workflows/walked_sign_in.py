@@ -48,5 +48,6 @@ class WalkedSignIn:
     def answer_at(self, node_id: str) -> CallAnswer | None:
         if node_id in self.answers:
             return self.answers[node_id]
-        decision = self.run.answers.get(node_id)
-        return CallAnswer(decision) if decision is not None else None
+        decision, result = self.run.answers.get(node_id), self.run.result
+        texts = result.texts if result is not None and result.node == node_id else {}
+        return CallAnswer(decision, texts) if decision is not None else None

@@ -22,7 +22,7 @@ from app.identity.authentication.sign_in.interaction_state import InteractionSta
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import first_page
+from app.identity.authentication.sign_in.workflows import first_page, interaction_runs
 from app.identity.directory.organizations import branding
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -78,7 +78,8 @@ def open_request(
     if not isinstance(answer.step, AuthorizationPage):
         return answer
     pushed.hold(context, request.pushed)
-    interaction, binding = interactions.start(context, InteractionKind.AUTHORIZE, InteractionState(request.to_store()))
+    state = InteractionState(request.to_store(), **interaction_runs.for_new(context))
+    interaction, binding = interactions.start(context, InteractionKind.AUTHORIZE, state)
     look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     update["workflow"] = first_page.display(context, workflow_sessions.target_of(unchecked.client, request))

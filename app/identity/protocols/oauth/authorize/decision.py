@@ -22,7 +22,7 @@ from app.contract.steps import (
 )
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.authentication.sign_in.sessions import session_workflows, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, can_sign_in
@@ -196,9 +196,12 @@ class Decision:
 
     def _required_action(self, session: BrowserSession) -> StepResponse | None:
         """Return the step of an action that the tenant still requires of the account; None if there is none."""
-        account = None if self._is_fresh else self._account
-        step = required_actions.find_first(self.context, session, account, is_for_application=True)
         is_silent = prompt.NONE in self.request.prompt
+        if is_silent and session_workflows.of(self.context, session).pending is not None:
+            raise RefusedByRedirect("interaction_required", "The user must be asked.")
+        account = None if self._is_fresh else self._account
+        target = workflow_sessions.target_of(self.client, self.request)
+        step = required_actions.find_first(self.context, session, account, target)
         if step is None or (isinstance(step, PinStep) and step.can_skip and is_silent):
             return None
         if is_silent:

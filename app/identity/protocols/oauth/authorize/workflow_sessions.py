@@ -9,18 +9,23 @@ from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, ReauthenticationStep, RegisterStep, RequiredAction
-from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import channel_for
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import first_page, gate, node_actions, pass_keys, token_hooks
+from app.identity.authentication.sign_in.workflows import (
+    first_page,
+    gate,
+    interaction_runs,
+    node_actions,
+    pass_keys,
+    token_hooks,
+)
 from app.identity.authentication.sign_in.workflows.gate import NeedsFactor, NeedsSignIn, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.sign_in.workflows.token_hooks import TokenHookDenied
 from app.identity.authentication.workflows import answered_profiles
-from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -47,7 +52,9 @@ def step(
     if key is None or account is None or key in session_workflows.of(context, session).passed:
         return None
     target = target_of(client, request)
-    verdict = gate.judge(moment_of(context, account, session, target), _run(interaction, session, key))
+    verdict = gate.judge(
+        moment_of(context, account, session, target), interaction_runs.of(interaction, session.session_id, key)
+    )
     if isinstance(verdict, SignInDenied):
         return _denied(verdict)
     if isinstance(verdict, Passed):
@@ -57,12 +64,9 @@ def step(
         return None
     if isinstance(verdict, NeedsSignIn):
         return LoginStep()
-    if interaction is not None and not interaction.is_done:
-        run, session_id = verdict.run.to_stored(), session.session_id
-        stored = replace(interaction.state, workflow_run=run, workflow_session_id=session_id)
-        interactions.save(context, interaction, stored)
+    interaction_runs.keep(context, interaction, session.session_id, verdict.run)
     if not isinstance(verdict, NeedsFactor):
-        return node_actions.step(context, account, verdict.node, session.authenticated_at)
+        return node_actions.step(context, account, verdict.action, session.authenticated_at)
     kinds = second_factors.kinds_of_account(context, account, channel_for(session.methods))
     return ReauthenticationStep() if kinds and not verdict.run.factors else LoginStep()
 
@@ -147,12 +151,6 @@ def _key(
     if workflow is None or account is None:
         return None
     return pass_keys.key_of(workflow, moment_of(context, account, session, target))
-
-
-def _run(interaction: Interaction | None, session: BrowserSession, key: str) -> WorkflowRun | None:
-    """Return how far the session came in the interaction, in this workflow."""
-    run = interaction.state.run_of(session.session_id) if interaction is not None else None
-    return run if run is not None and run.key == key else None
 
 
 def _denied(denied: SignInDenied) -> LoginStep:
