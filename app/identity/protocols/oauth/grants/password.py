@@ -27,6 +27,7 @@ from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit.operations.errors import ApiError
 
 NAME = "password"
+_METHODS = (password_sign_in.PASSWORD,)
 
 
 def exchange(
@@ -43,7 +44,7 @@ def exchange(
     resource = resource_indicators.resolve(context, client, None, req.resource)
     has_refresh = lifetimes.has_refresh_token(client, scope)
     scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
-    context.requested_scopes = client.granted(scope)
+    context.requested_scopes = scope = client.granted(scope)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
         outcome = password_sign_in.sign_in_with_password(
@@ -58,16 +59,15 @@ def exchange(
     if isinstance(outcome, ActionRequired):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     account = outcome.account
-    methods = (password_sign_in.PASSWORD,)
-    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=methods, resource=resource)
+    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=_METHODS, resource=resource)
     claims = token_workflows.of_run(outcome.authentication.workflow, claims)
     claims = workflow_claims.with_hook(context, client, account, claims)
     lifetime = (
         lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
-    session = sessions.start_for_grant(context, account.uid, methods, client.client_id, lifetime, issuer=issuer.url)
+    session = sessions.start_for_grant(context, account.uid, _METHODS, client.client_id, lifetime, issuer=issuer.url)
     grant = GrantResult(
-        kind=NAME, scope=context.requested_scopes, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        kind=NAME, scope=scope, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
         session_ends_at=session.expires_at, resource=resource, claims=claims,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
