@@ -59,7 +59,7 @@ class RedirectingServer:
 
     def calls(self) -> list[dict[str, Any]]:
         """Return the bodies of the calls."""
-        return [json.loads(request.body) for request in self.receiver.received]
+        return [json.loads(request.body) for request in self.receiver.received if request.method == "POST"]
 
 
 def left_for(page: VisitedPage) -> str:
