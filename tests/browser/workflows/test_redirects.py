@@ -68,3 +68,16 @@ def test_person_comes_back_from_the_tenants_page(
     page.locator("main .actions a").first.click()
     page.wait_for_url(AT_THE_SHOP)
     assert [request.method for request in receiver.received] == ["POST", "GET", "GET"]
+
+
+def test_form_that_names_no_application_leads_there(
+    ada: Ada, world: World, receiver: HttpsReceiver, opened: Opened
+) -> None:
+    """The policy of this form lists no other site: Chromium would not follow a redirect from it."""
+    kyc = RedirectingServer(server_of(world), receiver, uid="")
+    sends_back(receiver, kyc, ada)
+    put_in_force(kyc.tenant, kyc.workflow(redirect_origins=[receiver.url("")]))
+    page = opened(ignore_https_errors=True)
+    page.goto(f"{ada.served}/login")
+    ada.type_password(page)
+    page.wait_for_url("**/profile")
