@@ -135,6 +135,9 @@ def all_rendered() -> list[PageSample]:
 UNSOLVED = re.compile(rf' data-seed="\d+"(?= data-bits="{captcha.sample().work_bits}")')
 """What starts the work of a captcha sample: seconds of computing per frame, after which the page would change amid the rules."""
 
+LEAVING = re.compile(r'<meta http-equiv="refresh" content="0;url=https:[^"]*">')
+"""What leaves a page for another site at once: the rules would read that one, or none."""
+
 
 @Request.application
 def shown(request: Request) -> Response:
@@ -155,7 +158,7 @@ def framed(request: Request) -> Response:
     """Return a rendered page for a frame of the sheet: frames are allowed there only."""
     page, state = request.path.removeprefix("/_gallery/").split("/", 1)
     sample = rendered(page, state, request.args["lang"], request.args["look"])
-    answer = Response(UNSOLVED.sub("", sample.html), headers=sample.headers)
+    answer = Response(LEAVING.sub("", UNSOLVED.sub("", sample.html)), headers=sample.headers)
     del answer.headers["Content-Encoding"]
     answer.headers["Content-Security-Policy"] = sample.policy.replace(
         "frame-ancestors 'none'", "frame-ancestors 'self'"
