@@ -297,6 +297,14 @@ def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: 
 
 
 @pytest.mark.both_databases
+def test_count_of_unsent_messages_is_bounded_by_kind(database: Database, clock: FixedClock) -> None:
+    for kind in ("mail", "mail", "mail", "sms"):
+        posted(database, clock, kind=kind)
+    counted = {(row.state, row.kind): row.messages for row in claims.count_unsent(database, most=2)}
+    assert counted == {("waiting", "mail"): 2, ("waiting", "sms"): 1}
+
+
+@pytest.mark.both_databases
 def test_integrity_error_text_contains_no_values(database: Database, clock: FixedClock) -> None:
     row = {
         "tenant_id": "acme",

@@ -29,6 +29,7 @@ ALLOWED = {
     "ix_outbox_lanes (state=?)",  # of the lane of all other kinds
     "ix_outbox_lanes (state=? AND kind=?)",
     "ix_outbox_lanes (state=? AND kind=? AND tenant_id>?)",
+    "ix_outbox_log (tenant_id=? AND queue=? AND state=? AND created_at>?)",
     "ix_outbox_log (tenant_id=? AND queue=? AND state=?)",
     "ix_outbox_order (tenant_id=? AND order_key=? AND queue=? AND state=? AND created_at>?)",
     "ix_outbox_order (tenant_id=? AND order_key=? AND queue=? AND state=?)",
@@ -36,6 +37,8 @@ ALLOWED = {
     "ix_outbox_queues (kind=? AND tenant_id=? AND queue=? AND due_at<?)",
     "ix_outbox_queues (kind=? AND tenant_id=? AND queue=? AND due_at>? AND due_at<?)",
     "ix_outbox_queues (kind=? AND tenant_id=? AND queue>?)",
+    "ix_outbox_unsent (state=? AND kind=?)",  # up to a bound
+    "ix_outbox_unsent (state=? AND kind>?)",
     "ix_outbox_turns (state=? AND kind=? AND tenant_id>?)",
 }
 """The parts of indexes that statements search: each has as few messages as the statement needs."""
@@ -65,6 +68,15 @@ def in_tenant(database: Database, run: Any) -> None:
     work.commit()
 
 
+def end_queue(database: Database, clock: FixedClock) -> None:
+    queued(database, clock, "ended"), queued(database, clock, "ended")
+    message = queue_claims.claim(database, clock.now(), WEBHOOK, Search("", {}, (), (("acme", "hook"),)))
+    assert message
+    assert message.queue == "ended"
+    error = DeliveryError("deleted", ends_queue=True)
+    queue_outcomes.settle_failed(database, VAULT, message, clock.now(), error, is_paused=False)
+
+
 def use_queues(database: Database, clock: FixedClock) -> None:
     """Run every statement on queues, and the claims of other lanes."""
     for _ in range(4):
@@ -78,8 +90,10 @@ def use_queues(database: Database, clock: FixedClock) -> None:
         else:
             queue_outcomes.settle_sent(database, VAULT, message, clock.now(), Receipt(200))
         clock.advance(seconds=15)
+    end_queue(database, clock)
     queue_claims.claim(database, clock.now(), WEBHOOK, Search("acme", {"acme": "a"}, ("x",), (("x", "y"),)))
     queue_limits.mark_full(database, 1)
+    claims.count_unsent(database)
     for state in (None, "sent"):
         selection = Selection("hook", state)
         in_tenant(database, lambda work, of=selection: delivery_log.list_deliveries(work, of, limit=10))

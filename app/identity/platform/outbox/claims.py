@@ -15,7 +15,19 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, and_, bindparam, case, func, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    LargeBinary,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
@@ -44,7 +56,11 @@ _UNKNOWN_KEY_ATTEMPTS = 3
 _O = outbox.c
 # cleared on a claim, so that `retry_unknown_key` skips messages that a worker is trying
 CLAIMED_PROBLEM = case((_O.last_problem == UNKNOWN_KEY, None), else_=_O.last_problem)
-_IS_UNSENT = _O.state.in_(("waiting", "dead"))
+UNSENT = ("waiting", "dead")
+"""The states of messages that were not delivered."""
+MAX_COUNTED = 100_000
+"""Messages of one state and kind: a count of more would cost each scrape of the metrics as much as there are."""
+_IS_UNSENT = _O.state.in_(UNSENT)
 _PAGE = 100
 
 
@@ -210,14 +226,33 @@ def list_messages(database: Database, state: str | None = None, limit: int = 100
         work.rollback()
 
 
-def count_unsent(database: Database) -> Sequence[Any]:
-    """Return (state, kind, messages, oldest) of the waiting and dead messages of all tenants."""
+def count_unsent(database: Database, most: int = MAX_COUNTED) -> Sequence[Any]:
+    """Return (state, kind, messages, oldest) of the waiting and dead messages of all tenants; `most` stands for more messages too."""
     work = UnitOfWork(database, EXEMPT)
-    columns = (_O.state, _O.kind, func.count().label("messages"), func.min(_O.created_at).label("oldest"))
+    found: list[Any] = []
     try:
-        return work.all(select(*columns).where(_IS_UNSENT).group_by(_O.state, _O.kind))
+        for state in UNSENT:
+            after = ""
+            while row := work.one(_next_kind(state, most), {"after": after}):
+                found.append(row)
+                after = row.kind
+        return found
     finally:
         work.rollback()
+
+
+@cache
+def _next_kind(state: str, most: int) -> Compiled:
+    """Return the query for the first kind after `after` with messages in a state; it reads at most `most` entries of an index."""
+    o = outbox.alias().c
+    is_unsent = (o.state == inlined(state), o.state != inlined("sent"))  # the condition of the index `ix_outbox_unsent`
+    kinds = select(o.kind).where(*is_unsent, o.kind > bindparam("after")).order_by(o.kind).limit(1).subquery()
+    of_kind = (*is_unsent, o.kind == kinds.c.kind)
+    counted = select(literal_column("1").label("one")).where(*of_kind).limit(most).correlate(kinds).subquery()
+    messages = select(func.count()).select_from(counted).scalar_subquery()
+    oldest = select(o.created_at).where(*of_kind).order_by(o.created_at).limit(1).correlate(kinds).scalar_subquery()
+    columns = (inlined(state).label("state"), kinds.c.kind, messages.label("messages"), oldest.label("oldest"))
+    return Compiled(select(*columns))
 
 
 def count_queues(database: Database, now: datetime) -> dict[str, int]:

@@ -14,8 +14,6 @@ from app.identity.platform.outbox.lanes import LANES, lane_of
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.kit.clock import Clock, SystemClock
 
-STATES = ("waiting", "dead")
-
 
 class OutboxMetrics(Collector):
     """`gatehouse_outbox_messages` by state (waiting, dead) and lane; `gatehouse_outbox_oldest_seconds` by lane;
@@ -58,8 +56,12 @@ def _messages(rows: Sequence[Any]) -> Metric:
     counts: Counter[tuple[str, str]] = Counter()
     for row in rows:
         counts[row.state, lane_of(row.kind).name] += row.messages
-    gauge = GaugeMetricFamily("gatehouse_outbox_messages", "Messages in the outbox.", labels=("state", "lane"))
-    for state in STATES:
+    gauge = GaugeMetricFamily(
+        "gatehouse_outbox_messages",
+        f"Messages in the outbox, at most {claims.MAX_COUNTED:,} of a kind.",
+        labels=("state", "lane"),
+    )
+    for state in claims.UNSENT:
         for lane in LANES:
             gauge.add_metric((state, lane.name), counts[state, lane.name])
     return gauge

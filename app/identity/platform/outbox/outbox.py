@@ -76,6 +76,8 @@ _PARTIAL_INDEXES: Final = {
     "ix_outbox_log": (("tenant_id", "queue", "state", "created_at", "message_id"), "queue IS NOT NULL"),
     "ix_outbox_ages": (("tenant_id", "state", "created_at"), "queue IS NOT NULL"),
     "ix_outbox_finished": (("tenant_id", "finished_at"), "finished_at IS NOT NULL AND queue IS NULL"),
+    # for the metrics (outbox/claims.py); row-level security reads the tenant of each entry
+    "ix_outbox_unsent": (("state", "kind", "created_at", "tenant_id"), "state <> 'sent'"),
 }
 """Columns and rows. Messages without a queue are in the first one while they wait, and in the last one once they are finished."""
 for _name, (_columns, _rows) in _PARTIAL_INDEXES.items():
