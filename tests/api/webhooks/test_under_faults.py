@@ -10,7 +10,7 @@ import json
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
@@ -39,6 +39,8 @@ MAX_AT_DEAD_TARGET = 10
 """Three at once, and then one in each pause, which is longer each time."""
 BURSTS = (500, 200, 200, 500, 500, 503, 200, 0, 200, 200, -1, 200, 200, 429, 200, 404, 200, 200)
 """What a failing receiver answers in turn; 0: it closes the connection without an answer, -1: in the middle of one."""
+HANGING = 2
+"""Requests that it takes first, and never answers."""
 
 
 @contextmanager
@@ -188,20 +190,23 @@ def in_order(uids: Sequence[str]) -> dict[str, list[str]]:
     return {uid: [str(number) for number in range(CHANGES)] for uid in uids}
 
 
-def answers_of_turns(turns: Sequence[int]) -> Callable[[BaseHTTPRequestHandler], None]:
-    remaining, lock = itertools.cycle(turns), threading.Lock()
+def fail_in_turn(receiver: HttpsReceiver) -> None:
+    """Let a receiver hang first, and then fail as `BURSTS` says."""
+    remaining, lock = itertools.chain([None] * HANGING, itertools.cycle(BURSTS)), threading.Lock()
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         with lock:
             status = next(remaining)
-        if status < 0:
+        if status is None:
+            receiver.ended.wait(60)
+        elif status < 0:
             handler.send_response(500)
             handler.send_header("Content-Length", "1000")
             handler.end_headers()
         elif status:
             answering(status, b"", {})(handler)
 
-    return answer
+    receiver.answer = answer
 
 
 def end_worker(ours: Installation) -> None:
@@ -216,7 +221,7 @@ def end_worker(ours: Installation) -> None:
 def test_order_outlives_a_failing_receiver(ours: Installation, database: Database, receiver: HttpsReceiver) -> None:
     subscribe(ours, receiver.url())
     uids = accounts(ours)
-    receiver.answer = answers_of_turns(BURSTS)
+    fail_in_turn(receiver)
     change(ours, uids)
     deliver_all(database)
 
