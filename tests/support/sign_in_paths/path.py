@@ -40,8 +40,6 @@ class SignInPath:
     """From which moment the account has a session or token; from the first where an earlier sign-in goes on."""
     asks_lock: bool = False
     """Whether a lock stops it all the same: it signs the account in elsewhere."""
-    unlocks_at: tuple[int, ...] = ()
-    """The moments after which a new password opens a lock."""
 
     def __str__(self) -> str:
         return self.name

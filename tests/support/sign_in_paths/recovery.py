@@ -103,16 +103,12 @@ _LOGS_IN: dict[str, Any] = {
 _SENT, _BLOCKED = "Check your email", "Account blocked"
 SESSION = Credential.SESSION
 PATHS = (
-    SignInPath("new password by link, program", by_link, _PROGRAM, settings=_LOGS_IN, unlocks_at=(0, 1)),
+    SignInPath("new password by link, program", by_link, _PROGRAM, settings=_LOGS_IN),
     SignInPath("new password by code, program", by_code, _PROGRAM, settings=_LOGS_IN),
     SignInPath("new password by texted code, program", by_texted_code, _PROGRAM, settings=_LOGS_IN),
     SignInPath("new password by security answers, program", by_answers, _PROGRAM, settings=_LOGS_IN),
-    SignInPath(
-        "new password by link, page", by_link_on_page, _PAGE, SESSION, _SENT, (_BLOCKED, _BLOCKED), unlocks_at=(0, 1, 2)
-    ),
-    SignInPath(
-        "new password by code, page", by_code_on_page, _PAGE, SESSION, _SENT, (_BLOCKED, _BLOCKED), unlocks_at=(2,)
-    ),
+    SignInPath("new password by link, page", by_link_on_page, _PAGE, SESSION, _SENT, (_BLOCKED, _BLOCKED)),
+    SignInPath("new password by code, page", by_code_on_page, _PAGE, SESSION, _SENT, (_BLOCKED, _BLOCKED)),
     SignInPath(
         "new password for a waiting page",
         by_link_for_waiting_page,
@@ -120,7 +116,6 @@ PATHS = (
         SESSION,
         _SENT,
         (_SENT, "Welcome back"),
-        unlocks_at=(0, 1),
     ),
     SignInPath(
         "new password after expiry, page",
@@ -130,6 +125,5 @@ PATHS = (
         BLOCKED_PAGE,
         (_BLOCKED,),
         settings={"password_policy": {"expiry_days": 30}},
-        unlocks_at=(1,),
     ),
 )

@@ -42,8 +42,8 @@ def is_always_asked(path: SignInPath, moment: int) -> bool:
 
 
 def is_lock_asked(path: SignInPath, moment: int) -> bool:
-    """A lock stops attempts, which anyone can make; the account's own sessions and tokens go on. A new password opens it."""
-    return (path.asks_lock or not path.goes_on(moment)) and moment not in path.unlocks_at
+    """A lock stops attempts, which anyone can make; the account's own sessions and tokens go on."""
+    return path.asks_lock or not path.goes_on(moment)
 
 
 def is_method_asked(path: SignInPath, moment: int) -> bool:

@@ -30,7 +30,7 @@ _CLOCK_MARGIN = timedelta(minutes=1)
 def is_closed(context: Context, account: Account) -> bool:
     """Return whether the tenant closed the account; a pending self-deletion does not count. No alert reopens an account."""
     is_leaving = account.leaves_at is not None and account.leaves_at > context.now
-    return not account.is_active or (account.is_deleted and not is_leaving)
+    return account.is_blocked or (account.is_deleted and not is_leaving)
 
 
 def restore(context: Context, token: str, password_hash: str) -> tuple[Account, OneTimeToken]:

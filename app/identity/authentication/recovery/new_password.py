@@ -7,6 +7,7 @@ from typing import Any
 from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.webhooks.events import EventName
+from app.identity.authentication.recovery import recipient
 from app.identity.credentials import credential_store, notifications, reset_messages
 from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
@@ -20,8 +21,6 @@ from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform import events
 from app.identity.platform.context import Context
-
-_UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 
 
 def check_and_hash(context: Context, account: Account, password: str) -> str:
@@ -42,11 +41,11 @@ def lock_account(context: Context, account: Account, token: OneTimeToken | None 
     Every request locks the account before its links and codes, against deadlocks.
 
     Raises:
-        AccountBlocked: the account was closed meanwhile.
+        AccountBlocked: the account was closed, or an administrator locked it, meanwhile.
         ExpiredLink: the account removed the address or the number that the token was sent to.
     """
     locked = account_store.lock(context, account.uid)
-    if locked is None or locked.is_deleted or not locked.is_active:
+    if locked is None or recipient.is_closed(locked):
         raise errors.AccountBlocked
     if token is not None and not reset_messages.is_still_recipient(locked, token):
         raise errors.ExpiredLink
@@ -74,7 +73,7 @@ def write(
     private = {**locked.private, "password_history": history[: max(0, policy.history - 1)]}
     private |= {"is_secure_password": policy.common_check, "is_password_breached": False}
     values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": context.now}
-    values |= _UNLOCKED if opens_lock else {}
+    values |= login_records.UNLOCKED if opens_lock else {}
     values |= _claim_mailbox(context, locked, verified_email, private)
     changed = account_store.change(context, locked.uid, {**values, "private": private}) or locked
     if not opens_lock:

@@ -167,8 +167,8 @@ def reset_with_link(
 ) -> tuple[Account, OneTimeToken]:
     """Set a new password by a link; a refused password leaves the link unused. Only one of several concurrent calls succeeds.
 
-    A link opens a lock of failed attempts, because it cannot be guessed and its holder reads the mailbox. It does not
-    unblock an account.
+    A link opens a lock of failed attempts, because it cannot be guessed and its holder reads the mailbox. It opens no lock by an
+    administrator.
 
     Raises:
         UnknownLink, UsedLink, ExpiredLink, AccountBlocked.

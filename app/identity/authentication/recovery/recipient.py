@@ -96,7 +96,7 @@ def reachable_account_with_pin(
 
 def is_closed(account: Account) -> bool:
     """Return whether an account is blocked or deleted, and may not recover."""
-    return not account.is_active or account.is_deleted
+    return account.is_blocked or account.is_deleted
 
 
 def refuse_closed(account: Account) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.email_list import EmailList
 
+BLOCK: Final = "Block"
+"""The `lock_type` of a lock that only an administrator opens."""
 IDENTITIES = "identities"
 """The key in `private` of linked identities (linked_identities.py)."""
 TENANT_LIMIT, UNLIMITED = 0, -1
@@ -100,6 +102,11 @@ class Account:
     def is_locked_now(self) -> bool:
         """Whether the account is locked; a suspension expires."""
         return self.is_locked and not (self.locked_until is not None and self.locked_until <= self.read_at)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether only an administrator lets the account sign in again: it is inactive, or has a lock of the type Block."""
+        return not self.is_active or (self.is_locked_now and self.lock_type == BLOCK)
 
 
 def limit_column(limit: int | None) -> int:

@@ -16,13 +16,13 @@ from app.identity.directory.accounts.account import Account, can_sign_in, limit_
 from app.identity.directory.accounts.changes.checked_update import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
+from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.login_records import LockKind
 from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.use_cases.accounts import account_update
 
-UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": LockKind.BLOCK, "locked_until": None}
 
 
@@ -71,7 +71,7 @@ def _switches(req: AccountUpdateFields) -> Columns:
     if req.session_limit is not None or ("session_limit" in req.model_fields_set and req.null_support):
         values["session_limit"] = limit_column(req.session_limit)
     if req.is_login_locked is not None:
-        values.update(LOCKED if req.is_login_locked else UNLOCKED)
+        values.update(LOCKED if req.is_login_locked else login_records.UNLOCKED)
     return values
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, case, or_, update
+from sqlalchemy import ColumnElement, and_, bindparam, case, not_, or_, update
 
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import BLOCK, Account
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -28,7 +30,7 @@ class LockKind(StrEnum):
     SUSPENSION = "None"  # it opens when its time is over
     CAPTCHA = "Captcha"
     SECURITY_QUESTION = "SecurityQuestion"
-    BLOCK = "Block"  # only an administrator opens it
+    BLOCK = BLOCK  # only an administrator opens it
 
 
 LOCK_KINDS = {
@@ -38,6 +40,10 @@ LOCK_KINDS = {
     "block": LockKind.BLOCK,
 }
 """The kind of lock for each `lockout.type` of a tenant that locks accounts."""
+UNLOCKED: Final[Mapping[str, Any]] = MappingProxyType(
+    {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
+)
+"""The columns of an account without a lock and without failures."""
 _IS_BLOCKED = and_(A.is_locked, A.lock_type == LockKind.BLOCK)
 
 
@@ -62,7 +68,7 @@ class Attempt:
     """An attempt at a short code, counted as a failure before its code is compared. A right one is taken back.
 
     Taking it back also removes a lock caused by concurrent attempts: one of the counted attempts was this right one, so the
-    wrong ones did not reach the limit.
+    wrong ones did not reach the limit. A lock below the limit is an administrator's, and stays.
     """
 
     uid: str
@@ -79,13 +85,9 @@ class Attempt:
         self._release(work, 0)
 
     def _release(self, work: UnitOfWork, remaining: Any) -> None:
-        values = {
-            "failed_attempts": remaining,
-            "is_active": case((_IS_BLOCKED, True), else_=A.is_active),
-            "is_locked": False,
-            "lock_type": "None",
-            "locked_until": None,
-        }
+        opened = {"is_active": case((_IS_BLOCKED, True), else_=A.is_active), **UNLOCKED}
+        values = {name: case((_is_exhausted(self.limit), value), else_=A[name]) for name, value in opened.items()}
+        values["failed_attempts"] = remaining
         where = (*_where(work, self.uid), A.failed_attempts > 0, A.failed_attempts <= self.limit)
         work.run(update(accounts).where(*where).values(**values))
 
@@ -103,6 +105,8 @@ def count_failure(context: Context, account: Account) -> Failure:
     attempts, lockout = int(row[0]) if row else 0, settings.lockout
     if row is None or lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
+    if row.is_locked and row.lock_type == LockKind.BLOCK:  # which no weaker lock replaces
+        return Failure(attempts, True)
     locked = account_store.change(context, uid, _lock(account, settings, context.now))
     if locked is not None and not row.is_locked:
         _report_lock(context, locked)
@@ -177,7 +181,9 @@ def _failure(*, is_reservation: bool = False) -> Compiled:
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")]
     if is_reservation:
         where.append(or_(is_past, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
-    return Compiled(update(accounts).where(*where).values(**values).returning(A.failed_attempts, A.is_locked))
+    return Compiled(
+        update(accounts).where(*where).values(**values).returning(A.failed_attempts, A.is_locked, A.lock_type)
+    )
 
 
 _FAILED, _TRIED = _failure(), _failure(is_reservation=True)
@@ -202,7 +208,8 @@ def record_login(
 
     `attempt`: the attempt that completed the sign-in, which the same statement takes back with all failures.
 
-    The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused.
+    The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused. A solved lock
+    is none of the type Block.
     """
     parameters: dict[str, Any] = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
@@ -220,17 +227,15 @@ def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool, is_counte
     where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_deleted.is_(False)]
     where.append(A.password_hash.is_not_distinct_from(bindparam("verified")))
     is_open: Any = A.is_active
-    if not is_lock_solved:
+    if is_lock_solved:
+        is_open = and_(is_open, not_(_IS_BLOCKED))
+    else:
         is_open = and_(is_open, or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
     if is_counted:
-        is_own = and_(A.failed_attempts > 0, A.failed_attempts <= bindparam("most"))
-        is_open = or_(is_open, and_(is_own, or_(A.is_active, _IS_BLOCKED)))
+        is_open = or_(is_open, and_(_is_exhausted(bindparam("most")), or_(A.is_active, _IS_BLOCKED)))
     where.append(is_open)
     values: dict[str, Any] = {
-        "failed_attempts": 0,
-        "is_locked": False,
-        "lock_type": "None",
-        "locked_until": None,
+        **UNLOCKED,
         "logins": A.logins + 1,
         "last_login_at": now,
         "modified_at": now,
@@ -246,25 +251,24 @@ def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool, is_counte
 
 def recorded(account: Account, now: datetime) -> Account:
     """Return the account as `record_login` changed it, without another query."""
-    unlocked: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
-    return replace(account, logins=account.logins + 1, last_login_at=now, modified_at=now, **unlocked)
+    return replace(account, logins=account.logins + 1, last_login_at=now, modified_at=now, **UNLOCKED)
 
 
 def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) -> None:
-    """Reset the failure counter after a successful authentication; a lock stays unless it was just solved."""
-    values: dict[str, Any] = {"failed_attempts": 0}
-    where = [*_where(work, uid), A.failed_attempts > 0]
-    if is_lock_solved:
-        values |= {"is_locked": False, "lock_type": "None", "locked_until": None}
-    else:
-        where.append(A.is_locked.is_(False))
-    work.run(update(accounts).where(*where).values(**values))
+    """Reset the failure counter after a successful authentication; a lock stays unless it was just solved, and never Block."""
+    may_reset = not_(_IS_BLOCKED) if is_lock_solved else A.is_locked.is_(False)
+    work.run(update(accounts).where(*_where(work, uid), A.failed_attempts > 0, may_reset).values(**UNLOCKED))
 
 
 def replace_hash(work: UnitOfWork, uid: str, stored: str, new: str) -> bool:
     """Replace one hash of a password by another of the same password; return False where the account has a third one."""
     where = [*_where(work, uid), A.password_hash == stored]
     return work.changed(update(accounts).where(*where).values(password_hash=new)) > 0
+
+
+def _is_exhausted(limit: Any) -> ColumnElement[bool]:
+    """Return whether the attempts are used up, so that a lock comes from them: each was counted only below the limit."""
+    return A.failed_attempts == limit
 
 
 def _where(work: UnitOfWork, uid: str) -> tuple[Any, Any]:

@@ -66,7 +66,7 @@ def is_replaceable(account: Account) -> bool:
         is_self_registered
         and not _is_used(account)
         and not is_verified
-        and account.is_active
+        and not account.is_blocked
         and not account.is_deleted
     )
 
