@@ -199,10 +199,29 @@ def require_interaction() -> HubInteraction:
 def open_for_workflow(action: str) -> Response | None:
     """Return the first page of a visit without an application, where the tenant's default workflow decides it; None for every other."""
     visit = current_visit()
-    if visit.interaction is not None or "attempt" in visit.query or not visit.tenant.has_default_workflow:
+    if not _begins_with_workflow(visit):
         return None
     kept = {name: visit.query[name] for name in ("reset", "methods") if name in visit.query}
     return follow(api()(open_return, ReturnRequest(action=action)), **kept)
+
+
+def open_here_for_workflow() -> Response | None:
+    """Return the redirect to this page within a new interaction, which has the look and the methods of the tenant's default workflow;
+    None where no such workflow is, where the visit has an interaction, and for a signed-in browser.
+
+    For the first pages of a visit other than those that the workflow chooses.
+    """
+    visit = current_visit()
+    if visit.session or not _begins_with_workflow(visit):
+        return None
+    response = api()(open_return, ReturnRequest())
+    page = redirect_to(f"{own_url(visit.path)}?{urlencode({**visit.query, 'attempt': response.interaction_id or ''})}")
+    set_cookies(page, response)
+    return page
+
+
+def _begins_with_workflow(visit: Visit) -> bool:
+    return visit.interaction is None and "attempt" not in visit.query and visit.tenant.has_default_workflow
 
 
 def present_step() -> StepResponse:

@@ -61,6 +61,17 @@ def kind_of(key: str) -> str:
     return CONNECTION if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
 
 
+def is_taken(kind: str) -> bool:
+    """Return whether the workflow of the sign-in takes a method, as the contract's `SignInMethod` names it."""
+    interaction = current_visit().interaction
+    return interaction is None or not interaction.entry or kind in interaction.entry_methods
+
+
+def can_begin(key: str) -> bool:
+    """Return whether a sign-in by this method can begin: the workflow takes it, or the account of a session authenticates again."""
+    return bool(current_visit().session) or is_taken(kind_of(key))
+
+
 def tenant_methods() -> tuple[SignInMethod, ...]:
     """Return the tenant's passwordless methods, in its order."""
     return tuple(_own_method(name) for name in current_visit().tenant.passwordless_methods if name in _METHODS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from flask import Flask
 
 from app.contract.applications.file import DEVICE_GRANT
 from tests.support.oauth.relying_party import Person
@@ -59,6 +60,11 @@ def themed(server: TenantServer, data: Drawing, name: str = "Flow") -> str:
     answered(ask(server, token, "POST", PATH, {"Name": name, "Data": data, "ThemeName": "Spring"}))
     server.change_settings(default_workflow=name)
     return str(theme["Id"])
+
+
+def allow_every_method(server: TenantServer) -> None:
+    named = dict.fromkeys(("passwordless_email", "passwordless_sms", "smart_login", "qr_sign_on", "phone_login"), True)
+    server.change_settings(**named, pin={"is_on": True, "login": True})
 
 
 def has_password(page: VisitedPage) -> bool:
@@ -141,7 +147,52 @@ def test_theme_is_on_the_pages_of_its_sign_ins(
     assert "Spring Fair" in page.html
     assert "Spring Fair" in page.press("Sign in", identifier=ada.email, password="wrong").html
     assert "Spring Fair" in visitor.open("/login").html
-    assert "Spring Fair" not in visitor.open("/forgot-password").html
+
+
+FIRST_PAGES = [
+    "/login", "/register", "/forgot-password", "/forgot-pin", "/passkeys/lost", "/device", "/device?user_code=WDJB-MJHT",
+    "/sign-in/mail", "/sign-in/sms", "/sign-in/device", "/sign-in/phone", "/service/oidc/device/authorize",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FIRST_PAGES)
+def test_first_page_has_the_theme(world: World, server: TenantServer, visitor: Visitor, path: str) -> None:
+    allow_every_method(server)
+    themed(server, beginning_with("Login"))
+    page = visitor.open(path)
+    assert page.status == 200
+    assert "Spring Fair" in page.html
+    assert page.address.partition("?")[0].endswith(path.partition("?")[0])
+    assert "Spring Fair" in visitor.open(page.address).html
+
+
+def test_no_page_of_a_sign_in_lacks_the_theme(
+    world: World, server: TenantServer, visitor: Visitor, hub_app: Flask
+) -> None:
+    allow_every_method(server)
+    themed(server, beginning_with("Login"))
+    rules = [rule for rule in hub_app.url_map.iter_rules() if "GET" in (rule.methods or ()) and not rule.arguments]
+    paths = [*{rule.rule for rule in rules}, *FIRST_PAGES]
+    shown = {path: visitor.open(path) for path in paths}
+    forms = {path for path, page in shown.items() if page.status == 200 and "<form" in page.html}
+    assert forms >= set(FIRST_PAGES)
+    assert {path for path in forms if "Spring Fair" not in shown[path].html} == set()
+
+
+def test_forgotten_password_keeps_the_theme(server: TenantServer, visitor: Visitor, ada: Person) -> None:
+    themed(server, signing_in_by("password"))
+    page = visitor.open("/forgot-password").press("Send reset link", identifier=ada.email)
+    assert page.heading == "Check your email"
+    assert "Spring Fair" in page.html
+
+
+@pytest.mark.parametrize("path", ["/sign-in/mail", "/sign-in/device", "/sign-in/phone"])
+def test_page_of_another_method_leads_to_the_sign_in(server: TenantServer, visitor: Visitor, path: str) -> None:
+    allow_every_method(server)
+    put_in_force(server, beginning_with("PasskeyLogin"))
+    page = visitor.open(path)
+    assert page.address.partition("?")[0].endswith("/login")
+    assert "Sign in with a passkey" in page.text
 
 
 def test_deleted_theme_falls_back_to_the_tenant(world: World, server: TenantServer, visitor: Visitor) -> None:

@@ -140,6 +140,8 @@ class DeviceDonePage(Page):
 @pages.get(PATH)
 def show_device_code() -> Response:
     """Show the form; the code of a QR code's address is filled in, and still has to be compared (section 3.3.1)."""
+    if (opened := journey.open_here_for_workflow()) is not None:
+        return opened
     provided = current_visit().query.get("user_code", "")[:_MAX_CODE]
     return DeviceCodePage(UserCodeForm(data={"user_code": provided})).render()
 

@@ -197,6 +197,8 @@ def show_forgot(name: str) -> Response:
     journey.refuse_expired_interaction()
     if (continued := journey.continue_signed_in()) is not None:
         return continued
+    if (opened := journey.open_here_for_workflow()) is not None:
+        return opened
     reauthentication = current_reauthentication()
     hint = reauthentication.name or reauthentication.account if reauthentication else prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:

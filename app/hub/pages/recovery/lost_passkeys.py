@@ -122,6 +122,8 @@ _LINK_STATES: Final[dict[type[ApiError], str]] = {
 @pages.get(LOST)
 def show_lost_passkey() -> Response:
     _require_passkeys()
+    if (opened := journey.open_here_for_workflow()) is not None:
+        return opened
     data = {"identifier": prefilled_identifier()}
     return _page(LostForm.of(current_visit().tenant.identifiers, formdata=None, data=data)).render()
 

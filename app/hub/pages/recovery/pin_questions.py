@@ -78,7 +78,7 @@ class PinQuestionsPage(Page):
 @pages.get(PATH)
 def show_pin_questions() -> Response:
     journey.refuse_expired_interaction()
-    return _redirect_if_unavailable() or _page(_form()).render()
+    return _redirect_if_unavailable() or journey.open_here_for_workflow() or _page(_form()).render()
 
 
 @pages.post(PATH)

@@ -194,7 +194,7 @@ def show_register() -> Response:
     if (opened := journey.open_for_workflow("register")) is not None:
         return opened
     registration = visit.tenant.registration
-    if registration is None or not _takes(CONNECTION if visit.query.get("with") else PASSWORD):
+    if registration is None or not sign_in_methods.is_taken(CONNECTION if visit.query.get("with") else PASSWORD):
         return registration_off()
     if current_visit().query.get("with") and (identity := _federated_identity()) is not None:
         data = {**identity.fields, "connection": current_visit().query["with"]}
@@ -314,13 +314,7 @@ def _page(
         identity = None if provider_title else _federated_identity()
         title = provider_title or (identity.title if identity else "")
         return RegisterPage(form, (), relying_party, provider_title=title)
-    has_passkeys = registration is not None and _has_passkeys(registration) and _takes(PASSKEY)
+    has_passkeys = registration is not None and _has_passkeys(registration) and sign_in_methods.is_taken(PASSKEY)
     kind = PasskeyRegisterPage if has_passkeys else RegisterPage
-    connections = sign_in_methods.connection_methods() if _takes(CONNECTION) else ()
+    connections = sign_in_methods.connection_methods() if sign_in_methods.is_taken(CONNECTION) else ()
     return kind(form, rules, relying_party, connections=connections)
-
-
-def _takes(method: str) -> bool:
-    """Return whether the workflow of the sign-in takes a method."""
-    interaction = current_visit().interaction
-    return interaction is None or not interaction.entry or method in interaction.entry_methods

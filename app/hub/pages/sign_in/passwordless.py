@@ -234,6 +234,10 @@ def show_passwordless(method: str) -> Response:
     if method not in visit.tenant.passwordless_methods:
         return redirect_to("/login")
     journey.refuse_expired_interaction()
+    if (opened := journey.open_here_for_workflow()) is not None:
+        return opened
+    if not sign_in_methods.can_begin(method):
+        return redirect_to(interaction_url("/login"))
     reauthentication = current_reauthentication()
     hint = reauthentication.methods.get(method, "") if reauthentication else _prefilled(method)
     if not hint and current_visit().query.keys() <= {"attempt"}:
@@ -252,6 +256,8 @@ def submit_passwordless(method: str) -> Response:
     if method not in visit.tenant.passwordless_methods:
         return redirect_to("/login")
     journey.refuse_unknown_interaction()
+    if not sign_in_methods.can_begin(method):
+        return redirect_to(interaction_url("/login"))
     form = PasswordlessForm.of(method, visit.tenant.identifiers)
     if not form.validate():
         return _page(form, method).render(form.error_status)

@@ -17,7 +17,7 @@ from app.hub import journey
 from app.hub.components.mailed_link import link_read
 from app.hub.components.qr_codes import QrCode, qr_code
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import PATHS, PHONE, begin_method
+from app.hub.components.sign_in_methods import PATHS, PHONE, begin_method, can_begin
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.forms.code import LINK_CLOSED, ButtonForm
 from app.hub.pages import pages
@@ -93,6 +93,10 @@ def show_phone_sign_in() -> Response:
     if PHONE not in current_visit().tenant.passwordless_methods:
         return redirect_to("/login")
     journey.refuse_expired_interaction()
+    if (opened := journey.open_here_for_workflow()) is not None:
+        return opened
+    if not can_begin(PHONE):
+        return redirect_to(interaction_url("/login"))
     begins = not requested_interaction_id()
     response = api()(
         cross_device_pages.begin, cross_device_pages.CodeStart(interaction_id=current_visit().interaction_id)

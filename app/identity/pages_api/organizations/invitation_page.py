@@ -14,6 +14,7 @@ from app.identity.authentication.sign_in.interactions import Interaction, Intera
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
+from app.identity.authentication.sign_in.workflows import first_page
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import branding
@@ -79,6 +80,7 @@ def continue_invitation(context: Context, req: invitation_pages.ContinueInvitati
             "login_hint": invitation.addressee,
             "invitation": organization.display_name,
             "organization": branding.branding_of(organization),
+            "workflow": first_page.display_of(context, interaction),
             "relying_party": step.relying_party or next_step.return_target(context, return_url),
             "ends_session": is_left,
             "frames": session_end.frames(context, ended),

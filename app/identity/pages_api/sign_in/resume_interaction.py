@@ -7,7 +7,7 @@ from app.contract.steps import LoginStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import InteractionKind
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.authentication.sign_in.workflows import first_page, sign_in_target
+from app.identity.authentication.sign_in.workflows import first_page
 from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication_methods
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.sign_in import second_factor
@@ -61,5 +61,5 @@ def reopen(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
     shown = authorization_endpoint.opened(context, interaction)
     if interaction.kind == InteractionKind.RETURN:
         shown["relying_party"] = next_step.return_target(context, interaction.state.return_url)
-    workflow = first_page.display(context, sign_in_target.of_interaction(context, interaction))
+    workflow = first_page.display_of(context, interaction)
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, workflow=workflow, **shown)

@@ -10,7 +10,8 @@ from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RegisterStep
 from app.contract.workflows.nodes import LoginNode, PasskeyLoginNode, RegisterNode
 from app.contract.workflows.workflow_display import WorkflowDisplay
-from app.identity.authentication.sign_in.workflows import denials
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.workflows import denials, sign_in_target
 from app.identity.authentication.sign_in.workflows.sign_in_facts import RequestFacts
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows.walk import walk
@@ -48,6 +49,11 @@ def display(context: Context, target: SignInTarget) -> WorkflowDisplay | None:
     entry = _entry(context, target, workflow)
     named = methods_of(entry) if isinstance(entry, EntryNode) else ()
     return WorkflowDisplay.model_validate({"theme": workflow.theme_name, "methods": list(named)})
+
+
+def display_of(context: Context, interaction: Interaction) -> WorkflowDisplay | None:
+    """Return what the pages of an interaction show of its workflow."""
+    return display(context, sign_in_target.of_interaction(context, interaction))
 
 
 def methods_of(entry: EntryNode) -> tuple[str, ...]:

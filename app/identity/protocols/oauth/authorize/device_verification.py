@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionKind
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import first_page, sign_in_target
+from app.identity.authentication.sign_in.workflows import first_page
 from app.identity.directory.organizations.requested_organization import OrganizationChoice
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
@@ -96,7 +96,7 @@ def begin(context: Context, typed: str, session: BrowserSession | None) -> StepR
     state = InteractionState(device_codes.request_of(device).to_store(), device_code_hash=device.token_hash)
     interaction, binding = interactions.start(context, InteractionKind.DEVICE, state)
     response = resume_request(context, interaction, session)
-    workflow = first_page.display(context, sign_in_target.of_interaction(context, interaction))
+    workflow = first_page.display_of(context, interaction)
     begun = {"interaction_id": interaction.interaction_id, "binding": binding, "workflow": workflow}
     return response.model_copy(update=begun)
 
