@@ -180,6 +180,7 @@ class ApproveSignInStep(AccountStep):
 
     step: Literal["approve_sign_in"] = "approve_sign_in"
     outcome: ApprovalOutcome | None = None  # None: the page asks
+    is_earlier: bool = False  # the person answered in an earlier request
     device: RequestingDevice | None = None  # set while the page asks
     is_number_wrong: bool = False
 
@@ -189,6 +190,7 @@ class ApproveProgramStep(AccountStep):
 
     step: Literal["approve_program"] = "approve_program"
     outcome: ProgramOutcome | None = None  # None: the page asks
+    is_earlier: bool = False  # as above
 
 
 class SelectOrganizationStep(AccountStep):
@@ -241,6 +243,7 @@ class DeviceDoneStep(Wire):
 
     step: Literal["device_done"] = "device_done"
     outcome: DeviceOutcome
+    is_earlier: bool = False  # the person answered in an earlier request
 
 
 class PrivacyPolicyStep(AccountStep):

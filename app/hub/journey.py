@@ -80,6 +80,8 @@ _COOKIE_TEST_VALUE: Final = "asked"
 browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
 PROFILE: Final = "/profile"
+EARLIER: Final = "earlier"
+"""The query parameter of a page that shows what the person answered in an earlier request."""
 
 
 def follow(response: StepResponse, **parameters: str) -> Response:
@@ -285,6 +287,11 @@ def _cookie_probe() -> Response | None:
     return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 
 
+def _earlier(step: ApproveSignInStep | ApproveProgramStep | DeviceDoneStep) -> dict[str, str | None]:
+    """Return the query parameter by which a page says that the person answered earlier."""
+    return {EARLIER: "y" if step.is_earlier else None}
+
+
 S = TypeVar("S", bound=Wire)
 _Follow = Callable[[StepResponse, dict[str, str]], Response]
 _Entry = tuple[type[Wire], _Follow]
@@ -343,14 +350,14 @@ JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
     _page(BackupCodesStep, "/backup-codes", lambda step: {"state": step.reason}),
     _page(InvitationStep, "/invitation"),
     _page(QrCodeStep, "/sign-in/phone"),
-    _page(ApproveSignInStep, "/sign-in/phone/approve", lambda step: {"said": step.outcome}),
-    _page(ApproveProgramStep, "/sign-in/elsewhere", lambda step: {"said": step.outcome}),
+    _page(ApproveSignInStep, "/sign-in/phone/approve", lambda step: {"said": step.outcome, **_earlier(step)}),
+    _page(ApproveProgramStep, "/sign-in/elsewhere", lambda step: {"said": step.outcome, **_earlier(step)}),
     _page(SelectAccountStep, "/choose-account"),
     _page(SelectOrganizationStep, "/select-organization"),
     _page(ConsentStep, "/consent"),
     _page(DeviceCodeStep, "/device"),
     _page(DeviceStep, "/device/confirm"),
-    _page(DeviceDoneStep, "/device/done", lambda step: {"state": step.outcome}),
+    _page(DeviceDoneStep, "/device/done", lambda step: {"state": step.outcome, **_earlier(step)}),
     _page(PrivacyPolicyStep, "/privacy-policy"),
     _page(ConsentFormsStep, "/consent-forms"),
     _page(PinStep, "/set-pin"),

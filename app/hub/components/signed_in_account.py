@@ -6,7 +6,7 @@ from app.contract.accounts.pages import profile_pages
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import account_factor_pages
 from app.contract.sign_in import sign_in_pages
-from app.contract.steps import AccountStep, LoginStep, RegisterStep
+from app.contract.steps import AccountStep, AnyStep, LoginStep, RegisterStep
 from app.hub.account_pages import read_account
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -32,7 +32,11 @@ def account_in_interaction() -> str:
     interaction_id = current_visit().interaction_id
     if interaction_id is None:
         return ""
-    step = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction_id)).step
+    return account_of(api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction_id)).step)
+
+
+def account_of(step: AnyStep) -> str:
+    """Return the label of the account that a step is about; empty if it is about none."""
     person = step.person if isinstance(step, AccountStep) else None
     if isinstance(step, LoginStep | RegisterStep) and step.reauthentication:
         person = step.reauthentication.person

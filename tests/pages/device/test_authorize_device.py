@@ -52,7 +52,21 @@ def test_denied_device_is_not_connected(
     page = question(visitor, ada, started)
     assert page.press("Deny").heading == "Device not connected"
     assert (tv.poll(started["device_code"]).json or {})["error"] == "access_denied"
-    assert page.press("Connect device").heading == "Device not connected", "Back does not change the answer"
+    again = page.press("Connect device")
+    assert again.heading == "Device not connected", "Back does not change the answer"
+    assert "You denied this request earlier" in again.text
+
+
+def test_connected_device_is_not_asked_again(
+    tv: RelyingParty, visitor: Visitor, ada: Person, started: dict[str, Any]
+) -> None:
+    page = question(visitor, ada, started)
+    assert "earlier" not in page.press("Connect device").text
+    for again in (visitor.open(page.address), page.press("Connect device"), page.press("Deny")):
+        assert (again.status, again.heading) == (200, "Device already connected")
+        assert "You connected this device earlier" in again.text
+        assert again.follow("Enter code").heading == "Connect a device"
+    assert tv.poll(started["device_code"]).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/device", "/service/oidc/device/authorize", "/service/oidc/tv/device/authorize"])

@@ -76,6 +76,18 @@ def test_phone_signs_the_browser_in_to_the_application(
     }
 
 
+@pytest.mark.parametrize(("button", "heading"), [("Approve", "Already approved"), ("Not me", "Already denied")])
+def test_answered_question_is_not_asked_again(
+    desktop: Visitor, phone: Visitor, ada: Person, button: str, heading: str
+) -> None:
+    page = shown(desktop)
+    question = phone.open(path_on(page))
+    question.press(button, number=number_on(page))
+    for again in (phone.open(question.address), question.press("Approve", number=number_on(page))):
+        assert again.heading == heading
+        assert "this sign-in earlier" in again.text
+
+
 def test_page_continues_by_itself_without_a_script(desktop: Visitor, phone: Visitor, ada: Person) -> None:
     page = shown(desktop)
     reload = re.search(r'<noscript><meta http-equiv="refresh" content="5; url=([^"]+)"></noscript>', page.html)

@@ -201,9 +201,19 @@ def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedPag
     page = user.sign_in(start=link(callbackguid=GUID))
     assert page.press("Deny").heading == "Denied"
     assert refused(ping(server)) == (403, 1140)
-    again = page.press("Approve")
-    assert again.heading != "Approved"
+    for again in (page.press("Approve"), page.visitor.open(page.address)):
+        assert again.heading == "Already denied"
+        assert "You denied this sign-in earlier" in again.text
     assert refused(ping(server)) == (403, 1140)
+
+
+def test_approved_device_handoff_is_not_asked_again(server: TenantServer, user: FederatedPageUser) -> None:
+    page = user.sign_in(start=link(callbackguid=GUID))
+    page.press("Approve")
+    for again in (page.visitor.open(page.address), page.press("Approve"), page.press("Deny")):
+        assert again.heading == "Already approved"
+        assert "You approved this sign-in earlier" in again.text
+    assert answered(ping(server))["Profile"]["FirstName"] == "Ada"
 
 
 def test_disabled_sign_up_registers_no_account(user: FederatedPageUser) -> None:

@@ -97,15 +97,23 @@ SAMPLES: Final[tuple[AnyStep, ...]] = (
     *(QrCodeStep(state=state, code="a-code", number="47") for state in QrCodeState),
     ApproveSignInStep(device=_DEVICE, person=ADA),
     ApproveSignInStep(device=_DEVICE, person=ADA, is_number_wrong=True),
-    *(ApproveSignInStep(outcome=item) for item in ApprovalOutcome),
+    *(
+        ApproveSignInStep(outcome=item, is_earlier=is_earlier)
+        for item in ApprovalOutcome
+        for is_earlier in (False, True)
+    ),
     ApproveProgramStep(person=ADA),
-    *(ApproveProgramStep(outcome=item) for item in ProgramOutcome),
+    *(
+        ApproveProgramStep(outcome=item, is_earlier=is_earlier)
+        for item in ProgramOutcome
+        for is_earlier in (False, True)
+    ),
     SelectOrganizationStep(person=ADA, organizations=[OrganizationOption(id="org_1", name="Acme", people=2)]),
     SelectAccountStep(accounts=[_ACCOUNT]),
     ConsentStep(person=ADA, scopes=_SCOPES),
     DeviceCodeStep(),
     DeviceStep(person=ADA, scopes=_SCOPES, user_code="WDJB-MJHT", device=_DEVICE),
-    *(DeviceDoneStep(outcome=item) for item in DeviceOutcome),
+    *(DeviceDoneStep(outcome=item, is_earlier=is_earlier) for item in DeviceOutcome for is_earlier in (False, True)),
     PrivacyPolicyStep(person=ADA),
     ConsentFormsStep(person=ADA, events=["Login"], accepted_options=["news"]),
     PinStep(person=ADA),

@@ -128,13 +128,18 @@ class DeviceDonePage(Page):
     """Shows the decision."""
 
     template = "pages/device/done.html"
-    query = {**Page.query, "state": 10}
+    query = {**Page.query, "state": 10, journey.EARLIER: 1}
 
     state: str = field(default="expired")
+    is_earlier: bool = False
+    """Whether the person decided in an earlier request."""
 
     @classmethod
     def samples(cls) -> Mapping[str, DeviceDonePage]:
-        return {state: cls(state) for state in _STATES}
+        return {
+            **{state: cls(state) for state in _STATES},
+            **{f"{state} earlier": cls(state, is_earlier=True) for state in ("allowed", "denied")},
+        }
 
 
 @pages.get(PATH)
@@ -185,8 +190,8 @@ def submit_device() -> Response:
 
 @pages.get(DONE)
 def show_device_done() -> Response:
-    state = current_visit().query.get("state", "")
-    return DeviceDonePage(state if state in _STATES else "expired").render()
+    state, is_earlier = current_visit().query.get("state", ""), journey.EARLIER in current_visit().query
+    return DeviceDonePage(state if state in _STATES else "expired", is_earlier).render()
 
 
 def _render(form: ButtonForm, status: int = 200) -> Response:

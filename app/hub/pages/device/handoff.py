@@ -10,8 +10,9 @@ from flask import Response
 
 from app.contract.federation.pages import connection_pages
 from app.contract.page_models import InteractionDecision
+from app.contract.steps import ApproveProgramStep
 from app.hub import journey
-from app.hub.components.signed_in_account import account_in_interaction
+from app.hub.components.signed_in_account import account_in_interaction, account_of
 from app.hub.forms.code import ButtonForm
 from app.hub.pages import pages
 from app.hub.rendering.page import Page
@@ -27,11 +28,13 @@ class DeviceHandoffPage(Page):
     """Asks whether the sign-in was started on another device."""
 
     template = "pages/device/handoff.html"
-    query = {**Page.query, "said": 4}
+    query = {**Page.query, "said": 4, journey.EARLIER: 1}
 
     form: ButtonForm
     decision: str = ""
     """`done` or `no` once answered, else empty."""
+    is_earlier: bool = False
+    """Whether the person answered in an earlier request."""
 
     account: str = ""
     """The label of the account."""
@@ -46,6 +49,8 @@ class DeviceHandoffPage(Page):
             "asked": cls(ButtonForm(), account="ada@example.com"),
             "yes": cls(ButtonForm(), "done"),
             "no": cls(ButtonForm(), "no"),
+            "yes, earlier": cls(ButtonForm(), "done", is_earlier=True),
+            "no, earlier": cls(ButtonForm(), "no", is_earlier=True),
             "token": cls(ButtonForm().with_token_error()),
         }
 
@@ -54,10 +59,13 @@ class DeviceHandoffPage(Page):
 def show_device_handoff() -> Response:
     decision = current_visit().query.get("said", "")
     if decision in ("done", "no"):
-        return DeviceHandoffPage(ButtonForm(), decision).render()
+        return DeviceHandoffPage(ButtonForm(), decision, journey.EARLIER in current_visit().query).render()
     journey.require_interaction()
     journey.refuse_expired_interaction()
-    return DeviceHandoffPage(ButtonForm(), account=account_in_interaction()).render()
+    response = journey.present_step()
+    if isinstance(response.step, ApproveProgramStep) and response.step.outcome is not None:
+        return journey.follow(response)
+    return DeviceHandoffPage(ButtonForm(), account=account_of(response.step)).render()
 
 
 @pages.post(PATH)

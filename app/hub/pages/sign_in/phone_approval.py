@@ -42,11 +42,13 @@ class ApproveSignInPage(Page):
     """Asks to approve the other browser, with its name and location; then shows the decision."""
 
     template = "pages/sign_in/phone_approval.html"
-    query = {**Page.query, "said": 10}
+    query = {**Page.query, "said": 10, journey.EARLIER: 1}
 
     form: NumberMatchForm
     decision: str = ""
     """approved, denied, used or expired; empty while the form is shown."""
+    is_earlier: bool = False
+    """Whether the person decided in an earlier request."""
     account: str = ""
     """The label of the account."""
     uid: str = ""
@@ -82,6 +84,7 @@ class ApproveSignInPage(Page):
             "wrong": cls(wrong, **common),
             "token": cls(NumberMatchForm().with_token_error(), **common),
             **{decision: cls(NumberMatchForm(), decision) for decision in _DECISIONS},
+            **{f"{decision} earlier": cls(NumberMatchForm(), decision, True) for decision in ("approved", "denied")},
         }
 
 
@@ -97,7 +100,7 @@ def open_code() -> Response:
 def show_approval() -> Response:
     decision = current_visit().query.get("said", "")
     return (
-        ApproveSignInPage(NumberMatchForm(), decision).render()
+        ApproveSignInPage(NumberMatchForm(), decision, journey.EARLIER in current_visit().query).render()
         if decision in _DECISIONS
         else _render(NumberMatchForm())
     )

@@ -16,7 +16,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import OWN_PROVIDER
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants.urls.allowed_urls import is_allowed, is_registered, with_query
-from app.identity.pages_api.interactions import pending_identities
+from app.identity.pages_api.interactions import earlier_answers, pending_identities
 from app.identity.platform.context import Context
 
 _QUERY, _HASH = "querystring", "hash"
@@ -90,10 +90,11 @@ def decide_handoff(
     context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool
 ) -> StepResponse:
     """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
+    interaction = interactions.lock(context, interaction)
     handoff, pending = interaction.state.handoff, pending_identities.pending_for(context, interaction)
     account = account_store.by_uid(context, session.uid) if session is not None else None
-    if handoff is None or not handoff.guid or not interactions.finish(context, interaction):
-        return StepResponse(step=ProfileStep() if session else StartAgainStep())
+    if handoff is None or not handoff.guid or interaction.is_done:
+        return earlier_answers.step(interaction) or StepResponse(step=ProfileStep() if session else StartAgainStep())
     is_given = False
     if allow and handoff.links and pending is not None:
         is_given = token_handoff.finish_link(context, handoff.guid, pending.claimed)
@@ -108,6 +109,7 @@ def decide_handoff(
             context, handoff.guid, account, session.methods, _provider(context, interaction, session)
         )
     outcome = ProgramOutcome.DONE if is_given else ProgramOutcome.NO
+    interactions.finish(context, interaction, outcome=outcome.value)
     return StepResponse(step=ApproveProgramStep(outcome=outcome), interaction_id=interaction.interaction_id)
 
 

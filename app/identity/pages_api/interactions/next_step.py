@@ -46,6 +46,7 @@ from app.identity.directory.tenants.urls.allowed_urls import (
 from app.identity.pages_api.interactions import (
     accept_invitation,
     cross_device_approval,
+    earlier_answers,
     interaction_handoff,
     jwt_redirect,
     return_codes,
@@ -71,7 +72,9 @@ def open_interaction(context: Context, interaction_id: str) -> Interaction | Ste
     interaction = interactions.find(context, interaction_id)
     if interaction is None:
         return START_AGAIN
-    return after_end(sessions.current(context)) if interaction.is_done else interaction
+    if not interaction.is_done:
+        return interaction
+    return earlier_answers.step(interaction) or after_end(sessions.current(context))
 
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:

@@ -26,7 +26,7 @@ from app.identity.credentials import account_locks
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
-from app.identity.pages_api.interactions import cross_device_approval, next_step, page_sign_in
+from app.identity.pages_api.interactions import cross_device_approval, earlier_answers, next_step, page_sign_in
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
@@ -134,7 +134,7 @@ def decide(context: Context, req: cross_device_pages.ApprovalDecision) -> StepRe
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.is_done or not cross_device_approval.is_of(interaction):
-        return next_step.after_end(session)
+        return earlier_answers.step(interaction) or next_step.after_end(session)
     context.count_request("cross_device_decide", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     interaction = interactions.lock(context, interaction)
     response = next_step.advance(context, interaction, session)

@@ -106,7 +106,7 @@ def resume_request(context: Context, interaction: Interaction, session: BrowserS
     device = _device(context, interaction)
     client = _client(context, device) if device is not None else None
     if interaction.is_done or device is None or client is None or device.state != OPEN:
-        return _done(interaction)
+        return after_end(interaction)
     decision = _decision(context, interaction, client, session)
     try:
         return decision.step_before_consent() or decision.prompt(device)
@@ -154,9 +154,11 @@ def _end(
     return StepResponse(step=DeviceDoneStep(outcome=outcome))
 
 
-def _done(interaction: Interaction) -> StepResponse:
+def after_end(interaction: Interaction) -> StepResponse:
+    """Return the answer that ended an interaction; EXPIRED without one."""
     outcome = interaction.state.ended.outcome if interaction.state.ended is not None else None
-    return StepResponse(step=DeviceDoneStep(outcome=DeviceOutcome(outcome or DeviceOutcome.EXPIRED)))
+    done = DeviceDoneStep(outcome=DeviceOutcome(outcome or DeviceOutcome.EXPIRED), is_earlier=outcome is not None)
+    return StepResponse(step=done)
 
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
