@@ -226,6 +226,21 @@ def test_new_sign_in_comes_after_the_terms(
     assert "code" in page.query if begins_at_the_application else page.address.endswith("/profile")
 
 
+@pytest.mark.parametrize(
+    "expression",
+    ["request.client_id == 'x'", "request.application == 'x'", "'x' in request.scopes", "request.hour_utc > 23"],
+)
+def test_account_pages_open_after_an_application(
+    world: World, server: TenantServer, visitor: Visitor, ada: Person, expression: str
+) -> None:
+    """The workflow counts for the application alone, and judges the session again for the account pages."""
+    put_in_force(server, denying(expression), "Default")
+    shop = world.application("Shop")
+    assert by_password(visitor.authorize(shop), ada).query["code"]
+    assert visitor.open("/profile").address.endswith("/profile")
+    assert [run["outcome"] for run in runs(server)] == ["passed", "passed"]
+
+
 def test_profile_form_asks_for_missing_fields(server: TenantServer, visitor: Visitor, ada: Person) -> None:
     server.change_settings(custom_fields=["plan"])
     put_in_force(server, sequence(node("form", "ProfileForm", fields=["company", "cf_plan"])))

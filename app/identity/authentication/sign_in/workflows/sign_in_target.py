@@ -12,6 +12,7 @@ from app.identity.authentication.workflows import workflow_choice
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
 from app.identity.authentication.workflows.workflow_choice import UnlistedWorkflow
 from app.identity.directory.organizations.requested_organization import OrganizationRequest
+from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 
@@ -74,4 +75,13 @@ def of_interaction(context: Context, interaction: Interaction) -> SignInTarget:
     state = interaction.state
     client = context.application(client_id=state.client_id) if state.client_id else context.client
     provider = state.identity.claimed.provider if state.identity is not None else ""
-    return SignInTarget(client, state.named_workflow, provider, state.authorization)
+    return of_request(client, state.named_workflow, state.authorization, provider)
+
+
+def of_request(
+    client: Application | None, named: str | None, request: Mapping[str, Any], provider: str = ""
+) -> SignInTarget:
+    """Return what an authorization request is for. The account pages, which make one too, are no application."""
+    if client is not None and client.client_id == profile_client.CLIENT_ID:
+        return SignInTarget(provider=provider)
+    return SignInTarget(client, named, provider, request)

@@ -19,6 +19,7 @@ from app.identity.authentication.sign_in.workflows import (
     interaction_runs,
     node_actions,
     pass_keys,
+    sign_in_target,
     token_hooks,
 )
 from app.identity.authentication.sign_in.workflows.gate import NeedsFactor, NeedsSignIn, Passed, SignInDenied
@@ -88,7 +89,7 @@ def first_form(
 
 
 def target_of(client: Application | None, request: CheckedRequest) -> SignInTarget:
-    return SignInTarget(client, request.workflow, request=request.to_store())
+    return sign_in_target.of_request(client, request.workflow, request.to_store())
 
 
 def is_passed(
@@ -129,9 +130,8 @@ def _of_hook(
     hook = token_hooks.hook_in_force(context, client)
     if hook is None or account is None:
         return {}
-    target = SignInTarget(client, request.workflow, request=request.to_store())
     try:
-        return token_hooks.ask(hook, moment_of(context, account, session, target))
+        return token_hooks.ask(hook, moment_of(context, account, session, target_of(client, request)))
     except TokenHookDenied:
         raise RefusedByRedirect("access_denied", "The token hook of the client denies the tokens.") from None
 
