@@ -1,7 +1,7 @@
 """The calls of workflows and token hooks: asks a tenant's server about a sign-in, within a deadline.
 
-No call raises. A server that doesn't answer in time, or not as documented, fails the call, and the stated `on_failure` decides: an
-answer is never guessed. Answers are kept per person for the stated time.
+A server that doesn't answer in time, or not as documented, fails the call without an exception, and the stated `on_failure` decides: an
+answer is never guessed. Answers are kept per person for the stated time. No transaction waits for an answer (decision 0391).
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class CallFailed(Exception):
 def call(context: Context, step: ServerCall, account: Account, sign_in: WorkflowSignIn) -> CallOutcome:
     """Return what the tenant's server decides about a sign-in, from its answer or from an earlier one that is still kept.
 
-    Takes at most the stated `timeout_seconds`. Call it before the request writes anything, so that no transaction waits for the answer.
+    Takes at most the stated `timeout_seconds`. Raises StoreContended if another request changed meanwhile what this one had found.
     """
     key = _key(context, step, account, sign_in)
     cached: CallOutcome | None = context.services.call_answers.find(key, context.now)
@@ -235,9 +235,8 @@ def _ask(context: Context, step: ServerCall, account: Account, sign_in: Workflow
         "Content-Type": "application/json", "Accept": "application/json", "User-Agent": signatures.USER_AGENT,
         **call_signatures.headers(context, request.id, body, step.settings.secret_name),
     }  # fmt: skip
-    if not context.work.is_writing:
-        context.work.release_connection()
-    answer = _post(context, step.settings, headers, body)
+    with context.work.suspended():
+        answer = _post(context, step.settings, headers, body)
     if answer.status != _OK:
         raise CallFailed("status", f"the status {answer.status}")
     return answer.body

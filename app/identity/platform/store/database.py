@@ -52,7 +52,7 @@ class DiskFull(StoreUnavailable):
 
 
 class StoreContended(StoreUnavailable):
-    """A deadlock: this transaction was rolled back and may be retried."""
+    """A deadlock, or a change while the transaction was suspended: it was rolled back and may be retried."""
 
 
 class _Pool(QueuePool):

@@ -1,8 +1,8 @@
 """The unit of work of one request: the statements of one tenant in one transaction.
 
 The first write begins the transaction; the server commits it on a response and rolls it back on an error.
-`release_connection` returns the connection to the pool before hashing or HTTP calls. `separate_transaction` commits on its
-own what must survive an error. Only the worker and the commands call `switch_tenant`.
+`release_connection` returns the connection to the pool before hashing or HTTP calls, `suspended` also where something was written.
+`separate_transaction` commits on its own what must survive an error. Only the worker and the commands call `switch_tenant`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.engine import CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -20,10 +20,12 @@ from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled_statements import Compiled, DriverStatement, Parameters, Rows
 from app.identity.platform.store.connection_pool import Borrowed
-from app.identity.platform.store.database import Database, StoreUnavailable, translate, unavailable
+from app.identity.platform.store.database import Database, StoreContended, StoreUnavailable, translate, unavailable
 from app.identity.platform.store.first_statement import FirstStatement
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
+_MAX_REPEATED = 1_000
+"""Statements of a transaction that may be suspended; commands write more, and suspend none."""
 
 
 @dataclass
@@ -44,6 +46,14 @@ class Cost:
         return "; ".join(["api=1", *(f"{name}={count}" for name, count in counts.items())])
 
 
+class _Executed(NamedTuple):
+    """A statement of the open transaction, and what it found."""
+
+    statement: Executable | Compiled
+    parameters: Parameters | None
+    found: Rows
+
+
 class UnitOfWork:
     """A transaction of one tenant."""
 
@@ -60,6 +70,8 @@ class UnitOfWork:
         self._borrowed: Borrowed | None = None
         self._is_begun = False
         self._is_writing = False
+        self._executed: list[_Executed] = []
+        """The statements since the write transaction began, for `suspended`."""
 
     @property
     def is_writing(self) -> bool:
@@ -77,19 +89,10 @@ class UnitOfWork:
             self.begin()
             change: Any = statement.statement if isinstance(statement, Compiled) else statement
             self.changed_tables.add(change.table.name)
-        self.cost.statements += 1
-        try:
-            if isinstance(statement, Compiled):
-                return self._run_driver_statement(
-                    statement.driver_statement(self._database.engine.dialect), parameters or {}
-                )
-            result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
-            return Rows(list(result) if result.returns_rows else [], result.rowcount)
-        except IntegrityError:
-            raise
-        except DBAPIError as problem:
-            self._database.record_error(problem.orig)
-            raise translate(problem, self._database.engine) from problem
+        found = self._execute(statement, parameters)
+        if self._is_writing and len(self._executed) < _MAX_REPEATED:
+            self._executed.append(_Executed(statement, parameters, found))
+        return found
 
     def one(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Row[Any] | None:
         """Return the only row, or None."""
@@ -143,6 +146,31 @@ class UnitOfWork:
         self._release()
 
     @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Hold neither a connection nor a lock within the block, which waits for another system and runs no statement (decision 0391).
+
+        What this unit wrote is rolled back. After the block the same statements run again, and must find what they found before.
+
+        Raises:
+            StoreContended: another transaction changed that meanwhile. The request may be retried, as after a deadlock.
+            RuntimeError: the transaction is too long.
+        """
+        if not self._is_writing:
+            self.release_connection()
+            yield
+            return
+        if len(self._executed) == _MAX_REPEATED:
+            raise RuntimeError("the transaction has too many statements to be suspended")
+        executed, locked, changed_tables = self._executed, dict(self.locked), set(self.changed_tables)
+        self._executed = []
+        self.rollback()
+        try:
+            yield
+        finally:
+            self._repeat(executed)
+            self.locked, self.changed_tables = locked, changed_tables
+
+    @contextmanager
     def separate_transaction(self) -> Iterator[UnitOfWork]:
         """Yield a separate transaction that is committed at the end; not allowed after this unit has written."""
         self.release_connection()
@@ -153,6 +181,34 @@ class UnitOfWork:
         except BaseException:
             separate.rollback()
             raise
+
+    def _repeat(self, executed: Sequence[_Executed]) -> None:
+        """Begin the write transaction again with these statements. Raises StoreContended where one finds something else."""
+        self.begin()
+        try:
+            is_same = all(self._execute(item.statement, item.parameters) == item.found for item in executed)
+        except IntegrityError:
+            is_same = False
+        if not is_same:
+            self.rollback()
+            raise StoreContended("Another transaction changed what a suspended one had found.")
+        self._executed = list(executed)
+
+    def _execute(self, statement: Executable | Compiled, parameters: Parameters | None) -> Rows:
+        """Execute one statement; raises as `run`."""
+        self.cost.statements += 1
+        try:
+            if isinstance(statement, Compiled):
+                return self._run_driver_statement(
+                    statement.driver_statement(self._database.engine.dialect), parameters or {}
+                )
+            result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
+            return Rows(list(result) if result.returns_rows else [], result.rowcount)
+        except IntegrityError:
+            raise
+        except DBAPIError as problem:
+            self._database.record_error(problem.orig)
+            raise translate(problem, self._database.engine) from problem
 
     def _run_driver_statement(self, driver_statement: DriverStatement, parameters: Parameters) -> Rows:
         if self._database.is_sqlite or self._is_begun:
@@ -238,6 +294,7 @@ class UnitOfWork:
             self._is_begun = False
             self.locked.clear()
             self.changed_tables.clear()
+            self._executed = []
             if self._is_writing:
                 self._is_writing = False
                 if self._database.is_sqlite:

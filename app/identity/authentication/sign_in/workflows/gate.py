@@ -79,7 +79,7 @@ Verdict = Passed | NeedsFactor | NeedsAction | NeedsSignIn | SignInDenied
 def judge(moment: SignInMoment, run: WorkflowRun | None = None) -> Verdict:
     """Return what the workflow in force decides. Reads nothing where there is none.
 
-    Call it before anything is written. Each run leaves an audit entry. A workflow that compares the organization of the tokens waits
+    Each run leaves an audit entry. A workflow that compares the organization of the tokens waits
     until it is chosen: the authorization endpoint lets the session pass it then.
 
     Args:

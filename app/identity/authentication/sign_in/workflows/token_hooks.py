@@ -25,7 +25,7 @@ def hook_in_force(context: Context, client: Application) -> TokenHook | None:
 def ask(hook: TokenHook, moment: SignInMoment) -> dict[str, Any]:
     """Return the claims of tokens of this account for this application. A new answer leaves an audit entry, as does each denial.
 
-    Call it before anything is written. Raises TokenHookDenied.
+    Raises TokenHookDenied.
     """
     answer = http_calls.call(moment.context, TokenHookCall(hook), moment.account, moment.called)
     decision = hook.on_failure if answer.failure else answer.decision

@@ -28,7 +28,7 @@ def of_run(run: WorkflowRun | None, claims: TokenClaims) -> TokenClaims:
 def admitted(context: Context, account: Account, claims: TokenClaims, client: Application | None = None) -> TokenClaims:
     """Return the claims of an earlier token with those of the workflow in force, which its subject passed or passes now.
 
-    Reads nothing where none is in force. Call it before anything is written.
+    Reads nothing where none is in force.
 
     Args:
         client: the application that gets the new token; None for one of none.
@@ -52,7 +52,7 @@ def runs_on_refresh(context: Context, client: Application | None = None) -> bool
 def refreshed(
     context: Context, account: Account, claims: TokenClaims, client: Application | None = None
 ) -> TokenClaims:
-    """Return the claims of a refresh, see `runs_on_refresh`. Call it before anything is written.
+    """Return the claims of a refresh, see `runs_on_refresh`.
 
     Raises WorkflowDenied, WorkflowGone.
     """

@@ -112,7 +112,7 @@ def stored_claims(
 ) -> dict[str, Any]:
     """Return what tokens store of the workflow that the session passed for the application, and of the token hook; nothing without both.
 
-    Call it before anything is written. Raises RefusedByRedirect.
+    Raises RefusedByRedirect.
     """
     if session is None:
         return {}
