@@ -268,7 +268,8 @@ def replace_hash(work: UnitOfWork, uid: str, stored: str, new: str) -> bool:
 
 def _is_exhausted(limit: Any) -> ColumnElement[bool]:
     """Return whether the attempts are used up, so that a lock comes from them: each was counted only below the limit."""
-    return A.failed_attempts == limit
+    exhausted: ColumnElement[bool] = A.failed_attempts == limit
+    return exhausted
 
 
 def _where(work: UnitOfWork, uid: str) -> tuple[Any, Any]:
