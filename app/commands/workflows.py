@@ -35,9 +35,9 @@ def workflow() -> None:
 @click.option("--tenant", "tenant_name", default="", help="The tenant. Not needed if there's only one.")
 @click.option(
     "--assume-calls",
-    default="Unknown",
+    default="unknown",
     show_default=True,
-    type=click.Choice(["Unknown", "Continue", "Deny", "Failure"], case_sensitive=False),
+    type=click.Choice(["unknown", "continue", "deny", "failure"], case_sensitive=False),
     help="What the servers of HttpCall nodes are assumed to answer, because none is called.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print the counts as JSON.")
@@ -50,7 +50,7 @@ def workflow_try(file: Path, since: str, until: str, tenant_name: str, assume_ca
     draft = _draft(file)
     with open_services() as services:
         span = _span(services.clock.now(), since, until)
-        found = _trial(services, tenant_name or _only_tenant(services), draft, assume_calls, span)
+        found = _trial(services, tenant_name or _only_tenant(services), draft, assume_calls.capitalize(), span)
     click.echo(found.to_json().decode() if is_json else report(found))
 
 

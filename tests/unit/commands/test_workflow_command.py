@@ -125,3 +125,9 @@ def test_tenant_is_named_where_there_are_several(run: Run, tmp_path: Path) -> No
 
 def test_missing_file_is_named(run: Run) -> None:
     assert "nowhere.json: No such file" in refused(run("workflow", "try", "nowhere.json"))
+
+
+def test_help_spells_the_default_as_its_choice(run: Run) -> None:
+    shown = " ".join(run("workflow", "try", "--help").output.split())
+    assert "[unknown|continue|deny|failure]" in shown
+    assert "[default: unknown]" in shown
