@@ -58,6 +58,21 @@ def test_webhook_is_created_with_its_defaults(hooks: Webhooks) -> None:
     assert answered(hooks.program("GET", f"/v2/manage/webhooks/{made['Id']}")) == {**made, "SigningSecret": "********"}
 
 
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"TargetUrl": "https://other.example/hook"}, "TargetUrl"),
+        ({"event": "Register"}, "Event"),
+        ({"Event": "Login", "TargetUrl": TARGET}, "TargetUrl, Event"),
+    ],
+)
+def test_update_of_fixed_members_alone_names_them(hooks: Webhooks, body: Body, named: str) -> None:
+    answer = hooks.program("PUT", f"/v2/manage/webhooks/{hooks.created()['Id']}", body)
+    assert refused(answer) == MALFORMED
+    sentence = f"{named}: an update can't change it, and the body contains no other setting."
+    assert answer.get_json()["Description"] == sentence
+
+
 def test_every_event_can_be_subscribed(hooks: Webhooks) -> None:
     listed = answered(hooks.program("GET", "/v2/manage/webhooks/events"))["Data"]
     assert listed == list(EVENTS)

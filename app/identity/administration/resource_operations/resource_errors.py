@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from app.kit.operations.errors import ApiError
 from app.kit.operations.request_parsing import RawRequest
@@ -37,11 +38,25 @@ def refuse_outdated(bound: BoundOperation, version: int | None, stored: int) -> 
 def refuse_changed_identity(bound: BoundOperation, raw: RawRequest, current: Wire) -> None:
     """Refuse another value of a member that an update does not change, such as the id: it would be dropped without a word."""
     stored = current.model_dump(mode="json")
-    sent = {name.lower().replace("_", ""): value for name, value in raw.json.items()}
-    for member in _fixed(bound):
-        value, own = sent.get(member.request_name.lower().replace("_", "")), value_at(stored, member.fields)
+    for member, value in _sent_fixed(bound, raw):
+        own = value_at(stored, member.fields)
         if value is not None and str(value).casefold() != str(own).casefold():
             raise bound.bad(f"{member.request_name}: {own}; an update can't change it.")
+
+
+def empty(bound: BoundOperation, raw: RawRequest) -> ApiError:
+    """Return the refusal of a body without a setting; one with members that an update does not change names them."""
+    if fixed := ", ".join(member.request_name for member, _ in _sent_fixed(bound, raw)):
+        return bound.bad(f"{fixed}: an update can't change it, and the body contains no other setting.")
+    return bound.empty("The body contains no setting.")
+
+
+def _sent_fixed(bound: BoundOperation, raw: RawRequest) -> Iterator[tuple[ResourceMember, Any]]:
+    """Yield the members of the body that an update does not change, in any spelling, with their values."""
+    sent = {name.lower().replace("_", ""): value for name, value in raw.json.items()}
+    for member in _fixed(bound):
+        if (name := member.request_name.lower().replace("_", "")) in sent:
+            yield member, sent[name]
 
 
 def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:

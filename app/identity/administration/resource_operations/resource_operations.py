@@ -184,7 +184,7 @@ def _requested_items(context: Context, bound: BoundOperation, req: Any, id_prefi
 def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return the input of a request. Refuses an empty one: it would replace all values by defaults, or change nothing."""
     if resource_values.is_empty_input(req):
-        raise bound.empty("The body contains no setting.")
+        raise resource_errors.empty(bound, context.raw)
     return _identified(context, bound, req)
 
 
