@@ -261,8 +261,9 @@ def _refuse_unknown_members(operation: AnyOperation, body: dict[str, Any]) -> No
     models = (operation.request, response) if issubclass(response, Wire) else (operation.request,)
     if operation.request.model_config.get("extra") == "allow":
         return
-    if (name := next(unknown_members(models, body), None)) is not None:
-        raise operation.error_profile.bad_parameter(f"{name[:200]}: this operation has no such member.")
+    if (unknown := next(unknown_members(models, body), None)) is not None:
+        near = f"; did you mean {unknown.near}?" if unknown.near else "."
+        raise operation.error_profile.bad_parameter(f"{unknown.place[:200]}: this operation has no such member{near}")
 
 
 def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, get_args, get_origin
 
@@ -10,19 +11,30 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from app.kit.operations.wire import From, Wire, spellings_of
+from app.kit.text.near_names import near_name
 
 Models = tuple[type[Wire], ...]
 
 
-def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield the members of a body that none of these models has, as `Outer.Inner`.
+@dataclass(frozen=True)
+class UnknownMember:
+    """A member of a body that no model has."""
+
+    place: str
+    """`Outer.Inner`."""
+    near: str
+    """The member of the same object that it probably means; empty if none is like it."""
+
+
+def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") -> Iterator[UnknownMember]:
+    """Yield the members of a body that none of these models has. The first model is that of the request, whose members are suggested.
 
     A member of the response alone is known: a program may send back a response that it read. Free maps and free objects have any member.
     """
     for name, value in body.items():
         fields = [info for model in models if (info := _member(model, name)) is not None]
         if not fields:
-            yield f"{above}{name}"
+            yield UnknownMember(f"{above}{name}", near_name(name, _settable(models[0])))
             continue
         inner = tuple(item for info in fields if (item := _inner(info)) is not None)
         if len(inner) == len(fields):
@@ -46,6 +58,11 @@ def _by_spelling(model: type[Wire]) -> tuple[dict[str, FieldInfo], dict[str, Fie
         name.lower(): info for name, info in exact.items()
     }  # also names that differ in case alone, of which none is read
     return exact, by_lower | {spelt: exact[wire] for spelt, wire in folded.items() if wire in exact}
+
+
+def _settable(model: type[Wire]) -> Iterator[str]:
+    """Yield the members of a body, as they are documented."""
+    return (info.alias or name for name, info in model.model_fields.items() if not _is_in_address(info))
 
 
 def _is_in_address(info: FieldInfo) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from app.kit.text.near_names import near_name
 
 
 class SettingsError(Exception):
@@ -28,8 +29,8 @@ def unknown_names(env: Iterable[str], fields: Iterable[str]) -> list[str]:
 
 
 def _unknown(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name.removeprefix(_PREFIX), known, n=1, cutoff=0.65)
-    return f"{name} isn't a setting; " + (f"did you mean {_PREFIX}{near[0]}?" if near else "it has no effect.")
+    near = near_name(name.removeprefix(_PREFIX), known)
+    return f"{name} isn't a setting; " + (f"did you mean {_PREFIX}{near}?" if near else "it has no effect.")
 
 
 def switch(name: str, text: str) -> bool:

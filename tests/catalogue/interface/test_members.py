@@ -163,6 +163,29 @@ def test_unknown_member_within_is_named_with_its_place(
             assert answer.get_json()["Description"].startswith(f"{name}: "), answer.text
 
 
+NEAR: list[tuple[str, str, dict[str, Any], str]] = [
+    ("PUT", "default-workflow", {"Workflow": "Careful"}, "Workflow: this operation has no such member; did you mean WorkflowName?"),
+    ("POST", "oauth-clients", {"RedirectUris2": []}, "RedirectUris2: this operation has no such member; did you mean RedirectURIs?"),
+    ("POST", "oauth-clients", {"BackChannelLogout": {"LogoutURLs": []}},
+     "BackChannelLogout.LogoutURLs: this operation has no such member; did you mean LogoutURIs?"),
+    ("POST", "workflows", {"IsRunable": True}, "IsRunable: this operation has no such member."),
+    ("PUT", "default-workflow", {"W" * 5_000: ""}, "W" * 200 + ": this operation has no such member."),
+]  # fmt: skip
+"""Members of which some are near one that the request sets; one that only responses have is suggested to nobody."""
+
+
+def test_unknown_member_is_refused_with_a_near_name(
+    new_tenant_server: NewTenantServer, subtests: pytest.Subtests
+) -> None:
+    tenant = new_tenant_server()
+    token = machine(tenant, "all")
+    for method, path, body, sentence in NEAR:
+        with subtests.test(sentence[:50]):
+            answer = ask(tenant, token, method, f"/v2/manage/{path}", body)
+            assert refused(answer) == (400, 7900)
+            assert answer.get_json()["Description"] == sentence
+
+
 def test_free_maps_and_known_names_in_any_case_pass(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server()
     token = machine(tenant, "all")

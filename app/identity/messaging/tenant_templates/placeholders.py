@@ -5,7 +5,6 @@ Text is parsed into parts once. Values are inserted and never parsed: an account
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from app.contract.messages.models import NEW_PLACE_TEXTS, Carries, MailKind, SmsKind
+from app.kit.text.near_names import near_name
 
 _PERSON: Final = ("Name", "FirstName", "LastName", "UserName", "Email")
 ADDRESS: Final = ("Address1", "Address2", "City", "State", "Region", "PostalCode", "Country")
@@ -122,7 +122,7 @@ def unknown_placeholders(text: str, rule: PlaceholderRule, custom_fields: Collec
     for name in dict.fromkeys(placeholder_names(text)):
         if name in allowed or (custom_fields is None and name not in _ALL_PLACEHOLDERS):
             continue
-        suggestion = _closest(name, allowed)
+        suggestion = near_name(name, allowed)
         problems.append(
             f"a placeholder of this kind; found #{name}#" + (f", did you mean #{suggestion}#?" if suggestion else "")
         )
@@ -143,14 +143,9 @@ def misspelled_placeholders(text: str, rule: PlaceholderRule, custom_fields: Col
     halves = _HALF_PLACEHOLDER.findall(_PLACEHOLDER.sub(" ", _TAG.sub(" ", unstyled)))
     problems = [f"#{name}#; #{name} isn't closed" for name in halves if name in allowed]
     for found in _OTHER_PLACEHOLDER.findall(unstyled):
-        meant = _closest(found.strip("{}%$ ").rpartition(".")[2].replace("_", ""), allowed)
+        meant = near_name(found.strip("{}%$ ").rpartition(".")[2].replace("_", ""), allowed)
         problems.append(f"{f'#{meant}#' if meant else 'placeholders such as #Name#'}; {found} isn't a placeholder")
     return list(dict.fromkeys(problems))
-
-
-def _closest(name: str, allowed: Sequence[str]) -> str | None:
-    close = difflib.get_close_matches(name.casefold(), [other.casefold() for other in allowed], n=1, cutoff=0.6)
-    return next((other for other in allowed if close and other.casefold() == close[0]), None)
 
 
 def carries(names: Collection[str]) -> Carries | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from typing import Any, get_args
 
@@ -12,6 +11,7 @@ from app.contract.accounts.file import MAX_USERNAME_LENGTH
 from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
 from app.identity.administration.configuration.file.yaml_document import KeyPath
+from app.kit.text.near_names import near_name
 
 _SECRET = frozenset(
     {
@@ -103,8 +103,8 @@ def _own(path: KeyPath, sentence: str, error: dict[str, Any]) -> tuple[KeyPath, 
 def _unknown(key: str) -> str:
     if key in known_keys():
         return "isn't a known key here"
-    near = difflib.get_close_matches(key, known_keys(), n=1)
-    return "isn't a known key" + (f"; did you mean {near[0]}?" if near else "")
+    near = near_name(key, known_keys())
+    return "isn't a known key" + (f"; did you mean {near}?" if near else "")
 
 
 def _found(key: str, value: Any) -> str:
