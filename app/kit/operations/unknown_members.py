@@ -17,7 +17,7 @@ Models = tuple[type[Wire], ...]
 
 
 @dataclass(frozen=True)
-class UnknownMember:
+class UnknownBodyMember:
     """A member of a body that no model has."""
 
     place: str
@@ -26,7 +26,7 @@ class UnknownMember:
     """The member of the same object that it probably means; empty if none is like it."""
 
 
-def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") -> Iterator[UnknownMember]:
+def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") -> Iterator[UnknownBodyMember]:
     """Yield the members of a body that none of these models has. The first model is that of the request, whose members are suggested.
 
     A member of the response alone is known: a program may send back a response that it read. Free maps and free objects have any member.
@@ -34,7 +34,7 @@ def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") ->
     for name, value in body.items():
         fields = [info for model in models if (info := _member(model, name)) is not None]
         if not fields:
-            yield UnknownMember(f"{above}{name}", near_name(name, _settable(models[0])))
+            yield UnknownBodyMember(f"{above}{name}", near_name(name, _settable(models[0])))
             continue
         inner = tuple(item for info in fields if (item := _inner(info)) is not None)
         if len(inner) == len(fields):

@@ -88,10 +88,12 @@ def lock_of(who: Customer) -> tuple[bool, str]:
     return profile["IsLoginLocked"], profile["LoginLockedType"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_lock_by_administrator_stays(new_tenant_server: NewTenantServer, way: Callable[[Customer], Prepared]) -> None:
+@pytest.mark.parametrize("recovery", WAYS)
+def test_lock_by_administrator_stays(
+    new_tenant_server: NewTenantServer, recovery: Callable[[Customer], Prepared]
+) -> None:
     who = a_customer(new_tenant_server, **SETTINGS)
-    recover = way(who)
+    recover = recovery(who)
     who.tenant.update(who.uid, LOCKED)
     assert refused(recover()) == (403, 991)
     assert lock_of(who) == (True, "Block")
@@ -100,10 +102,12 @@ def test_lock_by_administrator_stays(new_tenant_server: NewTenantServer, way: Ca
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("way", [by_link, by_requested_token])
-def test_link_opens_lock_of_failures(new_tenant_server: NewTenantServer, way: Callable[[Customer], Prepared]) -> None:
+@pytest.mark.parametrize("recovery", [by_link, by_requested_token])
+def test_link_opens_lock_of_failures(
+    new_tenant_server: NewTenantServer, recovery: Callable[[Customer], Prepared]
+) -> None:
     who = a_customer(new_tenant_server, **SETTINGS)
-    recover = way(who)
+    recover = recovery(who)
     who.guesses(3)
     assert lock_of(who) == (True, "Captcha")
     answered(recover())

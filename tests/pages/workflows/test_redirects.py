@@ -319,6 +319,21 @@ def test_session_passes_the_redirect_of_the_default_workflow(
     assert len(kyc.receiver.received) == 1
 
 
+def test_new_sign_in_after_a_denial_asks_again(
+    world: World, kyc: RedirectingServer, visitor: Visitor, ada: Person
+) -> None:
+    stored(kyc.tenant, sequence(), "Easy")
+    put_in_force(kyc.tenant, kyc.workflow(), "Default")
+    by_password(visitor.authorize(world.application("Shop", workflows=["Easy"])), ada)
+    page = visitor.open("/login?return_url=/profile")
+    state = state_in(page)
+    page = come_back(page, state=state, result=kyc.result(state, "deny", Text=DENIAL))
+    assert DENIAL["en"] in page.text
+    page = page.follow("Back to sign in")
+    page = page.press("Continue", password=ada.password) if "Confirm" in page.heading else by_password(page, ada)
+    assert left_for(page).startswith(PAGE)
+
+
 def test_other_account_does_not_inherit_what_one_passed(
     world: World, kyc: RedirectingServer, visitor: Visitor, ada: Person
 ) -> None:

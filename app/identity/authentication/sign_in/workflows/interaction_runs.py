@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract import errors
+from app.contract.workflows.http_calls import CONTINUE, STEP_UP
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interaction_state import NEW, InteractionState
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -46,11 +47,13 @@ def for_new(context: Context) -> dict[str, Any]:
 def to_repeat(moment: SignInMoment) -> WorkflowRun | None:
     """Return the run of a sign-in that repeats an earlier one of the interaction, because the workflow requires a factor or a new sign-in.
 
-    It begins anew, but nobody is sent to a page again from which they came back with a result.
+    It begins anew, but does not send the account to a page again whose result let it go on.
     """
     interaction = interactions.current(moment.context)
-    run = _stored(interaction.state) if interaction is not None else None
+    run = _stored(interaction.state) if interaction is not None and not interaction.is_done else None
     if run is None or run.uid != moment.account.uid or run.result is None:
+        return None
+    if run.answers.get(run.result.node) not in (CONTINUE, STEP_UP):
         return None
     try:
         workflow = moment.target.workflow(moment.context)
