@@ -18,6 +18,7 @@ from app.identity.authentication.sign_in.workflows.node_actions import field_of
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows import answered_profiles, workflow_choice
+from app.identity.authentication.workflows.workflow_run import WorkflowRun
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -32,8 +33,7 @@ def step(
     pending = session_workflows.of(context, session).pending
     if pending is None:
         return None
-    interaction = interactions.current(context)
-    run = interaction_runs.of(interaction, session.session_id) or pending
+    interaction, run = interactions.current(context), _waiting_run(context, session) or pending
     verdict = gate.judge(moment_of(context, account, session, target), run)
     if isinstance(verdict, SignInDenied):
         return _end(context, session, verdict)
@@ -53,8 +53,7 @@ def step(
 
 def asked_fields(context: Context, session: BrowserSession) -> tuple[FormField, ...]:
     """Return the fields for which the session's workflow, or that of its interaction, waits."""
-    in_interaction = interaction_runs.of(interactions.current(context), session.session_id)
-    run = in_interaction or session_workflows.of(context, session).pending
+    run = _waiting_run(context, session)
     if run is None or run.node is None:
         return ()
     try:
@@ -62,6 +61,13 @@ def asked_fields(context: Context, session: BrowserSession) -> tuple[FormField, 
     except errors.WorkflowGone:
         return ()
     return tuple(map(field_of, node.data.fields)) if isinstance(node.data, ProfileFormNode) else ()
+
+
+def _waiting_run(context: Context, session: BrowserSession) -> WorkflowRun | None:
+    """Return the run for which the session waits, or what it reached in the interaction for another application."""
+    pending = session_workflows.of(context, session).pending
+    run = interaction_runs.of(interactions.current(context), session.session_id)
+    return pending if run is None or (pending is not None and pending.key == run.key) else run
 
 
 def _end(context: Context, session: BrowserSession, denied: SignInDenied) -> LoginStep:
