@@ -10,8 +10,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from app.kit.near_names import near_name
 from app.kit.operations.wire import From, Wire, spellings_of
-from app.kit.text.near_names import near_name
 
 Models = tuple[type[Wire], ...]
 

@@ -8,7 +8,7 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from app.kit.text.near_names import near_name
+from app.kit.near_names import near_name
 
 
 class SettingsError(Exception):

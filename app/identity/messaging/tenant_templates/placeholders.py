@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from app.contract.messages.models import NEW_PLACE_TEXTS, Carries, MailKind, SmsKind
-from app.kit.text.near_names import near_name
+from app.kit.near_names import near_name
 
 _PERSON: Final = ("Name", "FirstName", "LastName", "UserName", "Email")
 ADDRESS: Final = ("Address1", "Address2", "City", "State", "Region", "PostalCode", "Country")

@@ -11,7 +11,7 @@ from app.contract.accounts.file import MAX_USERNAME_LENGTH
 from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
 from app.identity.administration.configuration.file.yaml_document import KeyPath
-from app.kit.text.near_names import near_name
+from app.kit.near_names import near_name
 
 _SECRET = frozenset(
     {
