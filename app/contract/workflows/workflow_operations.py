@@ -90,7 +90,10 @@ class Workflow(Wire):
         list[str],
         READ_ONLY,
         NotListed(),
-        Field(description="Why it can’t run, such as a node type that Gatehouse doesn’t have."),
+        Field(
+            description="Why it can’t run, such as a node type that Gatehouse doesn’t have, or a `Login` that takes only methods that the "
+            "tenant doesn’t offer."
+        ),
     ] = Field(default_factory=list)
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None

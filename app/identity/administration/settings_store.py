@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from app.contract.tenants.file import BESIDE_SETTINGS, TenantFile
 from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.workflows.workflow_choices import ended_by
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
@@ -63,7 +64,7 @@ class SettingsStore(Store):
             sealed = tenant_secrets.encrypt_merged(
                 access.encryption, stored.tenant_id, stored.service_secrets, **secrets
             )
-            refuse_wrong(stored.settings, item.content, 0)
+            refuse_wrong(access, stored.settings, item.content, 0)
             tenant_writes.change(access.work, settings=item.content, service_secrets=sealed)
             return
         self._write(access, stored, {**self._read(resource, stored.settings), item.id: item})
@@ -97,20 +98,24 @@ class SettingsStore(Store):
         if not self.backing.listed:
             stored_items = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
         put_at(settings, self._path, stored_items)
-        refuse_wrong(stored.settings, settings, len(self._path) + 1)
+        refuse_wrong(access, stored.settings, settings, len(self._path) + 1)
         tenant_writes.change(access.work, settings=settings)
 
 
-def refuse_wrong(before: Mapping[str, Any], after: Mapping[str, Any], depth: int) -> None:
-    """Raise SettingsRefused for settings that no tenant can have, or that a configuration file could not state though it could before."""
+def refuse_wrong(access: StoreAccess, before: Mapping[str, Any], after: Mapping[str, Any], depth: int) -> None:
+    """Raise SettingsRefused for settings that no tenant can have, that a configuration file could not state though it could before, or
+    with which nobody could sign in by a workflow in use.
+    """
     try:
-        TenantSettings.model_validate(after)
+        settings = TenantSettings.model_validate(after)
     except ValidationError as problem:
         first = problem.errors(include_url=False)[0]
         raise SettingsRefused(tuple(map(str, first["loc"][depth:])), str(first["msg"])) from None
     sentence = _file_problem(after)
     if sentence and not _file_problem(before):
         raise SettingsRefused((), sentence)
+    if sentence := ended_by(access, TenantSettings.model_validate(before), settings):
+        raise SettingsRefused((), sentence.removesuffix("."))
 
 
 def _file_problem(settings: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from tests.support.oauth.managed_clients import CLIENTS, SHOP
 from tests.support.races import at_once
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
-from tests.support.workflows.drawings import drawing, node, sequence
+from tests.support.workflows.drawings import branching, drawing, entering, node, sequence
 from tests.support.workflows.managed_workflows import Workflows
 
 DEFAULT = "/v2/manage/default-workflow"
@@ -101,3 +101,98 @@ def test_choice_and_deletion_at_once_leave_no_dead_name(flows: Workflows) -> Non
     made = flows.stored(name="Partners")
     deletion, choice = at_once([partial(flows.send, "DELETE", f"/{made['Id']}"), partial(choose, flows, "Partners")])
     assert (deletion.status_code, choice.status_code) in ((200, 400), (409, 200))
+
+
+PASSKEYS = "/v2/manage/passkey-config"
+PROVIDER = "/v2/manage/providers/google"
+BY_PASSKEY = entering("PasskeyLogin")
+BY_PROVIDER = entering("Login", methods=["connection"])
+UNOFFERED = [
+    (BY_PASSKEY, "passkey"), (entering("Login", methods=["email", "sms"]), "email, sms"), (BY_PROVIDER, "connection"),
+    (entering("Login", methods=["pin"]), "pin"),
+]  # fmt: skip
+ON = {"passkeys": True, "pin": {"is_on": True, "login": True}}
+
+
+CLOSED = drawing([node("start", "Start"), node("no", "Deny", text={"en": "Closed."})], "start -> no")
+
+
+def either(*entries: Any) -> Any:
+    """Return a workflow with two entries, between which the language of the page decides."""
+    nodes = [node("start", "Start"), node("if", "Condition", expression="request.language == 'de'"), *entries]
+    nodes.append(node("end", "SuccessFinalNode"))
+    first, second = (entry["id"] for entry in entries)
+    return drawing(
+        nodes, "start -> if", f"if.true -> {first}", f"if.false -> {second}", f"{first} -> end", f"{second} -> end"
+    )
+
+
+@pytest.mark.parametrize(("data", "methods"), UNOFFERED)
+def test_workflow_that_nobody_could_begin_is_not_chosen(flows: Workflows, data: Any, methods: str) -> None:
+    flows.tenant.change_settings(pin=ON["pin"])
+    made = flows.stored(data, "Locked")
+    problem = f"Expected a sign-in method that the tenant offers in the node login; found only {methods}."
+    assert (made["IsRunnable"], made["Problems"]) == (False, [problem])
+    for member, answer in (("WorkflowName", choose(flows, "Locked")), ("Workflows", save_client(flows, "Locked"))):
+        assert refused(answer) == (400, 7900)
+        sentence = f"{member}: expected the name of a workflow that can run; found 'Locked'. {problem}"
+        assert answer.get_json()["Description"] == sentence
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        entering("Login"), entering("Register"), entering("Login", methods=["sms", "password"]),
+        either(node("a", "PasskeyLogin"), node("b", "Login")), CLOSED,
+    ],
+)  # fmt: skip
+def test_workflow_with_an_offered_entry_or_none_is_chosen(flows: Workflows, data: Any) -> None:
+    flows.tenant.change_settings(registration=False)
+    flows.stored(data, "Open")
+    answered(choose(flows, "Open"))
+
+
+@pytest.mark.both_databases
+def test_chosen_workflow_is_not_changed_into_a_lockout(flows: Workflows) -> None:
+    made = flows.stored(name="Partners")
+    answered(choose(flows, "Partners"))
+    answer = flows.change(made, BY_PASSKEY)
+    assert refused(answer) == (409, 8197)
+    assert "found only passkey." in answer.get_json()["Description"]
+
+
+@pytest.mark.parametrize("is_default", [True, False])
+def test_settings_keep_the_method_of_a_chosen_workflow(flows: Workflows, is_default: bool) -> None:
+    flows.tenant.change_settings(passkeys=True)
+    flows.stored(BY_PASSKEY, "Keys")
+    answered(choose(flows, "Keys") if is_default else save_client(flows, "Keys"))
+    token = machine(flows.tenant, "all")
+    answer = ask(flows.tenant, token, "PUT", PASSKEYS, {"IsEnabled": False})
+    assert refused(answer) == (400, 7900)
+    assert answer.get_json()["Description"] == (
+        "Nobody could sign in with the workflow Keys, which is in use. Choose another one first. "
+        "Expected a sign-in method that the tenant offers in the node login; found only passkey."
+    )
+    answered(ask(flows.tenant, token, "PUT", PASSKEYS, {"IsEnabled": True, "RPDisplayName": "Keys"}))
+    answered(choose(flows, None) if is_default else save_client(flows, method="PUT"))
+    answered(ask(flows.tenant, token, "PUT", PASSKEYS, {"IsEnabled": False}))
+
+
+def test_last_connection_of_a_chosen_workflow_stays(flows: Workflows) -> None:
+    token = machine(flows.tenant, "all")
+    answered(ask(flows.tenant, token, "PUT", PROVIDER, {"Key": "shop", "Secret": "a secret", "IsActive": True}))
+    flows.tenant.services.directory.clear_cache()
+    flows.stored(BY_PROVIDER, "Google")
+    answered(choose(flows, "Google"))
+    assert refused(ask(flows.tenant, token, "PUT", PROVIDER, {"Key": "shop", "IsActive": False})) == (400, 7900)
+    answered(choose(flows, None))
+    answered(ask(flows.tenant, token, "PUT", PROVIDER, {"Key": "shop", "IsActive": False}))
+
+
+def test_settings_of_a_tenant_locked_out_before_still_change(flows: Workflows) -> None:
+    flows.stored(BY_PASSKEY, "Keys")
+    flows.tenant.change_settings(default_workflow="Keys", passwordless_email=True)
+    flows.tenant.change_settings(passkeys=True, one_touch=True)
+    flows.stored(branching(), "Other")
+    flows.tenant.change_settings(passkeys=False)
+    answered(choose(flows, "Other"))

@@ -11,7 +11,7 @@ from app.identity.administration.configuration.file.yaml_document import Configu
 from app.identity.administration.configuration.plan import ChangePlan
 from tests.support.tenants.configuration_files import applied
 from tests.support.tenants.tenant_server import NewTenantServer, answered
-from tests.support.workflows.drawings import branching, drawing, node, sequence
+from tests.support.workflows.drawings import branching, drawing, entering, node, sequence
 from tests.support.workflows.managed_workflows import Workflows
 
 SHOP = {
@@ -131,3 +131,14 @@ def test_name_that_a_program_chose_is_checked_too(files: Files) -> None:
     files.apply(workflows=[PARTNERS], settings={"default_workflow": "Partners"})
     assert "Partners" in files.problem(workflows=[{**PARTNERS, "data": FOREIGN}])
     assert files.listed() == [("Partners", 1)]
+
+
+def test_file_neither_chooses_nor_causes_a_lockout(files: Files) -> None:
+    by_passkey = {"name": "Keys", "data": entering("PasskeyLogin")}
+    on = {"passkeys": True}
+    problem = files.problem(workflows=[by_passkey], settings={"default_workflow": "Keys"})
+    assert "default_workflow" in problem
+    assert "found only passkey" in problem
+    files.apply(workflows=[by_passkey], settings=on, applications=[{**SHOP, "workflows": ["Keys"]}])
+    assert "found only passkey" in files.problem(settings={"passkeys": False})
+    files.apply(settings={"passkeys": False}, applications=[{**SHOP, "workflows": []}])

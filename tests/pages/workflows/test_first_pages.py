@@ -113,7 +113,9 @@ def test_login_node_with_a_password_keeps_registration(server: TenantServer, vis
 
 
 def test_methods_that_the_tenant_lacks_are_a_refusal(server: TenantServer, visitor: Visitor) -> None:
+    server.change_settings(phone_login=True, passwordless_sms=True)
     put_in_force(server, signing_in_by("sms"))
+    server.change_settings(passwordless_sms=False)
     assert "You can’t sign in right now" in visitor.open("/login").text
 
 

@@ -33,6 +33,12 @@ def sequence(*between: Drawing) -> Drawing:
     return drawing(nodes, *(f"{source} -> {target}" for source, target in pairwise(ids)))
 
 
+def entering(kind: str, **data: Any) -> Drawing:
+    """Return a workflow with this entry alone."""
+    nodes = [node("start", "Start"), node("login", kind, **data), node("end", "SuccessFinalNode")]
+    return drawing(nodes, "start -> login", "login -> end")
+
+
 def branching(expression: str = "account.created_days_ago < 7", **deny: Any) -> Drawing:
     """Return a workflow that refuses people by a condition."""
     texts = deny or {"en": "Come back next week."}

@@ -8,7 +8,7 @@ from tests.support.oauth.world import World
 from tests.support.tenants.audit_entries import entries_of
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered
-from tests.support.workflows.drawings import Drawing, branching, drawing, node
+from tests.support.workflows.drawings import Drawing, branching, drawing, entering, node
 
 PATH = "/v2/manage/workflows"
 DENIAL = {"en": "Partners sign in elsewhere.", "de": "Partner melden sich woanders an."}
@@ -49,8 +49,7 @@ def denying(expression: str = "account.created_days_ago < 7", **texts: str) -> D
 
 def signing_in_by(*methods: str) -> Drawing:
     """Return a workflow that takes these methods."""
-    nodes = [node("start", "Start"), node("login", "Login", methods=list(methods)), node("end", "SuccessFinalNode")]
-    return drawing(nodes, "start -> login", "login -> end")
+    return entering("Login", methods=list(methods))
 
 
 def asking_for_factor(expression: str, *factors: str) -> Drawing:

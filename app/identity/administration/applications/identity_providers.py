@@ -89,7 +89,7 @@ class ConnectionStore(Store):
         settings = deepcopy(stored.settings)
         others = {other: setting for other, setting in settings.get(CONNECTIONS, {}).items() if other != name}
         settings[CONNECTIONS] = {**others, name: content} if content is not None else others
-        refuse_wrong(stored.settings, settings, 2)
+        refuse_wrong(access, stored.settings, settings, 2)
         secrets = {CONNECTIONS: {name + end: provided.get(item) for item, end in self.secret_keys.items()}}
         encrypted = tenant_secrets.encrypt_merged(
             access.encryption, stored.tenant_id, stored.service_secrets, **secrets

@@ -105,7 +105,8 @@ def _refuse_contradiction(context: Context, item: Item) -> None:
     if stored is None:
         return
     try:
-        refuse_wrong(stored.settings, _settings_with(stored.settings, item.content), 2)
+        access = StoreAccess.of(context)
+        refuse_wrong(access, stored.settings, _settings_with(stored.settings, item.content), 2)
     except SettingsRefused as problem:
         raise errors.BadField(f"Status: {problem}.") from None
 
@@ -122,7 +123,7 @@ def _enforce(access: StoreAccess, form: dict[str, Any]) -> None:
     stored = tenant_writes.own(access.work)
     if stored is not None:
         settings = _settings_with(stored.settings, form)
-        refuse_wrong(stored.settings, settings, 2)
+        refuse_wrong(access, stored.settings, settings, 2)
         tenant_writes.change(access.work, settings=settings)
 
 

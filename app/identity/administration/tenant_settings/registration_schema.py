@@ -125,7 +125,7 @@ def _write(access: StoreAccess, names: list[str]) -> None:
     stored = tenant_writes.own(access.work)
     if stored is not None:
         settings = {**stored.settings, _KEY: names}
-        refuse_wrong(stored.settings, settings, 1)
+        refuse_wrong(access, stored.settings, settings, 1)
         tenant_writes.change(access.work, settings=settings)
 
 

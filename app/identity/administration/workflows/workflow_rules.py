@@ -13,7 +13,7 @@ from app.contract.workflows import workflow_operations
 from app.contract.workflows.graph import Graph, MalformedGraph, read_graph
 from app.contract.workflows.graph_rules import problems_of
 from app.contract.workflows.nodes import NodeData, ProfileFormNode, TermsNode, needs_every_scope
-from app.identity.administration.workflows.workflow_choices import is_runnable, refuse_unusable, refuse_used
+from app.identity.administration.workflows.workflow_choices import problems_now, refuse_unusable, refuse_used
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resource_storage.items import Item, StoreAccess
@@ -87,8 +87,9 @@ def complete(context: Context, before: Item | None, after: Item) -> None:
     if before is None:
         return
     is_renamed = before.content["name"] != after.content["name"]
-    if is_renamed or not is_runnable(after):
-        refuse_used(context, before)
+    problems = problems_now(after.content["data"], settings)
+    if is_renamed or problems:
+        refuse_used(context, before, problems)
 
 
 def _check_theme(context: Context, before: Item | None, after: Item) -> None:
@@ -101,19 +102,10 @@ def _check_theme(context: Context, before: Item | None, after: Item) -> None:
         raise BadField(f"ThemeName: the name of a theme, or an empty one; there is no theme {name}.")
 
 
-def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:
     """Show whether a workflow can run, and why not."""
-    values["problems"] = problems_now(content.data)
+    values["problems"] = problems_now(content.data, context.tenant.settings)
     values["is_runnable"] = not values["problems"]
-
-
-def problems_now(data: dict[str, Any]) -> list[str]:
-    """Return why a stored workflow cannot run; empty for one that can."""
-    try:
-        found = problems_of(read_graph(data))
-    except MalformedGraph as problem:
-        found = [str(problem)]
-    return [f"Expected {problem}." for problem in found]
 
 
 def check_default(context: Context, before: Item | None, after: Item) -> None:

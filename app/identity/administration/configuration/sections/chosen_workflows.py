@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.contract.tenants.settings import TenantSettings
 from app.contract.tenants.theme_operations import THEMES
 from app.contract.workflows.workflow_operations import WORKFLOWS
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.sections.section import ItemSection
-from app.identity.administration.workflows.workflow_choices import is_runnable
+from app.identity.administration.workflows.workflow_choices import refusals
+from app.identity.directory.organizations import sign_in_methods
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.resource_storage.items import Item, StoreAccess, unique_key
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
@@ -26,10 +28,10 @@ class ChosenWorkflowSection(ItemSection):
         choices = list(self._choices())
         if not choices:
             return
-        usable = self._usable()
+        refused = dict(refusals(self._after(WORKFLOWS), self.context.tenant.settings, {name for _, name in choices}))
         for path, name in choices:
-            if name not in usable:
-                self.add_problem(path, f"expected the name of a workflow that can run, or none; found {name!r}")
+            if name in refused:
+                self.add_problem(path, f"expected {refused[name]}")
 
     def _check_themes(self) -> None:
         declared: Any = getattr(self.declared, WORKFLOWS.file_key, None) or ()
@@ -50,15 +52,15 @@ class ChosenWorkflowSection(ItemSection):
             )
             yield ((*self.path, "settings", "default_workflow") if is_declared else self.path), default
         yield from self.planned.workflow_choices
-        if getattr(self.declared, WORKFLOWS.file_key, None) is not None:  # else the stored ones stay right
+        if getattr(self.declared, WORKFLOWS.file_key, None) is not None or self._ends_methods():  # else they stay right
             is_left = self.declared.applications is None
             for row in tenant_writes.applications_of(self.work):
                 if is_left or row.registered_by is not None:
                     yield from ((self.path, name) for name in row.settings.get("workflows", ()))
 
-    def _usable(self) -> set[str]:
-        """Return the names of the workflows that can run after this run."""
-        return {str(item.content["name"]) for item in self._after(WORKFLOWS) if is_runnable(item)}
+    def _ends_methods(self) -> bool:
+        before = TenantSettings.model_validate(self.stored.settings if self.stored is not None else {})
+        return bool(sign_in_methods.offered(before) - sign_in_methods.offered(self.context.tenant.settings))
 
     def _after(self, resource: Resource) -> list[Item]:
         """Return the items of a resource after this run; those of the file have no id."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from app.contract import errors
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RegisterStep
-from app.contract.workflows.nodes import LoginNode, PasskeyLoginNode, RegisterNode
+from app.contract.workflows.nodes import RegisterNode
 from app.contract.workflows.workflow_display import WorkflowDisplay
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.workflows import denials, sign_in_target
 from app.identity.authentication.sign_in.workflows.sign_in_facts import RequestFacts
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
+from app.identity.authentication.workflows.entry_methods import can_begin, methods_of
 from app.identity.authentication.workflows.walk import walk
 from app.identity.authentication.workflows.walk_results import Denied, EntryNode, Failed, Pause, SignInNeeded
 from app.identity.authentication.workflows.workflow import RunnableWorkflow
-from app.identity.directory.organizations import sign_in_methods
 from app.identity.platform.context import Context
 
 
@@ -34,8 +34,7 @@ def first_step(context: Context, target: SignInTarget) -> LoginStep | RegisterSt
         return _refused(context, entry)
     if isinstance(entry, RegisterNode):
         return RegisterStep() if context.tenant.settings.registration else LoginStep()
-    named = methods_of(entry)
-    return _refused(context, {}) if named and not _on_pages(context, named) else LoginStep()
+    return LoginStep() if can_begin(context.tenant.settings, methods_of(entry)) else _refused(context, {})
 
 
 def display(context: Context, target: SignInTarget) -> WorkflowDisplay | None:
@@ -56,24 +55,12 @@ def display_of(context: Context, interaction: Interaction) -> WorkflowDisplay | 
     return display(context, sign_in_target.of_interaction(context, interaction))
 
 
-def methods_of(entry: EntryNode) -> tuple[str, ...]:
-    """Return the methods that an entry takes; none for all."""
-    if isinstance(entry, PasskeyLoginNode):
-        return (sign_in_methods.PASSKEY,)
-    return entry.methods if isinstance(entry, LoginNode) else ()
-
-
 def _entry(context: Context, target: SignInTarget, workflow: RunnableWorkflow) -> EntryNode | Mapping[str, str]:
     """Return the entry that the conditions about the request lead to, or the texts of a refusal."""
     reached = walk(workflow, workflow.start.id, _Visit(RequestFacts(context, target)))
     if isinstance(reached, Pause):
         return reached.need.node if isinstance(reached.need, SignInNeeded) else {}
     return reached.result.texts if isinstance(reached.result, Denied | Failed) else {}
-
-
-def _on_pages(context: Context, methods: Collection[str]) -> frozenset[str]:
-    """Return those of the methods that the sign-in page has."""
-    return sign_in_methods.offered(context.tenant.settings).intersection(methods) - {sign_in_methods.PIN}
 
 
 def _refused(context: Context, texts: Mapping[str, str]) -> LoginStep:

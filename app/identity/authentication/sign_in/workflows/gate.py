@@ -12,10 +12,10 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows.http_calls import CalledWorkflow
 from app.contract.workflows.nodes import NEXT, HttpCallNode, MfaNode
 from app.identity.authentication.sign_in.workflows import denials, pass_keys
-from app.identity.authentication.sign_in.workflows.first_page import methods_of
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.walked_sign_in import WalkedSignIn
 from app.identity.authentication.workflows import http_calls, walk_results, workflow_choice
+from app.identity.authentication.workflows.entry_methods import methods_of
 from app.identity.authentication.workflows.http_calls import CallStep
 from app.identity.authentication.workflows.walk import CallAnswer, visit, walk
 from app.identity.authentication.workflows.walk_results import (
