@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.kit.text.languages import LANGUAGES
 from tests.support.accounts.mailbox import code_in
 from tests.support.accounts.risky_sign_ins import CHROME, attempt_sign_in, sign_in
 from tests.support.credentials.factors import second_factor_holder
@@ -83,9 +84,20 @@ def test_passkey_that_verified_its_user_is_two_factors(ada: PasskeyHolder) -> No
     answered(ada.sign_in())
 
 
-def test_account_without_an_accepted_factor_is_denied(ada: PasskeyHolder) -> None:
-    put_in_force(ada.tenant, asking_for_factor(ANYONE, "totp"))
-    assert refused(ada.logs_in()) == (403, 8198)
+@pytest.mark.parametrize(
+    ("factors", "needed"),
+    [(("totp",), "an authenticator app"), (("passkey",), "a passkey"), (("totp", "duo"), "two-step verification")],
+)
+def test_account_without_an_accepted_factor_reads_what_it_lacks(
+    ada: PasskeyHolder, factors: tuple[str, ...], needed: str
+) -> None:
+    put_in_force(ada.tenant, asking_for_factor(ANYONE, *factors))
+    answer = ada.logs_in()
+    assert refused(answer) == (403, 8198)
+    body = answer.get_json()
+    assert body["Description"].startswith(f"You need {needed} here, and your account has none")
+    assert body["Data"]["Texts"]["en"] == body["Description"]
+    assert len(set(body["Data"]["Texts"].values())) == len(LANGUAGES)
     assert runs(ada.tenant)[-1]["reason"] == "no factor"
 
 

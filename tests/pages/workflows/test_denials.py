@@ -67,6 +67,16 @@ def test_page_shows_the_text_in_its_language(server: TenantServer, visitor: Visi
     assert DENIAL["en"] not in page.text
 
 
+def test_page_says_which_factor_the_account_lacks(server: TenantServer, visitor: Visitor, ada: Person) -> None:
+    server.change_settings(locales=["en", "de"])
+    put_in_force(server, asking_for_factor("account.logins >= 0", "totp"))
+    assert "You need an authenticator app here" in by_password(visitor.open("/login"), ada).text
+    visitor.language = "de"
+    page = visitor.open("/login").press("Anmelden", identifier=ada.email, password=ada.password)
+    assert "Hier brauchen Sie eine Authenticator-App" in page.text
+    assert not is_signed_in(visitor)
+
+
 def test_emailed_code_shows_the_denial(world: World, server: TenantServer, visitor: Visitor, ada: Person) -> None:
     put_in_force(server, denying())
     page = by_mail(visitor.open("/login"), ada.email)

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from app.contract import errors
+from app.contract.second_factors.challenge import FactorKind
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
-from app.kit.text.languages import LANGUAGES, lookup
+from app.kit.text.languages import LANGUAGES, catalogue, lookup
 
 
 def error(context: Context, texts: Mapping[str, str]) -> errors.WorkflowDenied:
     """Return the refusal with the text in the language of the page, else in the tenant's default language."""
     shown = offered(texts)
     return errors.WorkflowDenied(text_of(context, shown) or None, data={"Texts": shown} if shown else None)
+
+
+def missing_factor(context: Context, accepted: Collection[FactorKind]) -> errors.WorkflowDenied:
+    """Return the refusal of an account that has no second factor of the accepted kinds, which says what it lacks.
+
+    It enrols none now: at a risk, the first factor alone would choose the second one.
+    """
+    return error(context, {language.tag: _lacking(language.tag, accepted) for language in LANGUAGES.values()})
+
+
+def _lacking(tag: str, accepted: Collection[FactorKind]) -> str:
+    gettext = catalogue(tag).gettext
+    if set(accepted) == {FactorKind.TOTP}:
+        return gettext("You need an authenticator app here, and your account has none. Get help to add one.")
+    if set(accepted) == {FactorKind.PASSKEY}:
+        return gettext("You need a passkey here, and your account has none. Get help to add one.")
+    return gettext("You need two-step verification here, and your account has none that fits. Get help to turn it on.")
 
 
 def offered(texts: Mapping[str, str]) -> dict[str, str]:

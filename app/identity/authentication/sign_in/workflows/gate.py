@@ -202,7 +202,7 @@ class _Run:
             return SignInDenied(only_factor_was_used)
         if required is None:
             self.facts["reason"] = "no factor"
-            return SignInDenied(denials.error(context, {}))
+            return SignInDenied(denials.missing_factor(context, accepted))
         return NeedsFactor(run, required)
 
     def _call(self, node_id: str, node: HttpCallNode) -> CallAnswer:
