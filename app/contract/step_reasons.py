@@ -15,6 +15,7 @@ class LoginReason(StrEnum):
     NOT_REAUTHENTICATED = "silent"  # the provider did not reauthenticate the person, as required
     EMAIL_REFUSED = "address"  # the tenant refuses the email that the provider names
     WORKFLOW = "workflow"  # the workflow in force refused the sign-in; `denial` says why
+    CLOSED = "closed"  # as WORKFLOW, before the sign-in: it refuses every account here
 
 
 class Channel(StrEnum):

@@ -250,6 +250,7 @@ class PrivacyPolicyStep(AccountStep):
     """Accept the current version of the privacy policy."""
 
     step: Literal["privacy_policy"] = "privacy_policy"
+    is_first: bool = False  # the account never accepted a version
 
 
 class ConsentFormsStep(AccountStep):

@@ -10,6 +10,7 @@ from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
+from app.contract.step_reasons import LoginReason
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import MAX_COUNTDOWN
 from app.hub.rendering.page import Notice
@@ -40,6 +41,9 @@ class RefusalReason(StrEnum):
     SCRIPTLESS = "scriptless"
     """A passkey was requested, but no script ran."""
 
+
+DENIALS: Final = frozenset({LoginReason.WORKFLOW, LoginReason.CLOSED})
+"""Values of `needs` with which the page shows why a workflow refused the sign-in."""
 
 NEEDS: Final = {
     "password": Notice(
@@ -89,8 +93,13 @@ def method_notice(limit: MethodLimit) -> Notice:
 
 
 def denial_notice(text: str) -> Notice:
-    """Return the notice of a sign-in that the tenant's workflow refused; without a text of the tenant, a general one."""
-    return Notice(_l("You can’t sign in right now"), text or _l("Try again later, or try another way."))
+    """Return the notice of a sign-in that the tenant's workflow refused; without a text of the tenant, a general one.
+
+    The text may say that it is for good.
+    """
+    if text:
+        return Notice(_l("You can’t sign in"), text)
+    return Notice(_l("You can’t sign in right now"), _l("Try again later, or get help."))
 
 
 def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:

@@ -22,7 +22,7 @@ from tests.support.workflows.running import DENIAL, denying, put_in_force, serve
 
 HOW = pytest.mark.parametrize("how", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
 ANYONE = "account.logins >= 0"
-REFUSED = "You can’t sign in right now"
+REFUSED = "You can’t sign in"
 POLICY = {"mode": "moderated", "versions": [{"version": "2", "starts_at": "2020-01-01T00:00:00Z"}]}
 OTHER_BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 

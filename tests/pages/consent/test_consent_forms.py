@@ -105,7 +105,7 @@ def test_answers_to_other_forms_are_ignored(new_world: NewWorld, new_visitor_at:
 def test_consent_step_follows_the_privacy_policy(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**required_forms("FirstLogin"), privacy_policy=POLICY)
     page = from_shop(new_visitor_at(world), world)
-    assert page.heading == "Our privacy notice has changed"
+    assert page.heading == "Accept our privacy notice"
     page = page.press("Accept")
     assert page.heading == STEP
     assert agree(page).query["code"]

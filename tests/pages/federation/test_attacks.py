@@ -147,10 +147,10 @@ def test_device_handoff_waits_for_required_actions(new_federated_user: NewFedera
     ada = new_federated_user(no_callback_login=True, privacy_policy=POLICY)
     parameters = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
     page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(parameters)}")
-    assert page.heading == "Our privacy notice has changed"
+    assert page.heading == "Accept our privacy notice"
     page = ada.visitor.open(page.address.replace("/privacy-policy", "/sign-in/elsewhere"))
     page = page.press("Approve")
-    assert page.heading == "Our privacy notice has changed"
+    assert page.heading == "Accept our privacy notice"
     assert page.press("Accept").press("Approve").heading == "Approved"
 
 

@@ -15,7 +15,7 @@ from tests.support.workflows.drawings import sequence
 from tests.support.workflows.running import DENIAL, asking_for_factor, denying, put_in_force, runs, server_of
 
 ADA = "ada@example.com"
-HEADING = "You can’t sign in right now"
+HEADING = "You can’t sign in"
 
 
 @pytest.fixture

@@ -126,6 +126,20 @@ def test_condition_about_the_request_chooses_the_page(world: World, server: Tena
         assert DENIAL["en"] in page.text
 
 
+def test_refusal_before_the_sign_in_offers_no_other_try(world: World, server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, by_application("Shop"))
+    for page in (visitor.open("/login"), visitor.authorize(world.application("Other"))):
+        assert page.heading == "You can’t sign in"
+        assert "Back to sign in" not in page.text
+    page = visitor.open("/login?needs=closed")
+    assert DENIAL["en"] in page.text
+
+
+def test_forged_address_closes_no_sign_in(server: TenantServer, visitor: Visitor) -> None:
+    put_in_force(server, signing_in_by("password"))
+    assert has_password(visitor.open("/login?needs=closed"))
+
+
 def test_application_shows_its_own_first_page(world: World, server: TenantServer, visitor: Visitor) -> None:
     stored(server, beginning_with("Register"), "New people")
     stored(server, signing_in_by("email"), "Guests")

@@ -1,4 +1,4 @@
-"""A step of sign-in: accept the new version of the privacy policy."""
+"""A step of sign-in: accept the current version of the privacy policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from app.contract.page_models import InteractionOnly
 from app.contract.steps import PrivacyPolicyStep
 from app.hub import journey
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.signed_in_account import account_in_interaction
 from app.hub.forms.registration_fields import localized
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
@@ -56,6 +55,8 @@ class PrivacyPolicyPage(Page):
     """The day on which the current version took effect."""
     changes: str = ""
     """What the tenant says that the current version changes."""
+    is_first: bool = False
+    """Whether the account never accepted a version."""
 
     @property
     def initials(self) -> str:
@@ -70,16 +71,13 @@ class PrivacyPolicyPage(Page):
                 AcceptForm(), "Acme Shop", link, "ada@example.com", day, localized(_SAMPLE_CHANGES)
             ),
             "without a text": cls(AcceptForm()),
+            "never accepted": cls(AcceptForm(), "Acme Shop", link, "ada@example.com", day, is_first=True),
         }
 
 
 @pages.get(PATH)
 def show_privacy_policy() -> Response:
-    response = journey.present_step()
-    step = response.step
-    if not isinstance(step, PrivacyPolicyStep):
-        return journey.follow(response)
-    return _page(AcceptForm(), step.person.label if step.person else "").render()
+    return _show(AcceptForm(), 200)
 
 
 @pages.post(PATH)
@@ -87,16 +85,25 @@ def submit_privacy_policy() -> Response:
     journey.require_interaction()
     form = AcceptForm()
     if not form.validate():
-        return _page(form, account_in_interaction()).render(form.error_status)
+        return _show(form, form.error_status)
     try:
         return journey.follow(api()(operation, form.to_request()))
     except SignInRequired:
         return redirect_to(interaction_url("/login"))
 
 
-def _page(form: AcceptForm, account: str) -> PrivacyPolicyPage:
-    visit = current_visit()
+def _show(form: AcceptForm, status: int) -> Response:
+    """Render the page, or go on where the sign-in waits for something else."""
+    response = journey.present_step()
+    if not isinstance(response.step, PrivacyPolicyStep):
+        return journey.follow(response)
+    return _page(form, response.step).render(status)
+
+
+def _page(form: AcceptForm, step: PrivacyPolicyStep) -> PrivacyPolicyPage:
+    visit, account = current_visit(), step.person.label if step.person else ""
     link = dict(visit.brand.links).get("privacy", "")
     version = visit.tenant.privacy_policy.current(services().clock.now())
     since, changes = (format_day(version.starts_at.isoformat()), localized(version.changes)) if version else ("", "")
-    return PrivacyPolicyPage(form, visit.relying_party, link, account, since, changes)
+    changes = "" if step.is_first else changes
+    return PrivacyPolicyPage(form, visit.relying_party, link, account, since, changes, step.is_first)

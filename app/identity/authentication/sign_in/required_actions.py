@@ -116,7 +116,7 @@ def must_answer_first(context: Context, session: BrowserSession, account: Accoun
 
 def _policy_step(context: Context, account: Account, _: datetime) -> PrivacyPolicyStep | None:
     is_outdated = privacy_policy.must_accept(context.tenant.settings.privacy_policy, account, context.now)
-    return PrivacyPolicyStep() if is_outdated else None
+    return node_actions.policy_step(account) if is_outdated else None
 
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:

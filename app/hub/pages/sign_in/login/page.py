@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from app.contract.captcha.models import CaptchaChallenge
 from app.contract.organizations.settings import MethodLimit
+from app.contract.step_reasons import LoginReason
 from app.hub.components import sign_in_methods
 from app.hub.components.reauthentication import Reauthentication
 from app.hub.components.sign_in_methods import PASSWORD, SignInMethod
@@ -179,6 +180,11 @@ class LoginPage(Page):
         return self.denial is not None and not self.refusal and self.reauthentication is None
 
     @property
+    def is_closed(self) -> bool:
+        """Whether the workflow refuses every account, so that another sign-in leads back here."""
+        return self.is_denied and self.needs == LoginReason.CLOSED
+
+    @property
     def notice(self) -> Notice | None:
         if self.denial is not None and not self.refusal:
             return denial_notice(self.denial)
@@ -249,6 +255,7 @@ class LoginPage(Page):
         return {
             "refused by a workflow": cls(form, relying_party="Acme Shop", denial=text),
             "refused by a silent workflow": cls(form, denial=""),
+            "refused before the sign-in": cls(form, relying_party="Acme Shop", denial=text, needs="closed"),
         }
 
     @classmethod

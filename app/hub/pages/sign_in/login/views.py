@@ -19,6 +19,7 @@ from app.hub.components.reauthentication import Reauthentication, current_reauth
 from app.hub.components.restore_account import offer_restore
 from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PATHS, begin_method, last_used
 from app.hub.components.sign_in_refusals import (
+    DENIALS,
     RefusalReason,
     reason_for,
     wait_seconds,
@@ -49,7 +50,7 @@ def show_login() -> Response:
             return journey.follow(response)
         if (reauthentication := Reauthentication.of(response.step)) is not None:
             return _page_of_address(reauthentication.name, reauthentication, _denial_of(response)).render()
-    if current_visit().query.get("needs") == LoginReason.WORKFLOW and current_visit().interaction:
+    if current_visit().query.get("needs") in DENIALS and current_visit().interaction:
         return _page_of_address(prefilled_identifier(), denial=_denial_of(journey.present_step())).render()
     if (opened := journey.open_for_workflow("login")) is not None:
         return opened
@@ -68,7 +69,7 @@ def _resume() -> StepResponse:
 
 def _denial_of(response: StepResponse) -> str | None:
     """Return what the workflow says that refused the last sign-in; None if the address does not ask for it, or none did."""
-    is_asked = current_visit().query.get("needs") == LoginReason.WORKFLOW
+    is_asked = current_visit().query.get("needs") in DENIALS
     return response.step.denial if is_asked and isinstance(response.step, LoginStep) else None
 
 

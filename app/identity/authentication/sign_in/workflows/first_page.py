@@ -64,7 +64,7 @@ def _entry(context: Context, target: SignInTarget, workflow: RunnableWorkflow) -
 
 
 def _refused(context: Context, texts: Mapping[str, str]) -> LoginStep:
-    return LoginStep(reason=LoginReason.WORKFLOW, denial=denials.text_of(context, denials.offered(texts)))
+    return LoginStep(reason=LoginReason.CLOSED, denial=denials.text_of(context, denials.offered(texts)))
 
 
 @dataclass(frozen=True)

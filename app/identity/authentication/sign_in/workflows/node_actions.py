@@ -41,7 +41,7 @@ def step(
     """
     match action:
         case TermsNode():
-            return None if _has_accepted(context, account, action) else PrivacyPolicyStep()
+            return None if _has_accepted(context, account, action) else policy_step(account)
         case ConsentNode():
             return consent_step(context, account, began_at)
         case ProfileFormNode(fields=names):
@@ -60,6 +60,11 @@ def refusal(
     if isinstance(required, MissingFieldsStep):
         data["Fields"] = required.names
     return errors.WorkflowActionRequired(data=data)
+
+
+def policy_step(account: Account) -> PrivacyPolicyStep:
+    """Return the step of the privacy policy."""
+    return PrivacyPolicyStep(is_first=not privacy_policy.history_of(account))
 
 
 def consent_step(context: Context, account: Account, began_at: datetime) -> ConsentFormsStep | None:
