@@ -13,7 +13,7 @@ from app.contract.profile import Profile
 from app.contract.shared_parameters import FieldSelection, Uid, WebhookSuppression
 from app.contract.shared_responses import Posted
 from app.kit.operations.operation import Accept
-from app.kit.operations.wire import From, Lower, Wire
+from app.kit.operations.wire import From, Wire
 
 Query = From.QUERY
 Template = Annotated[str | None, Query, Field(max_length=100)]
@@ -51,7 +51,7 @@ class InvalidatePhone(Uid, WebhookSuppression):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class ChangeUid(Lower):
+class ChangeUid(WebhookSuppression):
     uid: Annotated[str, Query] = ""
     new_uid: str = Field(default="", max_length=100, alias="NewUid")
 

@@ -12,7 +12,7 @@ from app.contract import errors
 from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
-from app.contract.shared_parameters import Uid
+from app.contract.shared_parameters import Uid, WebhookSuppression
 from app.contract.shared_responses import Deleted
 from app.kit.operations.operation import Accept
 from app.kit.operations.wire import From, Lower, Wire
@@ -78,7 +78,7 @@ class ReadAccountRoles(Uid):
     pass
 
 
-class ChangeAccountRoles(Uid):
+class ChangeAccountRoles(Uid, WebhookSuppression):
     roles: RoleNames
 
 
@@ -103,7 +103,7 @@ class ReadRoleContexts(Uid):
     pass
 
 
-class ChangeRoleContexts(Uid):
+class ChangeRoleContexts(Uid, WebhookSuppression):
     role_context: list[RoleContextInput] = Field(min_length=1, max_length=MAX_CONTEXTS)
 
 
@@ -113,15 +113,15 @@ class RoleContextName(Lower):
     context: Annotated[str, From.PATH]
 
 
-class RemoveRoleContext(Uid, RoleContextName):
+class RemoveRoleContext(Uid, RoleContextName, WebhookSuppression):
     pass
 
 
-class RemoveContextRoles(Uid, RoleContextName):
+class RemoveContextRoles(Uid, RoleContextName, WebhookSuppression):
     roles: RoleNames
 
 
-class RemoveContextPermissions(Uid, RoleContextName):
+class RemoveContextPermissions(Uid, RoleContextName, WebhookSuppression):
     additional_permissions: PermissionNames
 
 
