@@ -63,7 +63,7 @@ class Cause:
     def __str__(self) -> str:
         return self.name
 
-    def raised(self, make: NewTenantServer, **asked: Any) -> tuple[list[tuple[str, bool]], list[Posted]]:
+    def raised(self, make: NewTenantServer, **suppression: Any) -> tuple[list[tuple[str, bool]], list[Posted]]:
         """Return the events of the request at a new tenant, by name, and the deliveries to the webhooks that receive them."""
         who = account_holder(make, **self.settings)
         finish = self.begin(who)
@@ -72,7 +72,7 @@ class Cause:
                 who.tenant.send("POST", "/api/v2/webhook", {"targeturl": "https://hooks.example/in", "event": event})
             )
         before, stored = len(events(who.tenant)), len(posted(who.tenant))
-        answer = finish(**asked)
+        answer = finish(**suppression)
         assert (answer.status_code >= 400) == self.is_refused, answer.text
         deliveries = posted(who.tenant)[stored:]
         if deliveries and deliveries[-1]["HookName"] != "deleteaccount":
@@ -208,7 +208,7 @@ def linked(who: AccountHolder) -> AccountHolder:
 
 
 def registers(who: AccountHolder) -> Finish:
-    return lambda **asked: register(who.tenant, "new@example.test", query=asked)
+    return lambda **suppression: register(who.tenant, "new@example.test", query=suppression)
 
 
 BY_SERVERS = [
@@ -350,10 +350,10 @@ def test_every_event_has_a_cause() -> None:
 
 def check(cause: Cause, make: NewTenantServer, subtests: pytest.Subtests, folder: str | None) -> None:
     """Raise the events, loud and silent; a refused request raises them too."""
-    for how, asked in SUPPRESSIONS.items():
+    for how, suppression in SUPPRESSIONS.items():
         with subtests.test(how):
-            is_silent = bool(asked)
-            raised, deliveries = cause.raised(make, **asked)
+            is_silent = bool(suppression)
+            raised, deliveries = cause.raised(make, **suppression)
             assert raised == [(name, is_silent) for name in sorted(cause.events)]
             names = sorted(body["HookName"] for body in deliveries)
             assert names == ([] if is_silent else sorted(map(str.lower, cause.events)))

@@ -128,7 +128,7 @@ def either(*entries: Any) -> Any:
 
 
 @pytest.mark.parametrize(("data", "methods"), UNOFFERED)
-def test_workflow_that_nobody_could_begin_is_not_chosen(flows: Workflows, data: Any, methods: str) -> None:
+def test_workflow_without_an_offered_method_is_not_chosen(flows: Workflows, data: Any, methods: str) -> None:
     flows.tenant.change_settings(pin=ON["pin"])
     made = flows.stored(data, "Locked")
     problem = f"Expected a sign-in method that the tenant offers in the node login; found only {methods}."

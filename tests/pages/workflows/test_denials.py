@@ -67,7 +67,7 @@ def test_page_shows_the_text_in_its_language(server: TenantServer, visitor: Visi
     assert DENIAL["en"] not in page.text
 
 
-def test_page_says_which_factor_the_account_lacks(server: TenantServer, visitor: Visitor, ada: Person) -> None:
+def test_page_names_the_factor_that_the_account_lacks(server: TenantServer, visitor: Visitor, ada: Person) -> None:
     server.change_settings(locales=["en", "de"])
     put_in_force(server, asking_for_factor("account.logins >= 0", "totp"))
     assert "You need an authenticator app here" in by_password(visitor.open("/login"), ada).text
