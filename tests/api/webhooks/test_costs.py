@@ -1,4 +1,4 @@
-"""What webhooks cost a sign-in: no statement without one that receives it, one statement with one."""
+"""What webhooks and workflows cost a sign-in: none costs a statement, except a webhook of the event."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.tenants.tenant_server import PASSWORD, NewTenantServer, TenantServer
 from tests.support.tenants.webhooks import Webhooks
+from tests.support.workflows.drawings import sequence
+from tests.support.workflows.running import runs, stored
 
 ADA = "ada@example.test"
 
@@ -35,3 +37,19 @@ def test_only_a_webhook_of_the_event_costs_a_statement(new_tenant_server: NewTen
 
     assert (with_another, with_one) == (without, without + 1)
     assert without == 5
+
+
+@pytest.mark.both_databases
+def test_workflow_costs_no_statement(new_tenant_server: NewTenantServer) -> None:
+    """Its version is cached, and its run is recorded in the statement that records the sign-in."""
+    server = new_tenant_server(email_verification="optional")
+    server.create(Email=[{"Type": "Primary", "Value": ADA}])
+    without = statements(server)
+    stored(server, sequence())
+    beside = statements(server)
+    assert runs(server) == []
+    server.change_settings(default_workflow="Flow")
+    in_force = statements(server)
+
+    assert (without, beside, in_force) == (5, 5, 5)
+    assert len(runs(server)) == 3
