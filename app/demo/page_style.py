@@ -37,7 +37,7 @@ def _own_colours() -> str:
 
 
 def _hosted_style() -> str:
-    return Assets(STATIC).style().content.decode()
+    return Assets(STATIC).style("console").content.decode()
 
 
 def _own_style() -> str:

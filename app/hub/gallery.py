@@ -54,18 +54,25 @@ TENANTS: Final = {
     "globex": PageBranding(
         "Globex",
         "#0b7a5b",
+        drawing="ridges",
         sentence=(("", "Grow something good today."),),
         signature=(("", "Globex Gardens"),),
         links=_LINKS,
     ),
-    "initech": PageBranding("Initech", "#a8245f", sentence=(("", "Small steps, every day."),)),
+    "initech": PageBranding("Initech", "#a8245f", drawing="stairs", sentence=(("", "Small steps, every day."),)),
     "sunny": PageBranding(
-        "Sunny", "#ffd400", sentence=(("", "The bright side of booking."),), links=_LINKS, radius_pixels=4
+        "Sunny",
+        "#ffd400",
+        drawing="gate",
+        sentence=(("", "The bright side of booking."),),
+        links=_LINKS,
+        radius_pixels=4,
     ),
     "harbor": PageBranding(
         "Harbor",
         "#0b5c8a",
         scene="daylight",
+        drawing="orbits",
         sentence=(("", "Every berth, every boat, one place."), ("ar", "كل رصيف وكل قارب في مكان واحد.")),
         links=_LINKS,
         button_shape="pill",
@@ -94,7 +101,7 @@ TENANTS: Final = {
     ),
     "member": PageBranding("Acme", "#3c4bdc", links=_LINKS),
     "member-logo": PageBranding("Acme", "#3c4bdc", scene="none", links=_LINKS),
-    "mono": PageBranding("Mono", "#000000", sentence=(("", "Less."),)),
+    "mono": PageBranding("Mono", "#000000", drawing="tiles", sentence=(("", "Less."),)),
     "paper": PageBranding("Paper", "#ffffff", sentence=(("", "A blank page."),)),
 }
 """Sample brandings: common colours, and extreme ones."""

@@ -79,7 +79,6 @@
         copyTyped();
         if (beside && form.elements.password) form.elements.password.value = ""; // the passkey replaces it
         form.classList.add("busy");
-        form.classList.add("busy");
         form.submit();
       });
     }
@@ -109,6 +108,8 @@
           isIntercepting = true;
           return;
         }
+        var lost = document.querySelector("[data-lost]");
+        if (lost) lost.hidden = false;
         status.textContent = reason && reason.name === "InvalidStateError" ? form.dataset.there : form.dataset.failed;
         startAutofill();
       });

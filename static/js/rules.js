@@ -32,12 +32,21 @@
     list.querySelectorAll("li").forEach(function (rule) {
       var isMet = rule.dataset.rule && checks[rule.dataset.rule](text, Number(rule.dataset.number));
       rule.className = isMet ? "kept" : "";
-      rule.lastElementChild.className = "unseen";
-      rule.lastElementChild.textContent = isMet ? list.dataset.kept : "";
+      rule.querySelector(".unseen").textContent = isMet ? list.dataset.kept : "";
     });
   }
 
+  // An error that covers the rules gives way to them.
+  function showRules() {
+    list.classList.remove("behind");
+    var problem = list.parentNode.querySelector(".problem");
+    if (problem) problem.classList.add("unseen");
+  }
+
   // Rules broken by the previous password stay marked until the user types.
-  field.addEventListener("input", update);
+  field.addEventListener("input", function () {
+    showRules();
+    update();
+  });
   if (field.value) update();
 })();

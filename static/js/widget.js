@@ -23,6 +23,7 @@
   function fail() {
     take("");
     form.classList.remove("busy");
+    if (submitter) submitter.removeAttribute("aria-busy");
     if (question) {
       showQuestion();
       box.hidden = !isDrawn;
@@ -58,6 +59,7 @@
       event.stopPropagation();
       form.classList.add("busy");
       submitter = event.submitter || null;
+      if (submitter) submitter.setAttribute("aria-busy", "true");
       timer = setTimeout(fail, timeoutMilliseconds);
       window.grecaptcha.execute(key, {action: "form"}).then(function (answer) {
         setTimeout(function () { send(answer); }); // a form cannot be submitted again within its submit event

@@ -61,6 +61,7 @@
     event.stopPropagation();
     isSubmitPending = true;
     submitter = event.submitter || null;
+    if (submitter) submitter.setAttribute("aria-busy", "true");
     field.form.classList.add("busy");
   });
 

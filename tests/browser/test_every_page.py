@@ -197,7 +197,7 @@ def test_without_javascript_no_inert_control_is_shown(opened: Opened, gallery_ad
     assert page.get_by_role("button").all_inner_texts() == ["Forgot password?", "Sign in", "Create account"]
     page.get_by_text("English").click()
     page.get_by_role("link", name="Deutsch").click()
-    assert page.get_by_role("heading", level=1).inner_text() == "Willkommen zurück"
+    assert page.get_by_role("heading", level=1).inner_text() == "Bei Acme anmelden"
 
 
 def test_login_form_is_usable_by_keyboard(opened: Opened, gallery_address: str) -> None:
@@ -263,7 +263,7 @@ def test_layout_is_mirrored_in_arabic(opened: Opened, gallery_address: str) -> N
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
-@pytest.mark.parametrize("state", ["every way", "every way, one used last", "more ways than tiles"])
+@pytest.mark.parametrize("state", ["every way", "every way, one used last", "every way, the passkey used last"])
 def test_sign_in_and_sign_up_are_above_the_fold(
     any_window: Page, gallery_address: str, state: str, language: str
 ) -> None:

@@ -3,7 +3,7 @@
 Docstrings of the models are published (docs/configuration.md).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -18,6 +18,8 @@ DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
 LINKS = ("privacy", "terms", "help")
 """The links of pages and emails."""
 Scene = Literal["dusk", "daylight", "picture", "none"]
+Drawing = Literal["ribbons", "ridges", "tiles", "orbits", "stairs", "gate"]
+DRAWINGS: tuple[str, ...] = get_args(Drawing)
 ButtonShape = Literal["square", "rounded", "pill"]
 
 
@@ -77,8 +79,12 @@ class Brand(ConfigurationModel):
     )
     scene: Scene = Field(
         default="dusk",
-        description="What wide screens show next to the form: a gate in your color at `dusk` or in `daylight` (bright colors are "
+        description="What wide screens show next to the form: a drawing in your color at `dusk` or in `daylight` (bright colors are "
         "always in daylight), your own `picture`, or `none`.",
+    )
+    drawing: Drawing | None = Field(
+        default=None,
+        description="The drawing of the scenes `dusk` and `daylight`. Default: one that follows from the tenant’s name.",
     )
     picture: FileUrl | None = Field(
         default=None, description="The picture for the scene `picture`. It fills half of a wide screen."

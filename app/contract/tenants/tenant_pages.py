@@ -9,7 +9,7 @@ from app.contract.catalogue import hub_operation
 from app.contract.consents.forms import ConsentForm
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
-from app.contract.tenants.branding import ButtonShape, Scene
+from app.contract.tenants.branding import ButtonShape, Drawing, Scene
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.kit.operations.wire import From, Wire
 
@@ -46,6 +46,7 @@ class BrandView(Wire):
     logo_dark: str | None = None
     favicon: str | None = None
     scene: Scene = "dusk"
+    drawing: Drawing | None = None
     picture: str | None = None
     background: str | None = None
     background_dark: str | None = None

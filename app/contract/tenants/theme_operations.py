@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, UnknownTheme
 from app.contract.resources import collection
-from app.contract.tenants.branding import Brand, ButtonShape, FileUrl, Hex, Scene
+from app.contract.tenants.branding import Brand, ButtonShape, Drawing, FileUrl, Hex, Scene
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
     CREATE,
@@ -34,6 +34,7 @@ class ThemeBrand(Wire):
     logo_dark: OwnPicture | None = None
     favicon: OwnPicture | None = None
     scene: Scene = "dusk"
+    drawing: Drawing | None = None
     picture: FileUrl | None = None
     background: Hex | None = None
     background_dark: Hex | None = None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response
-from flask_babel import lazy_pgettext as pgettext
 
 from app.contract.steps import CONNECTION_METHOD, StepResponse
 from app.hub.locale import lazy_gettext as _l
@@ -34,9 +32,7 @@ class SignInMethod:
     """A method as a button of the login page."""
 
     name: Any
-    """The whole sentence, such as "Continue with Google"; contains `short_name`."""
-    short_name: Any
-    """One or two words, for a tile."""
+    """What the button says, such as "Continue with Google"."""
     icon: str
     """An icon's name; empty for a connection, which has its provider's mark or initial."""
     address: str
@@ -44,15 +40,17 @@ class SignInMethod:
     """The value in the cookie of the last used method."""
     mark: str = ""
     """The well-known provider of a connection."""
+    title: str = ""
+    """The title of a connection."""
 
 
 _KINDS: Final = {MAIL: "email", DEVICE: "email"}
 _METHODS: Final = {
-    PASSKEY: (_l("Sign in with a passkey"), pgettext("way to sign in", "Passkey"), "passkey"),
-    MAIL: (_l("Get an email link"), pgettext("way to sign in", "Email link"), "mail"),
-    SMS: (_l("Get a code by text message"), pgettext("way to sign in", "Text message"), "message"),
-    DEVICE: (_l("Approve on another device"), pgettext("way to sign in", "Another device"), "devices"),
-    PHONE: (_l("Sign in with your phone"), pgettext("way to sign in", "Phone"), "phone"),
+    PASSKEY: (_l("Sign in with a passkey"), "passkey"),
+    MAIL: (_l("Get an email link"), "mail"),
+    SMS: (_l("Get a code by text message"), "message"),
+    DEVICE: (_l("Approve on another device"), "devices"),
+    PHONE: (_l("Sign in with your phone"), "phone"),
 }
 
 
@@ -91,6 +89,11 @@ def last_used() -> str:
     return key if key in offered else ""
 
 
+def has_signed_in() -> bool:
+    """Return whether this browser completed a sign-in before, by any method."""
+    return bool(_remembered()[0])
+
+
 def begin_method(response: Response, step: StepResponse, key: str) -> Response:
     """Set the last-method cookie for a sign-in that begins, or that this step completes."""
     value = key if step.session else f"{_remembered()[0]}{_BEGUN}{key}"
@@ -110,11 +113,6 @@ def _remembered() -> tuple[str, str]:
     value = current_visit().cookies.get(services().last_method_cookie, "")
     completed, _, begun = value.partition(_BEGUN)
     return completed[:80], begun[:80]
-
-
-def tile_count(methods: Sequence[SignInMethod]) -> int:
-    """Return how many methods two rows of four tiles hold; the passkey's tile is two columns wide."""
-    return 7 if any(method.key == PASSKEY for method in methods) else 8
 
 
 def connection_methods() -> tuple[SignInMethod, ...]:
@@ -143,7 +141,7 @@ def _connection_method(connection: UpstreamConnection) -> SignInMethod:
     interaction, (name, title, mark) = current_visit().interaction, connection
     query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
     sentence = _l("Continue with %(title)s", title=title)
-    return SignInMethod(sentence, title, "", f"{WITH_PROVIDER}?{query}", f"{CONNECTION_METHOD}{name}", mark)
+    return SignInMethod(sentence, "", f"{WITH_PROVIDER}?{query}", f"{CONNECTION_METHOD}{name}", mark, title)
 
 
 def _own_method(name: str) -> SignInMethod:

@@ -12,7 +12,6 @@ from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.hub.locale import lazy_gettext as _l
-from app.hub.rendering.countdown import MAX_COUNTDOWN
 from app.hub.rendering.page import Notice
 from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
@@ -103,14 +102,12 @@ def denial_notice(text: str) -> Notice:
 
 
 def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
-    """Return the notice of a reason."""
-    if refusal not in (RefusalReason.SUSPENDED, RefusalReason.TOO_MANY):
-        return _NOTICES[refusal]
-    is_locked = refusal is RefusalReason.SUSPENDED
-    if 0 < wait_seconds < MAX_COUNTDOWN:
-        return Notice(_l("Too many attempts"), _l("Sign-in is locked.") if is_locked else "", "danger", wait_seconds)
-    text = _retry_text(wait_seconds)
-    return Notice(_l("Too many attempts"), _l("Sign-in is locked. %(again)s", again=text) if is_locked else text)
+    """Return the notice of a reason; a wait of `wait_seconds` is stated once, in words."""
+    if refusal is RefusalReason.SUSPENDED:
+        return Notice(_l("Sign-in is locked"), _lock_text(wait_seconds))
+    if refusal is RefusalReason.TOO_MANY:
+        return Notice(_l("Too many attempts"), _retry_text(wait_seconds))
+    return _NOTICES[refusal]
 
 
 def too_many_notice(refusal: ApiError) -> Notice:
@@ -119,17 +116,42 @@ def too_many_notice(refusal: ApiError) -> Notice:
 
 
 def _retry_text(wait_seconds: int) -> Any:
-    """Return the text for a wait that is not counted down: unknown, or an hour and more."""
     if wait_seconds <= 0:
         return _l("Try again later.")
+    if wait_seconds <= _IN_SECONDS:
+        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
+    if wait_seconds <= _IN_MINUTES:
+        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", -(-wait_seconds // 60))
     return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-wait_seconds // 3600))
 
 
+def _lock_text(wait_seconds: int) -> Any:
+    if wait_seconds <= 0:
+        return _l("Too many failed attempts. Try again later, or reset your password.")
+    if wait_seconds <= _IN_MINUTES:
+        return _n(
+            "Too many failed attempts. Try again in %(num)d minute, or reset your password.",
+            "Too many failed attempts. Try again in %(num)d minutes, or reset your password.",
+            -(-wait_seconds // 60),
+        )
+    return _n(
+        "Too many failed attempts. Try again in %(num)d hour, or reset your password.",
+        "Too many failed attempts. Try again in %(num)d hours, or reset your password.",
+        -(-wait_seconds // 3600),
+    )
+
+
+_IN_SECONDS: Final = 90
+"""The longest wait that is stated in seconds."""
+_IN_MINUTES: Final = 5400
+"""The longest wait that is stated in minutes."""
 CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
 """Reasons for which the page shows a challenge."""
 
-STOPPED: Final = frozenset({RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED})
-"""Reasons that no further attempt can resolve: a password reset unlocks an account, support the others."""
+RESETTABLE: Final = frozenset({RefusalReason.LOCKED, RefusalReason.SUSPENDED})
+"""Locks that a password reset ends at once; until then no way signs in."""
+STOPPED: Final = RESETTABLE | {RefusalReason.BLOCKED, RefusalReason.DISABLED}
+"""Reasons that no further attempt can resolve now: a password reset ends a lock, support the others."""
 
 CHECK_MORE: Final = Notice(
     _l("Too many attempts"),

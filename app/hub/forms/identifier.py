@@ -62,12 +62,12 @@ _TEXTS: Final = {
     frozenset({_EMAIL, _PHONE}): (
         _l("Email or phone number"),
         _l("Enter your email or phone number."),
-        _l("Wrong email, phone number or password."),
+        _l("Wrong email or password."),
     ),
     frozenset({_EMAIL, _USERNAME}): (
         _l("Email or username"),
         _l("Enter your email or username."),
-        _l("Wrong email, username or password."),
+        _l("Wrong email or password."),
     ),
     frozenset({_PHONE, _USERNAME}): (
         _l("Phone number or username"),
@@ -78,7 +78,7 @@ _TEXTS: Final = {
 _TEXTS_OF_ALL: Final = (
     _l("Email, phone number or username"),
     _l("Enter your email, phone number or username."),
-    _l("Wrong email, phone number, username or password."),
+    _l("Wrong email or password."),
 )
 
 

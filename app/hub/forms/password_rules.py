@@ -130,9 +130,9 @@ _TEXTS: Final = {
     PasswordRule.UPPER: _l("An uppercase letter"),
     PasswordRule.NUMBER: _l("A number"),
     PasswordRule.SIGN: _l("A symbol"),
-    PasswordRule.PROFILE: _l("Doesn’t contain your name or email"),
     PasswordRule.COMMON: _l("Not a common password"),
     PasswordRule.STOLEN: _l("Not in a known data breach"),
+    PasswordRule.PROFILE: _l("Doesn’t contain your name or email"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     errors.FieldsRefused: _l("Choose a password that meets all requirements."),

@@ -1,4 +1,4 @@
-"""Style sheet and scripts: joined, minified, named by a digest of their content, compressed once.
+"""Style sheets and scripts: joined, minified, named by a digest of their content, compressed once.
 
 A page costs at most three requests: the document, one style sheet, one script. The content of a name never changes, so
 browsers cache it without limit.
@@ -18,8 +18,9 @@ from app.hub.web.visit import current_visit
 from app.kit.caching.lru_cache import LruCache
 from app.kit.web.assets import Asset
 
-SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
-"""Source files of the style sheet, in cascade order."""
+_SPLIT: Final = ("tokens", "base", "layout", "forms", "actions", "parts", "codes")
+SHEETS: Final = {"split": _SPLIT, "console": (*_SPLIT, "account")}
+"""Source files of each layout's style sheet, in cascade order. `console` has every rule."""
 MAX_CACHED: Final = 256
 """Maximum number of cached joined files. Pages use a few dozen, but a request may name scripts in any order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
@@ -38,9 +39,9 @@ class Assets:
         self._is_fresh = is_fresh
         self._cache: LruCache[tuple[str, ...], Asset] = LruCache(MAX_CACHED)
 
-    def style(self) -> Asset:
-        """Return the style sheet."""
-        return self._joined("css", ("hub",), SHEETS)
+    def style(self, layout: str) -> Asset:
+        """Return the style sheet of a layout: a key of `SHEETS`."""
+        return self._joined("css", (layout,), SHEETS[layout])
 
     def script(self, names: tuple[str, ...]) -> Asset:
         """Return the scripts of a page in one file."""
@@ -65,7 +66,7 @@ class Assets:
             return None
         parts = tuple(match["parts"].split("."))
         if match["kind"] == "css":
-            asset = self.style()
+            asset = self.style(match["parts"] if match["parts"] in SHEETS else "console")
         elif all((self._folder / "js" / f"{part}.js").is_file() for part in parts) and len(set(parts)) == len(parts):
             asset = self.script(parts)
         else:

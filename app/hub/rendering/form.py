@@ -26,6 +26,8 @@ from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import Wire
 
 TOKEN_FIELD: Final = "token"
+_CHECKBOX: Final = _l("Checkbox")
+"""Stands for the sentence that labels a checkbox."""
 _FEW_FIELDS: Final = 4
 """Maximum number of fields of a short form, which needs no error summary."""
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
@@ -176,7 +178,9 @@ class HubForm(FlaskForm):
 
     def _label_of(self, id_: str) -> Any:
         field = next(field for field in self if field.id == id_)
-        return field.label.text if self.is_shown(field) and not isinstance(field, BooleanField) else ""
+        if not self.is_shown(field):
+            return ""
+        return _CHECKBOX if isinstance(field, BooleanField) else field.label.text
 
     def is_shown(self, field: Field) -> bool:
         """Return whether a field is visible; a script may replace a captcha."""

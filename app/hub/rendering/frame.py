@@ -13,6 +13,7 @@ from jinja2 import Template
 from markupsafe import Markup  # noqa: TID251 - fragments and a number
 
 from app.hub.locale import LANGUAGES, Language
+from app.hub.rendering.assets import Assets
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.fragments import FragmentArgument, fragment, template_view
 from app.hub.tenants.branding import PageBranding, in_language
@@ -46,7 +47,7 @@ class Frame:
     visit: Visit
     brand: PageBranding
     language: Language
-    style: Asset
+    assets: Assets
     script: Asset | None
 
     def console(
@@ -85,7 +86,9 @@ class Frame:
         countdown = page.countdown
         slots["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
         slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_error else title
-        return fragment(name, self.brand, self.language, self.style.name, script, self._others, *arguments, slots=slots)
+        return fragment(
+            name, self.brand, self.language, self.assets.style(name).name, script, self._others, *arguments, slots=slots
+        )
 
     @cached_property
     def application(self) -> RelyingPartyLink | None:

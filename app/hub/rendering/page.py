@@ -35,8 +35,6 @@ class Notice:
     text: Any = ""
     tone: str = "danger"
     """danger, ok or note."""
-    wait_seconds: int = 0
-    """Seconds until the next try, which the page counts down; 0 if there is none."""
 
 
 RESUBMIT_NOTICE: Final = Notice(
@@ -113,8 +111,8 @@ class Page:
 
     @property
     def countdown(self) -> Countdown | None:
-        """The wait that the page counts down, if any; by default that of its notice."""
-        return Countdown(self.notice.wait_seconds) if self.notice and self.notice.wait_seconds else None
+        """The wait that the page counts down, if any."""
+        return None
 
     @property
     def run(self) -> tuple[str, ...]:
@@ -154,7 +152,7 @@ class Page:
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None
-        frame = Frame(self, visit, brand, locale.current_language(), assets.style(), script)
+        frame = Frame(self, visit, brand, locale.current_language(), assets, script)
         rendering = Rendering(self, frame, brand)
         view = {item.name: getattr(self, item.name) for item in fields(self)}
         template = current_app.jinja_env.get_template(self.template)

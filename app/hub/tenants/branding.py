@@ -32,6 +32,8 @@ class PageBranding:
     """Address of the tenant's own favicon; empty for the default icon in its colour."""
     scene: str = "dusk"
     """The scene beside the form: dusk, daylight, picture or none. Bright colours have no dusk."""
+    drawing: str = "ribbons"
+    """What the scene shows without a picture: one of the contract's `Drawing`."""
     picture: str = ""
     """Address of the picture of the scene `picture`."""
     background: str = ""

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from app.contract.consents.forms import ConsentForm
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.tenants import tenant_pages
+from app.contract.tenants.branding import DRAWINGS
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.captcha_widget import WidgetView
@@ -109,7 +111,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
     return HubTenant(
         name=view.name,
-        brand=_brand(view.brand, view.display_name or view.name, view.default_locale),
+        brand=_brand(view.brand, view.name, view.display_name or view.name, view.default_locale),
         has_default_workflow=view.has_default_workflow,
         themes=_themes(view),
         languages=(view.default_locale, *others),
@@ -150,11 +152,17 @@ def _themes(view: tenant_pages.TenantView) -> tuple[tuple[str, PageBranding], ..
     """Return the brandings that workflows name; one without a name of its own has the tenant's."""
     own = view.display_name or view.name
     return tuple(
-        (name, _brand(theme, theme.display_name or own, view.default_locale)) for name, theme in view.themes.items()
+        (name, _brand(theme, view.name, theme.display_name or own, view.default_locale))
+        for name, theme in view.themes.items()
     )
 
 
-def _brand(brand: tenant_pages.BrandView, name: str, default_locale: str) -> PageBranding:
+def _drawing_of(tenant: str) -> str:
+    """Return the drawing of a tenant that chose none: the same on every page, and often another than its neighbour's."""
+    return DRAWINGS[crc32(tenant.encode()) % len(DRAWINGS)]
+
+
+def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale: str) -> PageBranding:
     picture = _file(brand.picture)
     return PageBranding(
         name=name,
@@ -163,6 +171,7 @@ def _brand(brand: tenant_pages.BrandView, name: str, default_locale: str) -> Pag
         logo_dark=_picture(brand.logo_dark),
         icon_url=_picture(brand.favicon),
         scene=brand.scene if brand.scene != "picture" or picture else "dusk",
+        drawing=brand.drawing or _drawing_of(tenant),
         picture=picture,
         background=_ground(brand.background),
         background_dark=_ground(brand.background_dark),

@@ -198,7 +198,7 @@ def element_styles(branding: Branding) -> dict[str, str]:
         "a": f"color:{link}",
         "small": f"{_FONT}margin:0 0 14px;font-size:13px;line-height:20px;color:{muted}",
         "button": f"{_FONT}display:inline-block;padding:14px 26px;font-size:16px;line-height:22px;font-weight:600;"
-        f"text-decoration:none;border-radius:{radius}px;border:1px solid {shades['edge'][0]};"
+        f"text-decoration:none;border-radius:{radius}px;border:1px solid {shades['link'][0]};"
         f"background:{shades['brand'][0]};color:{shades['on_brand'][0]}",
         "code": f"{_FONT}margin:0 0 24px;padding:20px 8px;background:{shades['note'][0]};border-radius:12px;font-size:34px;"
         f"line-height:38px;font-weight:650;letter-spacing:.14em;text-align:center;color:{ink}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from app.kit.design.colour import BLACK, WHITE, Colour
+from app.kit.design.colour import WHITE, Colour
 
 TEXT: Final = 4.5
 """Minimum contrast of text (WCAG 2.2, 1.4.3)."""
@@ -45,9 +45,9 @@ def palette(colour: str, ground: str = "", dark_ground: str = "") -> dict[str, P
         Colour.parse(ground) if ground else shades["--canvas"][0],
         Colour.parse(dark_ground) if dark_ground else shades["--canvas"][1],
     )
-    shades |= _brand(Colour.parse(colour), shades)
+    shades |= _brand(Colour.parse(colour), shades["--ink"][0])
     grounds = tuple(zip(shades["--canvas"], shades["--raised"], shades["--surface"], strict=True))
-    for name, ratio in (("--line", SHAPE), ("--edge", SHAPE), ("--muted", TEXT), ("--link", TEXT)):
+    for name, ratio in (("--line", SHAPE), ("--muted", TEXT), ("--link", TEXT)):
         light, dark = shades[name]
         shades[name] = (light.reaching(ratio, *grounds[0]), dark.reaching(ratio, *grounds[1]))
     return shades
@@ -66,23 +66,24 @@ def _neutrals(colour: str) -> dict[str, Pair]:
         return Colour.from_oklch(lightness, min(chroma, max_chroma), hue)
 
     return {
-        "--canvas": (WHITE, grey(0.185, 0.012)),
-        "--raised": (WHITE, grey(0.215, 0.012)),
-        "--surface": (grey(0.975, 0.005), grey(0.25, 0.014)),
-        "--hairline": (grey(0.915, 0.008), grey(0.31, 0.014)),
-        "--line": (grey(0.65, 0.014), grey(0.56, 0.016)),
+        "--canvas": (WHITE, grey(0.178, 0.012)),
+        "--raised": (WHITE, grey(0.212, 0.012)),
+        "--surface": (grey(0.976, 0.005), grey(0.25, 0.014)),
+        "--hairline": (grey(0.92, 0.007), grey(0.3, 0.014)),
+        "--edge": (grey(0.86, 0.01), grey(0.38, 0.016)),
+        "--line": (grey(0.655, 0.014), grey(0.56, 0.016)),
         "--muted": (grey(0.49, 0.018), grey(0.75, 0.014)),
-        "--ink": (grey(0.21, 0.016), grey(0.965, 0.004)),
+        "--ink": (grey(0.2, 0.018), grey(0.968, 0.004)),
     }
 
 
-def _brand(brand: Colour, shades: dict[str, Pair]) -> dict[str, Pair]:
+def _brand(brand: Colour, ink: Colour) -> dict[str, Pair]:
     """Return the tokens of buttons, links and tinted grounds."""
     lightness, chroma, hue = brand.oklch
     fresh = lightness > BRIGHT
     on_brand = Colour.from_oklch(0.2, 0, 0) if fresh else WHITE
     is_paper = lightness > _PAPER and chroma < 0.03
-    fill = shades["--ink"][0] if is_paper else brand if fresh else Colour.from_oklch(min(lightness, _FILL), chroma, hue)
+    fill = ink if is_paper else brand if fresh else Colour.from_oklch(min(lightness, _FILL), chroma, hue)
     light_text = WHITE if is_paper else on_brand
     dark_fill = brand if fresh else Colour.from_oklch(_FILL, chroma, hue)
     link = (
@@ -94,10 +95,10 @@ def _brand(brand: Colour, shades: dict[str, Pair]) -> dict[str, Pair]:
         "--brand": (fill, dark_fill),
         "--on-brand": (light_text, on_brand),
         "--brand-hover": (_hover(fill, light_text), _hover(dark_fill, on_brand)),
-        "--edge": (link if fresh else fill, dark_fill),
         "--link": (link, Colour.from_oklch(max(lightness, 0.78), min(chroma, 0.13), hue)),
-        "--tint": (WHITE.mixed(brand, 0.07), shades["--surface"][1]),
-        "--face": (WHITE.mixed(brand, 0.16), Colour.from_oklch(0.38, min(chroma, 0.014 if fresh else 0.09), hue)),
+        "--tint": (WHITE.mixed(brand, 0.06), Colour.from_oklch(0.255, min(chroma, 0.014 if fresh else 0.035), hue)),
+        "--tint-line": (WHITE.mixed(brand, 0.34), Colour.from_oklch(0.48, min(chroma, 0.014 if fresh else 0.09), hue)),
+        "--face": (WHITE.mixed(brand, 0.15), Colour.from_oklch(0.38, min(chroma, 0.014 if fresh else 0.09), hue)),
     }
 
 
@@ -108,53 +109,44 @@ def _hover(fill: Colour, text: Colour) -> Colour:
 
 @lru_cache(maxsize=1024)
 def scene(colour: str, *, is_daylight: bool = False) -> dict[str, tuple[str, str]]:
-    """Return the tokens of the picture beside the form as CSS colours: the rings of a gate, from the ground inwards.
+    """Return the tokens of the drawing beside the form as CSS colours: its text, and seven shades from the ground to the brightest.
 
     Args:
         colour: the brand.
-        is_daylight: a pale ground with the brand in the gate, instead of a dark room. Bright brands have no other.
+        is_daylight: a pale ground with the brand in the drawing, instead of a dark one. Bright brands have no other.
     """
     return _daylight(Colour.parse(colour)) if is_daylight or is_bright(colour) else _dusk(Colour.parse(colour))
 
 
 def _dusk(brand: Colour) -> dict[str, tuple[str, str]]:
-    """A dark room with light behind the last gate; the same in both modes."""
-    lightnesses = (0.27, 0.33, 0.41, 0.52, 0.7, 0.93)
-    chromas, turns = (0.62, 0.74, 0.88, 1, 0.74, 0.2), (4, 2, 0, -4, -12, -24)
+    """A dark ground with light in the drawing; the same in both modes."""
+    lightnesses = (0.265, 0.33, 0.405, 0.52, 0.69, 0.84, 0.95)
+    shares, turns = (0.6, 0.72, 0.86, 1, 0.76, 0.42, 0.16), (4, 2, 0, -4, -12, -20, -26)
     _, chroma, hue = brand.oklch
-    rings = [
-        Colour.from_oklch(lightness, chroma * share, hue + turn)
-        for lightness, share, turn in zip(lightnesses, chromas, turns, strict=True)
+    shades = [
+        Colour.from_oklch(lightness, chroma * share, hue + turn).short
+        for lightness, share, turn in zip(lightnesses, shares, turns, strict=True)
     ]
-    rings.append(rings[5].mixed(rings[4], 0.34))
-    shades = {f"--g{number}": ring.short for number, ring in enumerate(rings)}
-    return {
-        name: (shade, shade) for name, shade in {**shades, "--g-edge": _faded(BLACK, 0.26), "--s-ink": "#fff"}.items()
-    }
+    return {f"--g{number}": (shade, shade) for number, shade in enumerate(shades)} | {"--s-ink": ("#fff", "#fff")}
 
 
 def _daylight(brand: Colour) -> dict[str, tuple[str, str]]:
-    """A pale ground with the brand in the gate; in dark mode neutral rings. The brand is never mixed with black."""
+    """A pale ground with the brand in the drawing; in dark mode a dark ground. The brand is never mixed with black."""
     lightness, chroma, hue = brand.oklch
     fresh = lightness > BRIGHT
-    least, away, share = (0.97, 0.948, 0.92, 0.88, 0.79), (0.1, 0.2, 0.34, 0.52, 0.74), (0.17, 0.3, 0.46, 0.64, 0.88)
-    shown = min(lightness, 0.86) if chroma < 0.03 else lightness  # the rings of white would be white
+    least, away, share = (0.97, 0.945, 0.91, 0.87, 0.8), (0.1, 0.22, 0.38, 0.56, 0.76), (0.17, 0.32, 0.5, 0.7, 0.9)
+    shown = min(lightness, 0.86) if chroma < 0.03 else lightness  # the shades of white would be white
     light = [
         Colour.from_oklch(max(floor, 1 - (1 - shown) * part), chroma * strength, hue)
         for floor, part, strength in zip(least, away, share, strict=True)
     ]
-    dark = [Colour.from_oklch(item, min(chroma, 0.012), hue) for item in (0.215, 0.25, 0.29, 0.34, 0.41)]
-    light += [brand, Colour.from_oklch(lightness + (0 if fresh else 0.05), chroma, hue - (14 if fresh else 0))]
-    dark += [Colour.from_oklch(max(lightness, floor), chroma, hue) for floor in (0.72, 0.78)]
-    edge = Colour.from_oklch(lightness - 0.14, chroma, hue - (18 if fresh else 0))
+    grounds = ((0.215, 0.02), (0.262, 0.03), (0.32, 0.045), (0.4, 0.065), (0.52, 0.09))
+    # A bright hue at little lightness would be brown.
+    dark = [Colour.from_oklch(item, min(chroma, 0.012 if fresh else most), hue) for item, most in grounds]
+    light += [brand, Colour.from_oklch(lightness + (-0.06 if fresh else 0.05), chroma, hue - 16)]
+    dark += [Colour.from_oklch(max(lightness, floor), chroma, hue) for floor in (0.72, 0.8)]
     ink = _neutrals(str(brand))["--ink"]
     return {
         **{f"--g{number}": (item.short, two.short) for number, (item, two) in enumerate(zip(light, dark, strict=True))},
-        "--g-edge": (_faded(edge, 0.24), _faded(BLACK, 0.3)),
         "--s-ink": (ink[0].short, ink[1].short),
     }
-
-
-def _faded(colour: Colour, opacity: float) -> str:
-    """Return the colour as `#rrggbbaa`."""
-    return f"{colour}{round(opacity * 255):02x}"

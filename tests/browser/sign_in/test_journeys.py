@@ -98,7 +98,7 @@ def test_ending_other_sessions_signs_them_out(world: World, served: str, opened:
     here.get_by_role("button", name="Sign out everywhere else").click()
     expect(here.get_by_role("status")).to_contain_text("Signed out")
     tenant.reload()
-    expect(tenant.get_by_role("heading", level=1)).to_have_text("Welcome back")
+    expect(tenant.get_by_role("heading", level=1)).to_have_text("Welcome back")  # it signed in before
 
 
 def change_settings(world: World, **settings: object) -> None:

@@ -210,7 +210,8 @@ def test_lost_passkey_is_replaced_by_mailed_link(ada: PasskeyUser, new_device: N
     ada.add_passkey(new_device().add_authenticator().page)
     device = new_device().add_authenticator()
     ada.open_login(device.page)
-    device.page.get_by_role("button", name="Lost your passkey?").click()
+    device.page.get_by_role("button", name="Sign in with a passkey").click()
+    device.page.get_by_role("button", name="Lost your passkey?").click()  # shown once a passkey was tried
     device.page.locator("[name=identifier]").fill(ADA)
     device.page.get_by_role("button", name="Email me a link").click()
     expect(device.page.get_by_role("heading", level=1)).to_have_text("Check your email")

@@ -52,6 +52,6 @@ def test_hub_over_http_sends_signed_requests(world: World, identity_app: Operati
 
     hub = make_hub(world.services, cast("OperationServer", recorded), over_http=True)
     visitor = Visitor(PlainClient(hub), world.services.settings.hub_url(world.name))
-    assert visitor.open("/login").heading == "Welcome back"
+    assert visitor.open("/login").is_sign_in
     assert sent
     assert all(environ[f"HTTP_{SIGNATURE_HEADER.upper().replace('-', '_')}"] for environ in sent)

@@ -26,7 +26,7 @@ def ada(world: World) -> Person:
 
 def authorize(visitor: Visitor, shop: RelyingParty, ada: Person, **changed: str) -> VisitedPage:
     page = visitor.authorize(shop, **changed)
-    if page.answer is not None and page.heading == "Welcome back":
+    if page.answer is not None and page.is_sign_in:
         page = page.press("Sign in", identifier=ada.email, password=ada.password)
     return page if "code" in page.query else page.press("Allow access")
 

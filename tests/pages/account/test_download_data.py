@@ -142,4 +142,4 @@ def test_download_needs_the_password_and_is_limited(tenant: World, browser: Visi
 
 @pytest.mark.usefixtures("tenant")
 def test_download_needs_a_session(browser: Visitor) -> None:
-    assert browser.open("/download-data").heading == "Welcome back"
+    assert browser.open("/download-data").is_sign_in

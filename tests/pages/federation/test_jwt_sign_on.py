@@ -67,7 +67,7 @@ def claims(token: str) -> dict[str, Any]:
 def test_app_gets_the_jwt_after_the_sign_in(tenant: TenantServer, visitor: Visitor, ada: Person) -> None:
     with_app(tenant)
     page = visitor.open(link(tenant))
-    assert page.heading == "Welcome back"
+    assert page.is_sign_in
     back = signed_in(page, ada)
     assert back.address.startswith(f"{BACK}?")
     stored = claims(back.query["id_token"])

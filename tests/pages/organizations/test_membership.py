@@ -135,4 +135,4 @@ def test_foreign_form_token_removes_no_member(members: Members, new_visitor: New
 
 def test_signed_out_browser_is_led_to_sign_in(members: Members, new_visitor: NewVisitor) -> None:
     for path in ("", "/leave?id=x", f"/members?id={members.org}", "/members/edit?id=x-y", "/members/remove?id=x-y"):
-        assert new_visitor().open(f"/organizations{path}").heading == "Welcome back"
+        assert new_visitor().open(f"/organizations{path}").is_sign_in

@@ -143,7 +143,7 @@ def test_page_of_each_method_obeys_the_policy(member: Member, subtests: pytest.S
             member.requires(other)
             page = act(member)
             assert f"Globex Gardens requires a {other}" in page.text
-            assert member.visitor.open("/profile").heading == "Welcome back"
+            assert member.visitor.open("/profile").is_sign_in
             member.requires(other, method)
             assert "code" in act(member).query
             member.requires()

@@ -120,4 +120,4 @@ def test_tenant_without_pins_redirects_to_login(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, address: str
 ) -> None:
     visitor: Visitor = new_visitor_at(new_world())
-    assert visitor.open(address).heading == "Welcome back"
+    assert visitor.open(address).is_sign_in

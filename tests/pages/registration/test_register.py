@@ -65,7 +65,7 @@ def test_optional_verification_returns_a_code_at_once(
 def test_prompt_create_shows_registration_with_login_link(world: World, visitor: Visitor) -> None:
     page = visitor.authorize(world.application("shop"), prompt="create")
     assert page.heading == "Create your account"
-    assert page.follow("Sign in").heading == "Welcome back"
+    assert page.follow("Sign in").is_sign_in
 
 
 def test_registration_without_application_ends_at_profile(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

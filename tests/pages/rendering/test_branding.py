@@ -27,9 +27,9 @@ def policy(page: VisitedPage, directive: str) -> list[str]:
     return [source for source in (found[1].split() if found else []) if source != "data:"]
 
 
-def test_scene_is_a_gate_by_default(world: World, visitor: Visitor) -> None:
+def test_scene_is_a_drawing_by_default(world: World, visitor: Visitor) -> None:
     page = shown(world, visitor)
-    assert '<div class="gate"' in page.html
+    assert '<svg class="art"' in page.html
     assert "--g6:" in page.html
     assert policy(page, "img-src") == ["'self'"]
     assert policy(page, "font-src") == []

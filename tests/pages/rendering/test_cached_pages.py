@@ -145,7 +145,7 @@ def test_cached_page_is_made_for_no_browser(hub: Hub) -> None:
 
     def make(name: str) -> Page:
         seen.append(current_visit())
-        return first_login_page.make(name)
+        return first_login_page.make(name, False)
 
     page = CachedPage(make, lambda _: False)
     tenant = hub.services.tenancy.fresh(hub.base_url.partition("://")[2])
@@ -377,5 +377,5 @@ def test_cache_is_bounded(hub: Hub) -> None:
         hub.cache.put(("other", number), some)
     with hub.app.app_context():
         set_current_visit(Visit(tenant=tenant))
-        page("")
+        page("", False)
     assert len(hub.cache.values()) == 512

@@ -85,7 +85,7 @@ def test_refused_passkey_keeps_the_login_page(tenant: World, browser: Visitor, a
     sign_in_and_add_passkey(browser, ada, device)
     sign_out(browser)
     page = sign_in_by_passkey(browser, tenant, device, origin="https://evil.example")
-    assert (page.status, page.heading) == (403, "Welcome back")
+    assert (page.status, page.is_sign_in) == (403, True)
     assert "That passkey didn’t work" in page.text
     assert "code=" in page.press("Sign in", identifier=ada.email, password=ada.password).address
 
@@ -93,7 +93,7 @@ def test_refused_passkey_keeps_the_login_page(tenant: World, browser: Visitor, a
 @pytest.mark.parametrize("sent", ["", "x", "[]", "{}", '{"id": 1}', "[" * 20_000, "9" * 30_000])
 def test_malformed_credential_shows_the_login_page(browser: Visitor, sent: str) -> None:
     page = browser.open("/login").press("Sign in with a passkey", credential=sent)
-    assert (page.status, page.heading) == (422, "Welcome back")
+    assert (page.status, page.is_sign_in) == (422, True)
 
 
 def test_remember_me_works_with_a_passkey(tenant: World, browser: Visitor, ada: Person) -> None:

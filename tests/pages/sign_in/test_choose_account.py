@@ -35,7 +35,7 @@ def with_both(visitor: Visitor, shop: RelyingParty, ada: Person, grace: Person) 
     """Return the page of a browser that is signed in to both accounts, Grace's last."""
     sign_in(visitor.authorize(shop), ada)
     login = visitor.authorize(shop, prompt="select_account").press("Use another account")
-    assert login.heading == "Welcome back"
+    assert login.is_sign_in
     assert sign_in(login, grace).query["code"]
     return visitor.authorize(shop, prompt="select_account")
 
@@ -159,4 +159,4 @@ def test_signed_out_page_names_those_who_stay_and_signs_them_out(
     assert done.heading == "You’re signed out"
     assert "still signed in" not in done.text
     assert visitor.cookies(OTHERS) == []
-    assert visitor.authorize(shop).heading == "Welcome back"
+    assert visitor.authorize(shop).is_sign_in

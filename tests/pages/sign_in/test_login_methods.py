@@ -51,8 +51,8 @@ def sign_in_at_globex(visitor: Visitor, fake_provider: FakeProvider) -> Callable
     return sign_in
 
 
-def test_without_history_the_form_stands_first(visitor: Visitor) -> None:
-    assert shown_methods(visitor.open("/login")) == ["Sign in", "Get an email link", "Continue with Globex"]
+def test_without_history_providers_stand_first(visitor: Visitor) -> None:
+    assert shown_methods(visitor.open("/login")) == ["Continue with Globex", "Sign in", "Get an email link"]
 
 
 def test_method_used_last_stands_first_and_is_marked(
@@ -97,7 +97,7 @@ def test_password_used_last_marks_nothing(
     sign_in_at_globex()
     visitor.open("/login").press("Sign in", identifier=ADA, password=ada.password)
     visitor.open("/logout").press("Sign out")
-    assert shown_methods(visitor.open("/login")) == ["Sign in", "Get an email link", "Continue with Globex"]
+    assert shown_methods(visitor.open("/login")) == ["Continue with Globex", "Sign in", "Get an email link"]
 
 
 def test_wrong_password_changes_no_order(
@@ -144,7 +144,7 @@ def test_forged_cookie_marks_nothing(visitor: Visitor, value: str) -> None:
     visitor.client.set_cookie("gatehouse-method", value, domain=visitor.home.split("//")[1].partition(":")[0])
     page = visitor.open("/login")
     assert "Last used" not in page.html
-    assert shown_methods(page)[0] == "Sign in"
+    assert shown_methods(page) == ["Continue with Globex", "Sign in", "Get an email link"]
 
 
 def test_other_browser_sees_no_history(
@@ -155,12 +155,14 @@ def test_other_browser_sees_no_history(
     assert "Last used" not in new_visitor_at(world).open("/login").html
 
 
-def test_more_methods_than_tiles_are_behind_a_link(
+def test_more_than_three_providers_stand_below_the_form(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
     connections = {name: fake_provider.openid(title=title) for name, title in MANY.items()}
     visitor = new_visitor_at(new_world(connections=connections, passwordless_email=True))
     page = visitor.open("/login")
-    assert shown_methods(page) == ["Sign in", "Email link", *[f"Provider {number}" for number in range(1, 7)], "More"]
-    everything = page.follow("More")
-    assert shown_methods(everything) == ["Sign in", "Email link", *MANY.values()]
+    providers = [f"Continue with {title}" for title in MANY.values()]
+    assert shown_methods(page) == [*providers[:3], "Sign in", "Get an email link", *providers[3:]]
+    assert (
+        page.html.index('<details class="more">') < page.html.index("Get an email link") < page.html.index("</details>")
+    )

@@ -18,7 +18,7 @@ PASSWORD = "correct horse 7"
 
 def test_accept_language_chooses_the_language(visitor: Visitor) -> None:
     visitor.language = "de-CH,fr;q=0.9"
-    assert visitor.open("/login").heading == "Willkommen zurück"
+    assert visitor.open("/login").heading.endswith(" anmelden")
 
 
 def test_ui_locales_beats_accept_language(world: World, visitor: Visitor) -> None:

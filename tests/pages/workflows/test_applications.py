@@ -96,7 +96,7 @@ def test_request_does_not_walk_around_the_default(world: World, server: TenantSe
     stored(server, sequence(), "Easy")
     shop = world.application("Shop")
     assert visitor.authorize(shop, workflow="Easy").query["error"] == "invalid_request"
-    assert visitor.authorize(shop, workflow="Default").heading == "Welcome back"
+    assert visitor.authorize(shop, workflow="Default").is_sign_in
     assert visitor.open("/login?workflow=Easy").status == 400
 
 

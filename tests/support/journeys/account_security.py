@@ -19,7 +19,7 @@ APP_ALONE = {"second_factors": {"email": False, "passkey": False}}
 def signed_in(visitor: Visitor, ada: Person, page: str = "/second-factors") -> VisitedPage:
     """Open a page, signing in if asked."""
     seen = visitor.open(page)
-    needs_sign_in = seen.heading == "Welcome back"
+    needs_sign_in = seen.is_sign_in
     return seen.press("Sign in", identifier=ada.email, password=ada.password) if needs_sign_in else seen
 
 

@@ -46,7 +46,7 @@ class FederatedPageUser:
 
     @property
     def is_in(self) -> bool:
-        return self.visitor.open("/profile").heading != "Welcome back"
+        return not self.visitor.open("/profile").is_sign_in
 
 
 def mails_sent_to(user: FederatedPageUser, address: str = ADA["email"]) -> list[dict[str, Any]]:

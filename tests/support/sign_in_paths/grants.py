@@ -128,9 +128,7 @@ def by_exchanged_token(who: SigningAccount) -> Steps:
 
 _GRANTS, _SENT = "protocols/oauth/grants", "protocols/oauth/authorize/responses/sent_parameters:issue"
 PATHS = (
-    SignInPath(
-        "single sign-on of an application", by_single_sign_on, (_SENT,), Credential.CODE, "Welcome back", logins=0
-    ),
+    SignInPath("single sign-on of an application", by_single_sign_on, (_SENT,), Credential.CODE, "Sign in", logins=0),
     SignInPath("silent single sign-on", by_silent_sign_on, (_SENT,), Credential.CODE, "login_required", logins=0),
     SignInPath(
         "chosen account", by_chosen_account, (_SENT,), Credential.CODE, "not offered", ("Choose an account",), logins=0
@@ -139,7 +137,7 @@ PATHS = (
         "authorization code",
         by_authorization_code,
         (_SENT, f"{_GRANTS}/authorization_code:exchange"),
-        blocked="Welcome back",
+        blocked="Sign in",
         meanwhile=("invalid_grant",),
         logins=0,
     ),
@@ -147,7 +145,7 @@ PATHS = (
         "implicit flow",
         by_front_channel,
         (_SENT, "protocols/oauth/authorize/responses/front_channel_tokens:parameters"),
-        blocked="Welcome back",
+        blocked="Sign in",
         logins=0,
     ),
     SignInPath(
@@ -161,7 +159,7 @@ PATHS = (
         "device code",
         by_device_code,
         (f"{_GRANTS}/device_code:exchange",),
-        blocked="Welcome back",
+        blocked="Sign in",
         meanwhile=("authorization_pending", "invalid_grant"),
         logins=0,
     ),

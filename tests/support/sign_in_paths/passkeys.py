@@ -69,7 +69,7 @@ PATHS = (
         (f"{_PAGE}:sign_in", f"{_PAGE}:_offer_local", "protocols/oauth/authorize/responses/sent_parameters:issue"),
         Credential.CODE,
         BLOCKED_PAGE,
-        ("Welcome back",),
+        ("Sign in",),
         settings=_ON,
         signed_in_at=1,
     ),

@@ -115,7 +115,7 @@ PATHS = (
         _PAGE,
         SESSION,
         _SENT,
-        (_SENT, "Welcome back"),
+        (_SENT, "Sign in"),
     ),
     SignInPath(
         "new password after expiry, page",

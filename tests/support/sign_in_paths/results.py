@@ -142,6 +142,6 @@ def of_address(address: str) -> Outcome:
 
 
 def refusal_on(page: VisitedPage) -> str:
-    """Return what the page says about a refusal: its heading and its alerts."""
+    """Return what the page says about a refusal: its heading, or "Sign in" for the sign-in page's, and its alerts."""
     alerts = [words(unescape(text)) for _, text in _ALERT.findall(page.html)]
-    return ": ".join((page.heading, *alerts))
+    return ": ".join(("Sign in" if page.is_sign_in else page.heading, *alerts))

@@ -106,6 +106,11 @@ class VisitedPage:
         return words(re.findall(r"<h1.*?</h1>", self.html, re.DOTALL)[0])
 
     @property
+    def is_sign_in(self) -> bool:
+        """Return whether this is the sign-in page, whose heading differs in a browser that signed in before."""
+        return self.is_sign_in or self.heading.startswith("Sign in to ")
+
+    @property
     def text(self) -> str:
         """Return the text of the page's body."""
         return words(self.html.partition("<body")[2])

@@ -35,8 +35,8 @@ def check_contrast(colour: Colour, scene: str, mode: int) -> None:
     drawn = tokens(colour, scene, mode)
     pairs = [("--on-brand", ground, TEXT) for ground in ("--brand", "--brand-hover")]
     pairs += [(text, ground, TEXT) for text in ("--ink", "--muted", "--link") for ground in GROUNDS]
-    pairs += [(edge, ground, SHAPE) for edge in ("--edge", "--line") for ground in ("--canvas", "--raised")]
-    pairs += [("--edge", "--surface", SHAPE), ("--ink", "--face", TEXT), ("--s-ink", "--g0", TEXT)]
+    pairs += [("--line", ground, SHAPE) for ground in ("--canvas", "--raised")]
+    pairs += [("--ink", "--face", TEXT), ("--s-ink", "--g0", TEXT)]
     for text, ground, least in pairs:
         found = drawn[text].contrast(drawn[ground])
         assert found >= least, f"{text} on {ground} for {colour}: {found:.2f}"
@@ -74,10 +74,9 @@ def test_bright_brand_is_its_own_button_with_dark_text(mode: int) -> None:
 def test_yellow_never_turns_brown(text: str, mode: int) -> None:
     """Brown is yellow's hue, dark and colourful."""
     for name, shade in tokens(Colour.parse(text), "dusk", mode).items():
-        if name != "--g-edge":  # a shadow of little opacity
-            lightness, chroma, hue = shade.oklch
-            is_brown = 0.22 < lightness < 0.72 and chroma > 0.045 and 40 < hue % 360 < 120
-            assert not is_brown, f"{name}: {shade} {lightness:.2f} {chroma:.3f}"
+        lightness, chroma, hue = shade.oklch
+        is_brown = 0.22 < lightness < 0.72 and chroma > 0.045 and 40 < hue % 360 < 120
+        assert not is_brown, f"{name}: {shade} {lightness:.2f} {chroma:.3f}"
 
 
 def test_bright_brand_is_always_in_daylight() -> None:

@@ -14,7 +14,7 @@ from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import second_factor_pages
 from app.hub import journey
-from app.hub.components.sign_in_refusals import REFUSALS, sign_in_notice, wait_seconds
+from app.hub.components.sign_in_refusals import REFUSALS, RefusalReason, sign_in_notice, wait_seconds
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
@@ -288,7 +288,7 @@ def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
 def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
     view = second_factor_pages.FactorRefusal.model_validate(refusal.data or {}).view
     seconds = wait_seconds(refusal, services().now())
-    lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
+    lock = sign_in_notice(RefusalReason.TOO_MANY, seconds) if seconds else _LOCKED
     if view is None:
         return with_retry_after(SecondFactorLockedPage(seconds).render(refusal.status), refusal)
     of_factor = form.notices if form is not None else {}

@@ -26,8 +26,9 @@ def login_page(
     reauthentication: Reauthentication | None = None,
     limit: MethodLimit | None = None,
     last_key: str | None = None,
+    is_returning: bool | None = None,
 ) -> LoginPage:
-    """Return the login page; `last_key` is the last used method, by default from the browser's cookie."""
+    """Return the login page; `last_key`, the last used method, and `is_returning` are by default from the browser's cookie."""
     visit, tenant = current_visit(), current_visit().tenant
     entry = _entry(limit) if reauthentication is None else frozenset[str]()
     if limit is not None:
@@ -44,6 +45,7 @@ def login_page(
         "connections": _usable(sign_in_methods.connection_methods(), reauthentication, limit, entry),
         "reauthentication": reauthentication,
         "last_key": last_key,
+        "is_returning": sign_in_methods.has_signed_in() if is_returning is None else is_returning,
         "limit": limit,
         "entry": entry,
     }

@@ -11,11 +11,12 @@ from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.hub.components import sign_in_methods
 from app.hub.components.reauthentication import Reauthentication
-from app.hub.components.sign_in_methods import PASSWORD, SignInMethod
+from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, SignInMethod
 from app.hub.components.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
     NEEDS,
+    RESETTABLE,
     STOPPED,
     RefusalReason,
     denial_notice,
@@ -33,7 +34,8 @@ from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.visit import current_visit, interaction_url
 
 _GOOGLE: Final = "connection:google"
-ALL_METHODS: Final = "methods=all"
+MAX_FIRST: Final = 3
+"""Maximum number of methods above the form."""
 CONNECTS: Final = "connects"
 """Value of `needs`: the sign-in links a federated identity. Only the identity that the page displayed is linked."""
 
@@ -47,7 +49,7 @@ class LoginPage(Page):
 
     template = "pages/sign_in/login.html"
     scripts = (*Page.scripts, "tabs", "reveal", "choose")
-    query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
+    query = {**Page.query, "reset": 7, "needs": 8}
     links_application = True
 
     form: LoginForm
@@ -79,8 +81,8 @@ class LoginPage(Page):
     """The methods that the workflow of the sign-in takes; empty for all."""
     denial: str | None = None
     """What a workflow says that refused the sign-in; empty if it says nothing, None if none refused it."""
-    shows_all: bool = False
-    """Whether the page shows more methods than two rows of tiles hold."""
+    is_returning: bool = False
+    """Whether this browser signed in before."""
 
     def __post_init__(self) -> None:
         if self.refusal is RefusalReason.WRONG and self.takes_password:
@@ -88,40 +90,36 @@ class LoginPage(Page):
             self.form.add_error("password", text)
 
     @property
-    def all_methods(self) -> tuple[SignInMethod, ...]:
-        """All methods beside the password: passkeys first, then the tenant's own, then connections."""
-        passkey = (
-            (sign_in_methods.passkey_method(is_again=self.reauthentication is not None),) if self.has_button else ()
-        )
-        return (*passkey, *self.methods, *self.connections)
+    def _own_methods(self) -> tuple[SignInMethod, ...]:
+        """The passkey, if the page has a button for it, then the tenant's other methods beside the password."""
+        passkey = sign_in_methods.passkey_method(is_again=self.reauthentication is not None)
+        return (passkey, *self.methods) if self.has_button else self.methods
 
     @property
     def last_method(self) -> SignInMethod | None:
         """The browser's last used method, if the page offers it and it is not the password."""
         if self.reauthentication is not None:
             return None
-        return next((method for method in self.all_methods if method.key == self.last_key), None)
+        return next((method for method in (*self._own_methods, *self.connections) if method.key == self.last_key), None)
 
     @property
-    def other_methods(self) -> tuple[SignInMethod, ...]:
-        """The methods below the form; without `shows_all` only as many as two rows of tiles hold."""
-        others = self._without_last()
-        return others if self.shows_all or not self.has_more else others[: sign_in_methods.tile_count(others) - 1]
-
-    @property
-    def has_more(self) -> bool:
-        others = self._without_last()
-        return not self.shows_all and self.takes_password and len(others) > sign_in_methods.tile_count(others)
-
-    def _without_last(self) -> tuple[SignInMethod, ...]:
+    def first_methods(self) -> tuple[SignInMethod, ...]:
+        """The methods above the form: the last used one, then providers. Without a password all methods stand there."""
         last = self.last_method
-        return tuple(method for method in self.all_methods if last is None or method.key != last.key)
+        others = self.connections if self.takes_password else (*self.connections, *self._own_methods)
+        ranked = (*((last,) if last else ()), *(method for method in others if method != last))
+        return ranked[:MAX_FIRST] if self.takes_password else ranked
 
     @property
-    def more(self) -> str:
-        """The address of this page with all methods."""
-        address = interaction_url("/login")
-        return f"{address}{'&' if '?' in address else '?'}{ALL_METHODS}"
+    def more_methods(self) -> tuple[SignInMethod, ...]:
+        """The methods below the form: the tenant's own, then providers for which there is no room above it."""
+        return tuple(method for method in (*self._own_methods, *self.connections) if method not in self.first_methods)
+
+    @property
+    def offers_passkey_reset(self) -> bool:
+        """Whether the page shows at once how to go on without a passkey: one was used here, was tried, or is required."""
+        is_alone = self.takes(PASSKEY) and not self.takes_password
+        return is_alone or self.last_key == PASSKEY or self.refusal is RefusalReason.PASSKEY
 
     @property
     def first_fields(self) -> tuple[str, ...]:
@@ -132,6 +130,11 @@ class LoginPage(Page):
         if self.reauthentication is not None:
             return self.reauthentication.has_password
         return self.takes(PASSWORD)
+
+    @property
+    def takes_email(self) -> bool:
+        """Whether the form takes an email address as the identifier."""
+        return self.reauthentication is None and IdentifierKind.EMAIL in self.identifiers
 
     def takes(self, method: str) -> bool:
         """Return whether the account's organization and the workflow of the sign-in allow a method."""
@@ -171,6 +174,11 @@ class LoginPage(Page):
     def is_stopped(self) -> bool:
         """Whether the account cannot sign in now by any method of this page."""
         return self.refusal in STOPPED
+
+    @property
+    def is_resettable(self) -> bool:
+        """Whether a password reset ends the lock."""
+        return self.refusal in RESETTABLE
 
     @property
     def is_denied(self) -> bool:
@@ -218,6 +226,7 @@ class LoginPage(Page):
         return {
             "fresh": cls(LoginForm.of((email,))),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
+            "in a known browser": cls(LoginForm.of((email,)), relying_party="Acme Shop", is_returning=True),
             "with a hint": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop"),
             "after one step of two": cls(LoginForm.of((email,), **typed), needs="password"),
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
@@ -269,22 +278,19 @@ class LoginPage(Page):
 
     @classmethod
     def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
-        form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
-        common, unknown = Reauthentication.sample("password"), Reauthentication.sample()
-        provider_form, methods = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
+        def once_more(*methods: str, **fields: Any) -> LoginPage:
+            form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
+            return cls(form, has_remember_me=False, reauthentication=Reauthentication.sample(*methods), **fields)
+
+        google = sign_in_methods.sample_connection_methods()[:1]
         return {
-            "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, reauthentication=common),
-            "once more, wrong": cls(form, has_remember_me=False, reauthentication=common, refusal=RefusalReason.WRONG),
-            "once more, without a password": cls(
-                form, has_remember_me=False, reauthentication=provider_form, methods=methods
+            "once more": once_more("password", relying_party="Acme Shop"),
+            "once more, wrong": once_more("password", relying_party="Acme Shop", refusal=RefusalReason.WRONG),
+            "once more, without a password": once_more(
+                "mail", "sms", "device", methods=sign_in_methods.sample_methods()
             ),
-            "once more, without anything": cls(form, has_remember_me=False, reauthentication=unknown),
-            "once more, at another provider": cls(
-                form,
-                has_remember_me=False,
-                reauthentication=Reauthentication.sample("connection:google"),
-                connections=sign_in_methods.sample_connection_methods()[:1],
-            ),
+            "once more, without anything": once_more(),
+            "once more, at another provider": once_more(_GOOGLE, connections=google),
         }
 
 
@@ -329,10 +335,12 @@ class PasskeyLoginPage(LoginPage):
             "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
             "four ways": cls(form, relying_party="Acme Shop", methods=sign_in_methods.sample_methods()),
             "every way": cls(form, relying_party="Acme Shop", **cls._every_method()),
-            "every way, one used last": cls(form, relying_party="Acme Shop", **cls._every_method(), last_key=_GOOGLE),
-            "every way, the passkey used last": cls(form, **cls._every_method(), last_key=sign_in_methods.PASSKEY),
-            "more ways than tiles": cls(form, **cls._every_method(twice=True)),
-            "more ways than tiles, all": cls(form, **cls._every_method(twice=True), shows_all=True),
+            "every way, one used last": cls(
+                form, relying_party="Acme Shop", **cls._every_method(), last_key=_GOOGLE, is_returning=True
+            ),
+            "every way, the passkey used last": cls(
+                form, **cls._every_method(), last_key=sign_in_methods.PASSKEY, is_returning=True
+            ),
             "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
             "after a new passkey": cls(form, is_passkey_set=True),
             "passkey alone": cls(form, relying_party="Acme Shop", entry=frozenset(("passkey",))),
@@ -340,9 +348,8 @@ class PasskeyLoginPage(LoginPage):
         }
 
     @staticmethod
-    def _every_method(*, twice: bool = False) -> dict[str, Any]:
-        connections = sign_in_methods.sample_connection_methods()
-        return {"methods": sign_in_methods.sample_methods(), "connections": connections * 2 if twice else connections}
+    def _every_method() -> dict[str, Any]:
+        return {"methods": sign_in_methods.sample_methods(), "connections": sign_in_methods.sample_connection_methods()}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from app.hub import journey
 from app.hub.components.carried_identifier import carry_identifier, prefilled_identifier
 from app.hub.components.reauthentication import Reauthentication, current_reauthentication
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PATHS, begin_method, last_used
+from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PATHS, begin_method, has_signed_in, last_used
 from app.hub.components.sign_in_refusals import (
     DENIALS,
     RefusalReason,
@@ -27,7 +27,7 @@ from app.hub.components.sign_in_refusals import (
 from app.hub.pages import pages
 from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
 from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
-from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, LoginPage
+from app.hub.pages.sign_in.login.page import CONNECTS, LoginPage
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page, with_retry_after
 from app.hub.web.responses import redirect_to
@@ -56,7 +56,7 @@ def show_login() -> Response:
         return opened
     hint = prefilled_identifier()
     if not hint and current_visit().query.keys() <= {"attempt"}:
-        return first_login_page(last_used())
+        return first_login_page(last_used(), has_signed_in())
     return _page_of_address(hint).render()
 
 
@@ -90,13 +90,12 @@ def _page_of_address(
         needs=needs,
         is_reset=reset == "done",
         is_passkey_set=reset == "passkey",
-        shows_all=query.get("methods") == "all",
     )
 
 
 @cached_page("/login")
-def first_login_page(last_method: str) -> Page:
-    return login_page(new_login_form(), last_key=last_method)
+def first_login_page(last_method: str, is_returning: bool) -> Page:
+    return login_page(new_login_form(), last_key=last_method, is_returning=is_returning)
 
 
 @pages.post("/login")
@@ -155,7 +154,6 @@ _CHOICES: Final = {
     "forgot": "/forgot-password",
     "register": "/register",
     "lost": "/passkeys/lost",
-    "all": f"/login?{ALL_METHODS}",
     **{name: address for name, address in PATHS.items() if name != PASSKEY},
 }
 """Addresses by the value of the submit button."""

@@ -1,0 +1,75 @@
+"""Nothing moves on a page between its states: an error, a rule or a pending request changes no other element's place."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.support.browsers import page_samples
+from tests.support.browsers.chromium import Opened
+
+WIDTHS = (1280, 390)
+PAIRS = {
+    "sign-in, wrong password": ("LoginPage", "with a hint", "wrong"),
+    "sign-in, empty fields": ("LoginPage", "for an application", "empty"),
+    "sign-in by phone, wrong password": ("LoginPage", "by phone", "by phone, wrong"),
+    "confirmation, wrong password": ("LoginPage", "once more", "once more, wrong"),
+    "sign-up, wrong fields": ("RegisterPage", "for an application", "refused"),
+    "sign-up with all fields, wrong fields": ("RegisterPage", "every kind of field", "every kind of field refused"),
+    "second factor, wrong code": ("SecondFactorPage", "totp, enrolled", "totp, enrolled, wrong"),
+}
+"""A page's name, the state before, and the state after it was sent."""
+PLACES = """() => [...document.querySelectorAll("main :is(h1, label, .control, .button, .method, summary, .aside)")]
+    .filter(each => each.checkVisibility() && !each.matches(".unseen"))
+    .map(each => [each.localName + " " + (each.id || each.textContent.trim().slice(0, 24)), each.getBoundingClientRect()])
+    .map(([name, box]) => [name, Math.round(box.x), Math.round(box.y + scrollY), Math.round(box.width), Math.round(box.height)])"""
+
+
+def places(page: Page, address: str) -> list[list[object]]:
+    page.goto(address)
+    found: list[list[object]] = page.evaluate(PLACES)
+    return found
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_errors_move_nothing(opened: Opened, gallery_address: str, pair: str, language: str) -> None:
+    page = opened(reduced_motion="reduce")
+    name, *states = PAIRS[pair]
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        before, after = (
+            places(page, gallery_address + page_samples.address(name, state, language)) for state in states
+        )
+        assert after == before, width
+
+
+def test_rules_of_a_password_move_nothing(opened: Opened, gallery_address: str) -> None:
+    page = opened(reduced_motion="reduce")
+    before = places(page, gallery_address + page_samples.address("RegisterPage", "fresh", "en"))
+    page.get_by_label("Password", exact=True).press_sequentially("Zebra-kettle-91")
+    assert page.locator(".rules .kept").count() == 3
+    assert page.evaluate(PLACES) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "idle", "pending"),
+    [
+        ("LoginPage", "with a hint", "Sign in", "Signing in…"),
+        ("SecondFactorPage", "totp, enrolled", "Verify", "Verifying…"),
+    ],
+)
+def test_pending_button_has_a_verb_and_moves_nothing(
+    opened: Opened, gallery_address: str, name: str, state: str, idle: str, pending: str
+) -> None:
+    """The gallery answers a post with 204, so the page stays as a person sees it meanwhile."""
+    page = opened(reduced_motion="reduce")
+    before = places(page, gallery_address + page_samples.address(name, state, "en"))
+    button = page.locator("main form .button", has_text=idle)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.method) if request.method == "POST" else None)
+    button.click()
+    page.locator("main form .button", has_text=pending).click()
+    assert page.locator(".button[aria-busy=true]").inner_text() == pending
+    assert [place[1:] for place in page.evaluate(PLACES)] == [place[1:] for place in before]
+    assert sent == ["POST"]
