@@ -108,7 +108,7 @@ class VisitedPage:
     @property
     def is_sign_in(self) -> bool:
         """Return whether this is the sign-in page, whose heading differs in a browser that signed in before."""
-        return self.is_sign_in or self.heading.startswith("Sign in to ")
+        return self.heading.startswith(("Sign in to ", "Welcome back"))
 
     @property
     def text(self) -> str:
