@@ -9,6 +9,7 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from sqlalchemy import update
@@ -16,6 +17,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from app.identity.assembly.worker import Worker
 from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.outbound import bounded_transport
+from app.identity.platform.outbound.deadlines import Deadline, DeadlineTransport
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import FixedClock
 from tests.support.fakes.https_receiver import ReceivedRequest
@@ -61,6 +64,34 @@ def test_suppressed_event_is_not_sent(deliveries: WebhookDeliveries) -> None:
     deliveries.deliver()
 
     assert deliveries.receiver.received == []
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The seconds that the transport of the newest request is given."""
+    given: dict[str, float] = {}
+
+    class Recorded(Deadline):
+        def __init__(self, seconds: float) -> None:
+            given["in all"] = seconds
+            super().__init__(seconds)
+
+    class RecordedTransport(DeadlineTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            given["to connect"] = request.extensions["timeout"]["connect"]
+            return super().handle_request(request)
+
+    monkeypatch.setattr(bounded_transport, "Deadline", Recorded)
+    monkeypatch.setattr(bounded_transport, "DeadlineTransport", RecordedTransport)
+    return given
+
+
+def test_target_has_5_seconds_to_connect_and_15_in_all(deliveries: WebhookDeliveries, limits: dict[str, float]) -> None:
+    deliveries.subscribe()
+    limits.clear()  # of the ping
+    deliveries.delivered()
+
+    assert limits == {"to connect": 5, "in all": 15}
 
 
 def test_each_webhook_of_an_event_gets_its_own_delivery(deliveries: WebhookDeliveries) -> None:
