@@ -13,6 +13,8 @@ from tests.support.accounts.mailbox import link_in, mails_to, path_of
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.shop_user import ADA, AT_THE_SHOP, Ada
 from tests.support.oauth.world import NewWorld, World
+from tests.support.workflows.drawings import entering
+from tests.support.workflows.running import put_in_force, runs, server_of
 
 RECORD_SIGNALS = """
 window.heard = [];
@@ -245,6 +247,17 @@ def test_registration_by_passkey_then_sign_in(ada: PasskeyUser, new_device: NewD
     ada.open_login(page)
     page.get_by_role("button", name="Sign in with a passkey").click()
     page.wait_for_url(AT_THE_SHOP)
+
+
+def test_passkey_node_of_a_workflow_signs_in(ada: PasskeyUser, new_device: NewDevice) -> None:
+    ada.configure(selection="button")
+    device, server = new_device().add_authenticator(), server_of(ada.world)
+    ada.add_passkey(device.page)
+    ada.sign_out(device.page)
+    put_in_force(server, entering("PasskeyLogin"))
+    ada.open_login(device.page).get_by_role("button", name="Sign in with a passkey").click()
+    device.page.wait_for_url(AT_THE_SHOP)
+    assert [step.partition(":")[0] for step in runs(server)[-1]["path"]] == ["start", "login", "end"]
 
 
 def test_passkey_as_second_factor_is_enrolled_and_asked(ada: PasskeyUser, new_device: NewDevice) -> None:

@@ -17,7 +17,7 @@ from tests.support.browsers.shop_user import AT_THE_SHOP, NEW, Ada, send
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.tenant_server import TenantServer
-from tests.support.workflows.drawings import Drawing, branching, drawing, node, sequence
+from tests.support.workflows.drawings import branching, drawing, entering, node, sequence
 from tests.support.workflows.running import DENIAL, denying, put_in_force, server_of, signing_in_by
 
 HOW = pytest.mark.parametrize("how", [{}, {"java_script_enabled": False}], ids=["script", "no script"])
@@ -52,11 +52,6 @@ def heading(page: Page, text: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(text)
 
 
-def beginning_with(kind: str) -> Drawing:
-    nodes = [node("start", "Start"), node("entry", kind), node("end", "SuccessFinalNode")]
-    return drawing(nodes, "start -> entry", "entry -> end")
-
-
 def reads_the_denial(page: Page, text: str = DENIAL["en"]) -> None:
     heading(page, REFUSED)
     expect(page.get_by_role("alert")).to_have_text(text)
@@ -65,7 +60,7 @@ def reads_the_denial(page: Page, text: str = DENIAL["en"]) -> None:
 
 @HOW
 def test_register_creates_an_account(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
-    put_in_force(server, beginning_with("Register"))
+    put_in_force(server, entering("Register"))
     page = ada.open_login(opened(**how))
     heading(page, "Create your account")
     page.get_by_label("Email").fill("new@example.com")
@@ -84,14 +79,14 @@ def test_login_of_one_method_signs_in(server: TenantServer, ada: Ada, opened: Op
 
 
 def test_passkey_login_has_a_passkey_alone(server: TenantServer, ada: Ada, opened: Opened) -> None:
-    put_in_force(server, beginning_with("PasskeyLogin"))
+    put_in_force(server, entering("PasskeyLogin"))
     page = ada.open_login(opened())
     expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
     expect(page.get_by_label("Password")).to_have_count(0)
 
 
 def test_passkey_login_without_script_shows_a_notice(server: TenantServer, ada: Ada, opened: Opened) -> None:
-    put_in_force(server, beginning_with("PasskeyLogin"))
+    put_in_force(server, entering("PasskeyLogin"))
     page = ada.open_login(opened(java_script_enabled=False))
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_text("JavaScript").first).to_be_visible()
