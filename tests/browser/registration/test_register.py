@@ -18,7 +18,7 @@ def test_registration_returns_to_the_shop(world: World, served: str, opened: Ope
     page = opened(java_script_enabled=has_script)
     page.goto(sign_in_address(served, the_shop(world, served)))
     page.get_by_role("button", name="Create account").click()
-    expect(page.get_by_text("Sign up to continue to Acme Shop.")).to_be_visible()
+    expect(page.get_by_text("to continue to Acme Shop")).to_be_visible()
     page.get_by_label("Email").fill(EMAIL)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()

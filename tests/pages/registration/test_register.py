@@ -41,7 +41,7 @@ def test_registration_verifies_and_returns_to_application(world: World, visitor:
     shop = world.application("shop", client_name="Acme Shop")
     page = visitor.authorize(shop).follow("Create account")
     assert page.heading == "Create your account"
-    assert "Sign up to continue to Acme Shop" in page.text
+    assert "to continue to Acme Shop" in page.text
     waiting = sign_up(page)
     assert waiting.status == 200
     assert EMAIL in waiting.text

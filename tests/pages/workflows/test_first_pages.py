@@ -108,7 +108,7 @@ def test_login_node_with_a_password_keeps_registration(server: TenantServer, vis
     put_in_force(server, signing_in_by("password"))
     page = visitor.open("/login")
     assert has_password(page)
-    assert "Email link" not in page.text
+    assert "Get an email link" not in page.text
     assert page.press(NEW).heading == "Create your account"
 
 
