@@ -7,6 +7,7 @@ import re
 import pytest
 
 from app.hub.encryption import CookieCipher
+from tests.support.journeys.account_security import add_app
 from tests.support.oauth.relying_party import Person, RelyingParty
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -87,9 +88,21 @@ def test_cookie_with_other_scheme_leads_nowhere(world: World, visitor: Visitor, 
 def test_checkup_names_the_next_best_thing(visitor: Visitor, ada: Person) -> None:
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
     page = visitor.open("/security")
-    assert "0 of 2 done" in page.text
+    assert "0 of 3 done" in page.text
     assert "Turn on two-step verification" in page.text
     assert page.follow("Turn on").address.endswith("/second-factors")
+
+
+def test_checkup_keeps_done_steps_and_its_total(world: World, visitor: Visitor, ada: Person) -> None:
+    visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
+    _, codes = add_app(visitor, world, ada)
+    assert "1 of 3 done" in visitor.open("/security").text, "no codes are saved yet"
+    codes.press("I’ve saved them")
+    page = visitor.open("/security")
+    assert "2 of 3 done" in page.text
+    assert "Two-step verification on" in page.text
+    assert "Backup codes saved" in page.text
+    assert page.follow("Create passkey").address.endswith("/passkeys/add")
 
 
 @pytest.mark.parametrize("address", ["/profile", "/security", "/applications"])

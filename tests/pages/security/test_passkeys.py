@@ -33,7 +33,7 @@ def ada(tenant: World) -> Person:
 
 
 @pytest.mark.parametrize("two_factor", ["disabled", "optional", "required"])
-def test_security_page_counts_passkeys_of_each_kind(
+def test_security_page_names_passkeys_of_each_kind(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, two_factor: str
 ) -> None:
     """Those in place of a password, and those enrolled as second factor; the check-up counts them too."""
@@ -46,9 +46,13 @@ def test_security_page_counts_passkeys_of_each_kind(
     add_passkey(visitor, device)
     tenant.change_settings(two_factor=two_factor)
     after = visitor.open("/security").text
-    assert ("1 passkey" in after, "None yet" in after, "Create a passkey" in after) == (True, False, False)
+    assert ("Passkeys Apple Passwords 1 " in after, "Passkey created" in after, "Create a passkey" in after) == (
+        True,
+        True,
+        False,
+    )
     add_passkey(visitor, device)
-    assert "2 passkeys" in visitor.open("/security").text
+    assert "Passkeys Apple Passwords · Apple Passwords 2 " in visitor.open("/security").text
 
 
 def test_passkey_endpoints_are_published(tenant: World, browser: Visitor) -> None:

@@ -36,17 +36,16 @@ FEW_CODES: Final = 2
 class Improvement(StrEnum):
     """An action that would make an account safer."""
 
-    BACKUP_CODES = "backup_codes"
     TWO_STEP = "two_step"
+    BACKUP_CODES = "backup_codes"
     PASSKEY = "passkey"
 
 
-class CheckupView(Wire):
-    """How many of the protections that the tenant offers the account has, and the most urgent that it lacks."""
+class CheckupStep(Wire):
+    """A protection that the tenant offers."""
 
-    done: int = 0
-    count: int = 0
-    next: Improvement | None = None
+    improvement: Improvement
+    is_done: bool
 
 
 class SecurityView(OfAccount):
@@ -56,14 +55,14 @@ class SecurityView(OfAccount):
     password_changed_at: str | None = None
     has_pin: bool = False
     factors: FactorsView | None = None  # None: second factors are off
-    passkeys: int | None = None  # None: passkeys are off
+    passkeys: list[str] | None = None  # the name of each; None: passkeys are off
     identities: int | None = None  # linked identities; None: there are none, and no connection
     phone: str | None = None  # formatted for display
     answered: int = 0  # number of answered security questions
     sessions: list[SessionView] = Field(default_factory=list)
     browsers: list[BrowserView] = Field(default_factory=list)
     applications: int = 0
-    checkup: CheckupView = Field(default_factory=CheckupView)
+    checkup: list[CheckupStep] = Field(default_factory=list)  # the most urgent first
 
 
 class ForgetBrowserRequest(Wire):

@@ -12,7 +12,7 @@ from wtforms import HiddenField
 
 from app.contract import errors
 from app.contract.accounts.pages import security_pages
-from app.contract.accounts.pages.security_pages import FEW_CODES, Improvement
+from app.contract.accounts.pages.security_pages import FEW_CODES, CheckupStep, Improvement
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.account_factor_pages import FactorsView
@@ -75,22 +75,30 @@ class CredentialRow:
 
 @dataclass(frozen=True)
 class Task:
-    """An action that would make the account safer."""
+    """A protection that the tenant offers: one that the account has, or what would add it."""
 
     name: Any
-    reason: Any
-    action: Any
-    """The text of the button."""
-    address: str
+    reason: Any = ""
+    action: Any = ""
+    """The text of the button; empty if the task is done, or not possible yet."""
+    address: str = ""
+    is_done: bool = False
 
 
 @dataclass(frozen=True)
 class Checkup:
-    """The share of the tenant's security features that the account uses, and the recommended next one."""
+    """Every protection that the tenant offers, the most urgent first. Done ones stay."""
 
-    done: int = 0
-    count: int = 0
-    next: Task | None = None
+    tasks: tuple[Task, ...] = ()
+
+    @property
+    def done(self) -> int:
+        return sum(task.is_done for task in self.tasks)
+
+    @property
+    def next(self) -> Task | None:
+        """The task with the page's filled button."""
+        return next((task for task in self.tasks if not task.is_done), None)
 
 
 @dataclass(frozen=True)
@@ -151,7 +159,7 @@ class SecurityPage(Page):
         bare = cls(EndSessionForm(), (password,), (visit,))
         credentials = (
             password,
-            CredentialRow(_l("Passkeys"), _passkey_count(2), "passkey", "/passkeys"),
+            _passkeys_row(["MacBook", "YubiKey 5"]),
             CredentialRow(_l("Connected accounts"), _identity_count(2), "globe", "/identities"),
             CredentialRow(_l("PIN"), _SET, "lock", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
@@ -163,13 +171,13 @@ class SecurityPage(Page):
         )
         unset = (replace(password, hint=_NOT_SET),)
         return {
-            "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, Checkup(3, 3)),
+            "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, _sample_checkup(8)),
             "one thing to do": cls(
-                EndSessionForm(), credentials, visits, _sample_steps(2), trusted, Checkup(2, 3, _few_codes(2))
+                EndSessionForm(), credentials, visits, _sample_steps(2), trusted, _sample_checkup(2)
             ),
             "this one alone": bare,
             "without a password": replace(
-                bare, credentials=unset, second_steps=_sample_steps(), checkup=Checkup(0, 2, _TWO_STEP)
+                bare, credentials=unset, second_steps=_sample_steps(), checkup=_sample_checkup()
             ),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},
@@ -180,18 +188,28 @@ _SET: Final = _l("Set")
 _NOT_SET: Final = _l("Not set")
 _OFF: Final = _l("Off")
 _ON: Final = _l("On")
-_TWO_STEP: Final = Task(
-    _l("Turn on two-step verification"),
-    _l("A stolen password alone won’t be enough to sign in."),
-    _l("Turn on"),
-    _FACTORS,
-)
-_PASSKEY: Final = Task(
-    _l("Create a passkey"),
-    _l("Sign in with your fingerprint, face or screen lock."),
-    _l("Create passkey"),
-    "/passkeys/add",
-)
+_TASKS: Final = {
+    Improvement.TWO_STEP: Task(
+        _l("Turn on two-step verification"),
+        _l("A stolen password alone won’t be enough to sign in."),
+        _l("Turn on"),
+        _FACTORS,
+    ),
+    Improvement.BACKUP_CODES: Task(
+        _l("Save backup codes"), _l("You’ll get them when you turn on two-step verification.")
+    ),
+    Improvement.PASSKEY: Task(
+        _l("Create a passkey"),
+        _l("Sign in with your fingerprint, face or screen lock."),
+        _l("Create passkey"),
+        "/passkeys/add",
+    ),
+}
+_DONE_TASKS: Final = {
+    Improvement.TWO_STEP: Task(_l("Two-step verification on"), is_done=True),
+    Improvement.BACKUP_CODES: Task(_l("Backup codes saved"), is_done=True),
+    Improvement.PASSKEY: Task(_l("Passkey created"), is_done=True),
+}
 _DONE: Final = {
     "ended": Notice(_l("Signed out"), _l("You’ll need to sign in there again."), "ok"),
     "saved": Notice(_l("Saved"), tone="ok"),
@@ -235,14 +253,16 @@ def _revoke_trust(form: RevokeTrustForm) -> Response:
 
 def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
     overview = read_security()
+    factors = overview.factors
+    codes = factors.backup_codes if factors is not None and factors.enrolled else None
     rows, trusted = map(_session_row, overview.sessions), map(_trusted_row, overview.browsers)
     return SecurityPage(
         form,
         tuple(_credential_rows(overview)),
         tuple(rows),
-        tuple(_second_step_rows(overview.factors)),
+        tuple(_second_step_rows(factors)),
         tuple(trusted),
-        _checkup(overview),
+        _checkup(overview.checkup, codes),
         done,
     ).render(status)
 
@@ -258,7 +278,7 @@ def _credential_rows(overview: security_pages.SecurityView) -> Iterable[Credenti
     hint = (_changed_on(changed) if changed else _SET) if overview.has_password else _NOT_SET
     yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
-        yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "passkey", "/passkeys")
+        yield _passkeys_row(overview.passkeys or [])
     if overview.identities is not None:
         yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "globe", "/identities")
     if tenant.pin.is_on:
@@ -300,14 +320,16 @@ def _codes_row(count: int) -> CredentialRow:
     return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS, tag, tone)
 
 
-def _checkup(overview: security_pages.SecurityView) -> Checkup:
-    checkup, factors = overview.checkup, overview.factors
-    tasks = {
-        Improvement.BACKUP_CODES: _few_codes(factors.backup_codes or 0 if factors is not None else 0),
-        Improvement.TWO_STEP: _TWO_STEP,
-        Improvement.PASSKEY: _PASSKEY,
-    }
-    return Checkup(checkup.done, checkup.count, tasks[checkup.next] if checkup.next is not None else None)
+def _checkup(steps: Iterable[CheckupStep], codes: int | None) -> Checkup:
+    """Return the check-up; `codes` are left of an account with a second factor, None is an account without one."""
+    open_tasks = _TASKS if codes is None else {**_TASKS, Improvement.BACKUP_CODES: _few_codes(codes)}
+    return Checkup(tuple((_DONE_TASKS if step.is_done else open_tasks)[step.improvement] for step in steps))
+
+
+def _sample_checkup(codes: int | None = None) -> Checkup:
+    """Return the check-up of an account with a passkey and so many backup codes; None: that of an account with nothing."""
+    done = dict.fromkeys(Improvement, codes is not None) | {Improvement.BACKUP_CODES: (codes or 0) > FEW_CODES}
+    return _checkup([CheckupStep(improvement=item, is_done=is_done) for item, is_done in done.items()], codes)
 
 
 def _few_codes(count: int) -> Task:
@@ -324,8 +346,11 @@ def _changed_on(day: str) -> Any:
     return _l("Changed %(day)s", day=day)
 
 
-def _passkey_count(count: int) -> Any:
-    return _n("%(num)s passkey", "%(num)s passkeys", count) if count else _l("None yet")
+def _passkeys_row(names: list[str]) -> CredentialRow:
+    """Return the row that names every passkey and counts them."""
+    return CredentialRow(
+        _l("Passkeys"), " · ".join(names) or _l("None yet"), "passkey", "/passkeys", str(len(names) or "")
+    )
 
 
 def _identity_count(count: int) -> Any:

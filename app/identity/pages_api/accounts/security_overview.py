@@ -10,6 +10,7 @@ from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors import second_factors, trusted_browsers
+from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors
 from app.identity.credentials.second_factors.trusted_browsers import TrustedBrowser
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
@@ -35,7 +36,7 @@ def read(context: Context, req: NoParameters) -> security_pages.SecurityView:
         password_changed_at=iso(account.password_changed_at),
         has_pin=account.has_pin,
         factors=account_second_factors.view(context, session, factors) if settings.two_factor != "disabled" else None,
-        passkeys=len(passkey_store.passkeys_among(factors.credentials)) if settings.passkeys else None,
+        passkeys=_passkeys(factors) if settings.passkeys else None,
         identities=_identities(context, account),
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
@@ -112,6 +113,10 @@ def _browser(item: TrustedBrowser) -> security_pages.BrowserView:
         trusted_at=iso(item.trusted_at) or "",
         ends_at=iso(item.ends_at) or "",
     )
+
+
+def _passkeys(factors: AccountFactors) -> list[str]:
+    return [passkey_store.display_name(passkey) for passkey in passkey_store.passkeys_among(factors.credentials)]
 
 
 def _identities(context: Context, account: Account) -> int | None:
