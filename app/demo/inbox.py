@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from flask import Flask, Response, abort, jsonify, render_template
+from babel.dates import format_datetime
+from flask import Flask, Response, abort, jsonify, render_template, request  # noqa: TID251 - an application without visits
 
 from app.demo import gallery, page_style
 from app.demo.hosts import Hosts
@@ -17,7 +19,7 @@ from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.outbox import decrypt_payload
 from app.identity.platform.store.database import Database
-from app.kit.clock import iso
+from app.kit.clock import SystemClock, iso
 from app.settings import Settings
 
 _LINK = re.compile(r"https?://[^\s<>\"']+")
@@ -55,7 +57,10 @@ class OnThisMachine:
 
 def inbox_of(settings: Settings, place: str) -> WSGIApplication:
     """Return the inbox of an installation; `place` is the tag beside the mark."""
-    return OnThisMachine(create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets), place))
+    start = f"{settings.public_scheme}://{settings.hub_domain}"
+    return OnThisMachine(
+        create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets), place, start)
+    )
 
 
 def with_inbox(app: WSGIApplication, settings: Settings) -> Hosts:
@@ -63,34 +68,88 @@ def with_inbox(app: WSGIApplication, settings: Settings) -> Hosts:
     return Hosts(app, {urlsplit(settings.hub_url("inbox")).netloc: inbox_of(settings, "Development")})
 
 
-def create_inbox(database: Database, encryption: Encryption, place: str = "Demo") -> Flask:
-    """Return the inbox."""
+def create_inbox(database: Database, encryption: Encryption, place: str = "Demo", start: str = "/") -> Flask:
+    """Return the inbox; `start` is the address of the start page."""
     app = Flask("gatehouse.inbox", root_path=page_style.FOLDER, static_folder=None)
+
+    def everything() -> list[dict[str, Any]]:
+        return [_as_dict(encryption, row) for row in claims.list_mails_and_sms(database)]
 
     @app.get("/")
     def messages() -> str:
-        return render_template(
-            "inbox.html", messages=[_as_dict(encryption, row) for row in claims.list_mails_and_sms(database)]
-        )
+        found = _found(everything())
+        return _page(found, found[0] if found else None, is_chosen=False)
+
+    @app.get("/messages/<message_id>")
+    def message(message_id: str) -> str:
+        listed = everything()
+        chosen = _with_id(listed, message_id) or abort(404)
+        return _page(_found(listed), chosen, is_chosen=True)
 
     @app.get("/messages.json")
     def as_json() -> Response:
-        return jsonify([_as_dict(encryption, row) for row in claims.list_mails_and_sms(database)])
+        return jsonify(everything())
 
     @app.get("/messages/<message_id>.html")
     def html(message_id: str) -> Response:
-        found = next((row for row in claims.list_mails_and_sms(database) if row.message_id == message_id), None)
-        content = _content(encryption, found) if found is not None else {}
-        if not content.get("html"):
+        found = _with_id(everything(), message_id)
+        if found is None or not found["html"]:
             abort(404)
         return Response(
-            _in_new_tabs(content["html"]), mimetype="text/html", headers={"Content-Security-Policy": _OF_MAILS}
+            _in_new_tabs(found["html"]), mimetype="text/html", headers={"Content-Security-Policy": _OF_MAILS}
         )
 
     gallery.install(app, database)
-    app.jinja_env.globals.update(place=place, sandbox=SANDBOX)
+    app.jinja_env.globals.update(place=place, start=start, sandbox=SANDBOX)
+    app.jinja_env.filters.update(short_time=_short_time, long_time=_long_time)
     page_style.install(app)
     return app
+
+
+def _page(listed: list[dict[str, Any]], message: dict[str, Any] | None, *, is_chosen: bool) -> str:
+    """Return the page with one message open. On phones it shows the list, or the message that was chosen."""
+    return render_template(
+        "inbox.html",
+        messages=listed,
+        message=message,
+        is_chosen=is_chosen,
+        searched=request.args.get("q", ""),
+        format=request.args.get("format", "message" if message and message["html"] else "text"),
+    )
+
+
+def _found(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages that contain the words of the request's search."""
+    words = request.args.get("q", "").casefold().split()
+    return [message for message in messages if all(word in _searched(message) for word in words)]
+
+
+def _searched(message: Mapping[str, Any]) -> str:
+    return " ".join(str(message[name] or "") for name in ("to", "subject", "text", "spoken")).casefold()
+
+
+def _with_id(messages: list[dict[str, Any]], message_id: str) -> dict[str, Any] | None:
+    return next((message for message in messages if message["id"] == message_id), None)
+
+
+def _short_time(instant: str) -> str:
+    """Return an instant as the list shows it: 1:30 PM, Yesterday, Nov 26. In this machine's time zone, which is the reader's."""
+    at, day = _local(instant)
+    return day if day == "Yesterday" else format_datetime(at, "MMM d" if day else "h:mm a", locale="en")
+
+
+def _long_time(instant: str) -> str:
+    """Return an instant as the head of a message shows it: Today at 1:30 PM."""
+    at, day = _local(instant)
+    return f"{day or 'Today'} at {format_datetime(at, 'h:mm a', locale='en')}"
+
+
+def _local(instant: str) -> tuple[datetime, str]:
+    """Return an instant in this machine's time zone with its day, which is empty for today."""
+    at = datetime.fromisoformat(instant).astimezone()
+    today = SystemClock().now().astimezone().date()
+    day = "Yesterday" if at.date() == today - timedelta(days=1) else format_datetime(at, "MMMM d", locale="en")
+    return at, "" if at.date() == today else day
 
 
 def _in_new_tabs(html: str) -> str:

@@ -16,11 +16,14 @@ from app.kit.package_files import STATIC
 
 FOLDER: Final = str(Path(__file__).parent)
 _COLOUR: Final = "#3b49d9"
-_POLICY: Final = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
 
 
 def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
-    """Add /demo.css, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
+    """Add /demo.css, /copy.js, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
     content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_stage, (brands or {}).items())))
     app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
     app.jinja_env.globals["icon"] = branding.PageBranding("Gatehouse", colour=_COLOUR).icon
@@ -28,6 +31,10 @@ def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
     @app.get("/demo.css")
     def stylesheet() -> Response:
         return Response(content, mimetype="text/css")
+
+    @app.get("/copy.js")
+    def script() -> Response:
+        return Response(Assets(STATIC).script(("copy",)).content, mimetype="text/javascript")
 
     app.after_request(_protect)
 

@@ -1,16 +1,20 @@
 """The demo's inbox shows sent messages and treats their content as untrusted."""
 
 import shutil
+import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from werkzeug.test import Client
 
 from app.demo.hosts import Hosts, shop_at
 from app.demo.inbox import create_inbox
-from app.identity.platform.outbox.outbox import Outbox
+from app.identity.platform.outbox.claims import EXEMPT
+from app.identity.platform.outbox.outbox import Outbox, outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import FixedClock
@@ -35,11 +39,50 @@ def posted(database: Database, tenant: str = "acme", kind: str = "mail", **paylo
 
 
 def test_inbox_shows_messages_of_every_tenant_with_links(database: Database) -> None:
-    posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1")
+    mail = posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1")
     posted(database, tenant="globex", kind="sms", to="+4930123456", text="123456")
-    shown = Client(create_inbox(database, VAULT)).get("/").text
+    client = Client(create_inbox(database, VAULT))
+    assert "+4930123456" in client.get("/").text
+    shown = client.get(f"/messages/{mail}").text
     assert 'href="http://acme.localhost:8000/verify?x=1"' in shown
     assert "+4930123456" in shown
+
+
+def opened(client: Client, address: str = "/") -> str:
+    """Return what the message says that is open."""
+    text = client.get(address).text
+    return text[text.index("<main") : text.index("</main>")]
+
+
+def test_newest_message_is_open_and_search_narrows_the_list(database: Database) -> None:
+    older = posted(database, subject="Reset your password", text="older text")
+    with_later_time(database, posted(database, to="grace@example.com", subject="Join Hazel", text="newer text"))
+    client = Client(create_inbox(database, VAULT))
+    assert "newer text" in opened(client)
+    assert "older text" in opened(client, f"/messages/{older}")
+    assert "older text" in opened(client, "/?q=RESET+ada")
+    assert "Join Hazel" not in client.get("/?q=reset").text
+    assert "No messages found" in opened(client, "/?q=absent")
+    assert client.get("/messages/absent").status_code == 404
+
+
+def with_later_time(database: Database, message_id: str) -> None:
+    work = UnitOfWork(database, EXEMPT)
+    later = FixedClock().now() + timedelta(minutes=1)
+    work.changed(update(outbox).where(outbox.c.message_id == message_id).values(created_at=later))
+    work.commit()
+
+
+def test_times_are_those_of_this_machine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    posted(database)  # at 12:00 UTC on January 1
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        shown = opened(Client(create_inbox(database, VAULT)))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert "January 1 at 5:30 PM" in shown.replace("\u202f", " ")
 
 
 def test_inbox_lists_messages_as_json(database: Database) -> None:
@@ -53,16 +96,18 @@ def test_code_is_highlighted_and_text_part_shown(database: Database) -> None:
     client = Client(create_inbox(database, VAULT))
     (message,) = client.get("/messages.json").json or []
     assert message["codes"] == ["482913"]
-    assert '<p class="digits">482913</p>' in client.get("/").text
-    assert "open <a" in client.get("/").text
+    assert 'Code <b id="code">482913</b>' in client.get("/").text
+    assert "open <a" in client.get(f"/messages/{message['id']}?format=text").text
+    assert "&lt;p&gt;482913" in client.get(f"/messages/{message['id']}?format=source").text
 
 
 def test_markup_in_message_is_never_executed(database: Database) -> None:
     message_id = posted(database, subject="<script>alert(1)</script>", html="<script>alert(1)</script>")
     client = Client(create_inbox(database, VAULT))
     page, inner = client.get("/"), client.get(f"/messages/{message_id}.html")
-    assert "<script>" not in page.text
-    assert "script-src" not in page.headers["Content-Security-Policy"]
+    source = client.get(f"/messages/{message_id}?format=source")
+    assert "<script>" not in page.text + source.text
+    assert "script-src 'self';" in page.headers["Content-Security-Policy"]
     assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert "sandbox" in inner.headers["Content-Security-Policy"]
 

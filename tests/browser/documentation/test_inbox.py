@@ -15,6 +15,7 @@ from app.identity.platform.outbox.outbox import Outbox
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
+from tests.support.browsers.page_checkers import axe_source
 from tests.support.oauth.world import NewWorld, World
 
 pytestmark = pytest.mark.database_alone  # the inbox lists the whole database
@@ -38,11 +39,11 @@ def inbox(world: World) -> Iterator[str]:
     thread.join()
 
 
-def post(world: World, html: str) -> None:
+def post(world: World, html: str, text: str = "") -> None:
     """Put a mail of the tenant's own template into the outbox."""
     work = UnitOfWork(world.services.database, world.tenant_id)
     outbox = Outbox(work, world.services.clock, world.services.encryption)
-    outbox.post("mail", {"to": ADDRESS, "subject": "Hello", "text": "", "html": html})
+    outbox.post("mail", {"to": ADDRESS, "subject": "Hello", "text": text, "html": html})
     work.commit()
 
 
@@ -84,3 +85,35 @@ def test_link_of_own_template_leaves_the_sandbox(
     expect(popup.value.get_by_label("Password", exact=True)).to_be_visible()
     assert popup.value.evaluate("[window.origin !== 'null', window.opener]") == [True, None]
     assert tab.title() != "taken"
+
+
+def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: Callable[..., Page]) -> None:
+    post(world, "<p>Your code is 482913</p>")
+    page = opened(viewport={"width": 320, "height": 640})
+    page.goto(inbox)
+    expect(page.get_by_role("heading", level=1)).to_be_hidden()
+    page.get_by_role("link", name="Hello").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Hello")
+    expect(page.get_by_role("searchbox")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    page.get_by_role("link", name="All messages").click()
+    expect(page.get_by_role("searchbox")).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["", "?q=absent", "gallery"])
+def test_inbox_has_no_barrier(world: World, inbox: str, opened: Callable[..., Page], address: str) -> None:
+    post(world, "<p>Hello</p>")
+    page = opened()
+    page.goto(f"{inbox}/{address}")
+    page.evaluate(axe_source())
+    found = page.evaluate("axe.run(document, {iframes: false})")["violations"]
+    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+
+
+def test_code_of_a_message_is_copied(world: World, inbox: str, opened: Callable[..., Page]) -> None:
+    post(world, "<p>482913</p>", text="Your code is 482913")
+    page = opened(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(inbox)
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "482913"
