@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, current_app, render_template
 from werkzeug.exceptions import NotFound
 
 from app.hub import pages
@@ -18,6 +19,7 @@ from app.hub.rendering.page import Page, all_pages
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import HubTenant, RegistrationView
 from app.hub.web.interaction import HubInteraction
+from app.hub.web.services import services
 from app.hub.web.visit import current_visit
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
@@ -147,30 +149,103 @@ def use_sample_tenant(look: str, language: str) -> None:
 
 gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
 
+_GROUPS: Final = {
+    "sign_in": "Sign in",
+    "registration": "Sign up",
+    "recovery": "Recovery",
+    "security": "Security",
+    "account": "Account",
+    "consent": "Consent",
+    "organizations": "Organizations",
+    "device": "Devices",
+    "": "Errors and others",
+}
+"""The name of each folder of pages, in the order of the gallery."""
+_WORDS: Final = re.compile(r"[A-Z][a-z]*")
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A page in one of its states, as the gallery shows it."""
+
+    group: str
+    page: str
+    state: str
+
+    @property
+    def title(self) -> str:
+        """The page's name in words: “Sign in sent”."""
+        return " ".join(_WORDS.findall(self.page.removesuffix("Page"))).capitalize()
+
+
+def _thumbnails() -> list[Thumbnail]:
+    """Return every page in every state, in the order of the groups; the sign-in page comes first."""
+    order = list(_GROUPS)
+    found = [Thumbnail(_group_of(page), page.__name__, state) for page, state in all_samples()]
+    return sorted(found, key=lambda each: (order.index(each.group), each.page != "LoginPage"))
+
+
+def _group_of(page: type[Page]) -> str:
+    folder = page.__module__.removeprefix(f"{pages.__name__}.").partition(".")[0]
+    return folder if folder in _GROUPS else ""
+
+
+def _chosen() -> tuple[str, str]:
+    """Return the look and the language of the request."""
+    query = current_visit().query
+    look, language = query.get("look", "acme"), query.get("lang", "en")
+    if look not in TENANTS or language not in LANGUAGES:
+        raise NotFound
+    return look, language
+
 
 @gallery.get("")
 def index() -> Response:
-    """List all samples."""
+    """Show all samples as thumbnails; `group`, `lang` and `look` choose pages, language and branding."""
+    look, language = _chosen()
     use_sample_tenant("acme", "en")
-    samples = [(page.__name__, name) for page, name in all_samples()]
+    visit, every = current_visit(), _thumbnails()
+    group = visit.query.get("group")
+    settings = services().settings
     html = render_template(
-        "gallery.html", samples=samples, looks=TENANTS, languages=LANGUAGES, nonce=current_visit().nonce
+        "gallery.html",
+        thumbnails=[each for each in every if group is None or each.group == group],
+        groups=[(key, name, sum(each.group == key for each in every)) for key, name in _GROUPS.items()],
+        group=group,
+        total=len(every),
+        look=look,
+        language=language,
+        looks=TENANTS,
+        languages=LANGUAGES,
+        address_of=lambda host: f"{settings.public_scheme}://{host}{settings.hub_domain}",
+        style=current_app.extensions["gatehouse.assets"].style("console").name,
+        brand=visit.brand,
+        nonce=visit.nonce,
     )
-    nonce = current_visit().nonce
-    policy = f"default-src 'none'; style-src 'nonce-{nonce}'; frame-src 'self'; base-uri 'none'"
+    policy = (
+        f"default-src 'none'; style-src 'nonce-{visit.nonce}'; img-src data:; frame-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    )
     return Response(html, headers={"Content-Security-Policy": policy}, content_type="text/html; charset=utf-8")
 
 
 @gallery.get("/<page_name>/<sample>")
 def show(page_name: str, sample: str) -> Response:
     """Render one sample; `lang` and `look` choose language and branding."""
-    visit = current_visit()
-    look, language = visit.query.get("look", "acme"), visit.query.get("lang", "en")
-    if look not in TENANTS or language not in LANGUAGES:
-        raise NotFound
+    look, language = _chosen()
     use_sample_tenant(look, language)
     page = _pages().get(page_name)
     found = page.samples().get(sample) if page else None
     if found is None:
         raise NotFound
-    return found.render()
+    response = found.render()
+    if current_visit().headers.get("Sec-Fetch-Dest") == "iframe":
+        _let_gallery_frame(response)
+    return response
+
+
+def _let_gallery_frame(response: Response) -> None:
+    """Let pages of this host frame a sample, which no other page allows: its form sends nothing, and its account is made up."""
+    policy = response.headers["Content-Security-Policy"]
+    response.headers["Content-Security-Policy"] = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    response.headers["X-Frame-Options"] = "SAMEORIGIN"

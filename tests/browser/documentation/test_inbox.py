@@ -14,6 +14,7 @@ from app.demo.inbox import create_inbox
 from app.identity.platform.outbox.outbox import Outbox
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to
+from tests.support.browsers import page_samples
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
 from tests.support.browsers.page_checkers import axe_source
 from tests.support.oauth.world import NewWorld, World
@@ -105,9 +106,28 @@ def test_inbox_has_no_barrier(world: World, inbox: str, opened: Callable[..., Pa
     post(world, "<p>Hello</p>")
     page = opened()
     page.goto(f"{inbox}/{address}")
+    assert barriers(page) == []
+
+
+def barriers(page: Page) -> list[tuple[str, list[str]]]:
+    """Return what axe finds on the page, without its frames."""
     page.evaluate(axe_source())
     found = page.evaluate("axe.run(document, {iframes: false})")["violations"]
-    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+    return [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found]
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_gallery_of_pages_shows_them_without_barriers(opened: Callable[..., Page], width: int) -> None:
+    server = make_server("127.0.0.1", 0, page_samples.hub(), threaded=True)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    page = opened(viewport={"width": width, "height": 640})
+    page.goto(f"http://127.0.0.1:{server.server_port}/_gallery?group=device")
+    expect(page.frame_locator("iframe").first.get_by_role("heading", level=1)).to_have_text("Connect a device")
+    assert barriers(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    server.shutdown()
+    thread.join()
 
 
 def test_code_of_a_message_is_copied(world: World, inbox: str, opened: Callable[..., Page]) -> None:
