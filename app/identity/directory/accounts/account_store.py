@@ -27,12 +27,19 @@ from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
 from app.identity.platform.extension_points import ExtensionPoint
 from app.identity.platform.store import upserts
-from app.identity.platform.store.compiled_statements import Compiled, change_row, changes, insert_row, row_class
+from app.identity.platform.store.compiled_statements import (
+    Compiled,
+    change_row,
+    changes,
+    insert_row,
+    is_computed,
+    row_class,
+)
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
 _COLUMNS = (
-    *(column for column in accounts.columns if column.name not in ("tenant_id", "roles")),
+    *(column for column in accounts.columns if column.name not in ("tenant_id", "roles") and not is_computed(column)),
     assigned_roles.OF_ACCOUNT,
 )
 _FIELDS = tuple(column.name for column in _COLUMNS)

@@ -1,8 +1,21 @@
 """Tables of accounts: queried fields are columns, the free profile is one JSON document."""
 
-from sqlalchemy import Boolean, Column, Index, Integer, String, Text
+from typing import Final
+
+from sqlalchemy import Boolean, Column, FetchedValue, Index, Integer, String, Text, text
 
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
+
+IS_BLOCKED: Final = "NOT is_active OR is_locked AND lock_type = 'Block'"
+"""As `Account.is_blocked`: a lock of this type does not end by itself."""
+IS_VERIFIED: Final = "email_verified OR phone_verified"
+IS_UNVERIFIED: Final = "NOT email_verified AND NOT phone_verified"
+
+
+def part_index(name: str, rows: str) -> Index:
+    """Return an index of the accounts that meet a condition, which a statement has to state in the same words."""
+    return Index(name, "tenant_id", "uid", sqlite_where=text(rows), postgresql_where=text(rows))
+
 
 accounts = tenant_table(
     "accounts",
@@ -35,7 +48,19 @@ accounts = tenant_table(
     Column("password_changed_at", Instant),
     Column("has_organizations", Boolean),  # set by the first membership: then a profile reads the organizations
     Column("leaves_at", Instant),  # the owner deleted it: is_deleted is set, and the row is removed at this time
-    Index("ix_accounts_created", "tenant_id", "created_at"),
+    # Keys of lists, which the database computes (migration 0040).
+    Column("email_key", String, FetchedValue()),  # the primary address in lower case; empty without one
+    Column("name_key", String, FetchedValue()),  # the first and last name in lower case, at most 100 characters
+    Column("last_name_key", String, FetchedValue()),
+    Column("last_login_key", Instant, FetchedValue()),  # `last_login_at`; the year 1970 before the first sign-in
+    Index("ix_accounts_created_uid", "tenant_id", "created_at", "uid"),
+    Index("ix_accounts_email", "tenant_id", "email_key", "uid"),
+    Index("ix_accounts_name", "tenant_id", "name_key", "uid"),
+    Index("ix_accounts_last_name", "tenant_id", "last_name_key", "uid"),
+    Index("ix_accounts_last_login", "tenant_id", "last_login_key", "uid"),
+    part_index("ix_accounts_blocked", IS_BLOCKED),
+    part_index("ix_accounts_verified", IS_VERIFIED),
+    part_index("ix_accounts_unverified", IS_UNVERIFIED),
     Index("ix_accounts_leaving", "tenant_id", "leaves_at"),
 )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Table, bindparam, insert, update
+from sqlalchemy import BindParameter, Column, ColumnElement, FetchedValue, Table, bindparam, insert, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.sql import Executable
@@ -76,14 +76,21 @@ def insert_row(
 ) -> Compiled:
     """Return the insert of one row, or of several; the parameters are the keys of its columns.
 
-    A column without a value gets its default, or NULL if it is nullable; a column whose default is computed needs a value.
+    A column without a value gets its default, or NULL if it is nullable; a column whose default is computed needs a value. The
+    columns that the database computes have no parameter.
 
     Args:
         returned: columns that the insert of one row returns.
         computed: SQL expressions that are the values of columns.
     """
-    statement = insert(table).values({column.key: _parameter(column) for column in table.c} | dict(computed or {}))
+    parameters = {column.key: _parameter(column) for column in table.c if not is_computed(column)}
+    statement = insert(table).values(parameters | dict(computed or {}))
     return Compiled(statement.returning(*returned) if returned else statement)
+
+
+def is_computed(column: Column[Any]) -> bool:
+    """Return whether the database computes the column's values, and refuses others."""
+    return type(column.server_default) is FetchedValue
 
 
 @cache

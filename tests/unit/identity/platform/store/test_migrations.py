@@ -107,11 +107,13 @@ def seen(database: Database, as_tenant: str, table: str) -> set[str]:
         work.rollback()
 
 
+@pytest.mark.filterwarnings("ignore:Computed default on accounts")  # it differs between the databases: migration 0040 has it
 def test_migrations_end_at_the_schema_in_code(database_url: str, engine: Engine) -> None:
     migrate.upgrade(database_url)
     with engine.connect() as connection:
         hidden = partitions(connection)
-        seen = MigrationContext.configure(connection, opts={"include_name": lambda name, *_: name not in hidden})
+        left_out = {*hidden, "ix_identifiers_prefix"}  # on PostgreSQL alone
+        seen = MigrationContext.configure(connection, opts={"include_name": lambda name, *_: name not in left_out})
         assert compare_metadata(seen, metadata) == []
         assert hidden == (PARTITIONS if connection.dialect.name == "postgresql" else set())
         assert read_schema_state(connection) == SchemaState(migrate.HEAD, oldest_code_of(migrate.HEAD))

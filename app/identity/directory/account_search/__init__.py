@@ -1,0 +1,1 @@
+"""Lists and searches the accounts of a tenant, at a bounded cost for any number of accounts."""
