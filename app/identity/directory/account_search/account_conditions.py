@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -79,7 +79,7 @@ def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
 
     def is_met(c: Columns) -> ColumnElement[bool]:
         names = [_in_range(c[key], item) for key in _NAMES for item in by_name]
-        return or_(*names, *(_has_identifier(c, tenant_id, kind, item, is_sqlite) for kind, item in by_kind.items()))
+        return or_(*names, _has_identifier(c, tenant_id, by_kind, is_sqlite=is_sqlite))
 
     return Condition(union_all(*selects) if selects else _of_nobody(), is_met, _NAMES)
 
@@ -88,7 +88,7 @@ def _provider(tenant_id: str, name: str, *, is_sqlite: bool) -> Condition:
     item = text_prefixes.beginning_with(f"{name.lower()} ")  # as `identity_value` writes it
     where = (I.tenant_id == tenant_id, I.kind == IDENTITY, _in_range(_by_code_point(is_sqlite), item))
     return Condition(
-        select(I.uid).where(*where), lambda c: _has_identifier(c, tenant_id, IDENTITY, item, is_sqlite), ()
+        select(I.uid).where(*where), lambda c: _has_identifier(c, tenant_id, {IDENTITY: item}, is_sqlite=is_sqlite), ()
     )
 
 
@@ -127,10 +127,16 @@ def _of_nobody() -> Select[Any]:
     return select(A.uid).where(text("1 = 0"))
 
 
-def _has_identifier(c: Columns, tenant_id: str, kind: str, item: TextRange, is_sqlite: bool) -> ColumnElement[bool]:
-    """Return whether the account has such an identifier. The concatenation keeps SQLite from searching all that begin so."""
-    where = (I.tenant_id == tenant_id, I.uid == c.uid, I.kind.concat("") == kind)
-    return select(I.uid).where(*where, _in_range(_by_code_point(is_sqlite), item)).exists()
+def _has_identifier(
+    c: Columns, tenant_id: str, by_kind: Mapping[str, TextRange], *, is_sqlite: bool
+) -> ColumnElement[bool]:
+    """Return whether the account has an identifier in one of the ranges, in one search of its own."""
+    value = _by_code_point(is_sqlite)
+    own = select(I.uid).where(I.tenant_id == tenant_id, I.uid == c.uid)
+    # The concatenation keeps SQLite from searching the identifiers of all accounts.
+    return own.where(
+        or_(*(and_(I.kind.concat("") == kind, _in_range(value, by_kind[kind])) for kind in by_kind))
+    ).exists()
 
 
 def _by_code_point(is_sqlite: bool) -> ColumnElement[str]:

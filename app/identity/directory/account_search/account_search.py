@@ -6,7 +6,7 @@ in the order of the list and their conditions checked, so many at a time: a page
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -18,9 +18,9 @@ from app.contract.accounts.account_list_operations import MAX_COUNTED
 from app.identity.directory.account_search.account_conditions import A, Condition
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
-FEW: Final = 5_000
+FEW: Final = 4_000
 """Up to so many accounts of one condition are read and sorted for a page."""
-WALKED: Final = (1_000, 10_000)
+WALKED: Final = (500, 2_500)
 """How many accounts a page walks at first, and how many if those did not fill it."""
 
 
@@ -86,9 +86,14 @@ class Search:
         is_one: ColumnElement[bool] = A.uid.in_(select(uids.c.uid))
         if not self.is_sqlite:  # the planner takes an array for short, and searches its elements in the primary key
             is_one = A.uid == any_(func.array(select(uids.c.uid).scalar_subquery()))
-        others = [item.is_met(A) for item in self.conditions if item is not narrow.condition]
-        where = (A.tenant_id == self.work.tenant_id, is_one, *others)
-        matches = select(A.uid, A[self.column].label("key")).where(*where).cte("matches").prefix_with("MATERIALIZED")
+        others = [item for item in self.conditions if item is not narrow.condition]
+        # The others are checked afterwards, so that no database searches one of their indexes instead. SQLite would also walk an
+        # index of the order that has all columns: none has `modified_at`.
+        columns = (A.uid, A[self.column].label("key"), A.modified_at, *_read_by(others))
+        read = (
+            select(*columns).where(A.tenant_id == self.work.tenant_id, is_one).cte("read").prefix_with("MATERIALIZED")
+        )
+        matches = select(read.c.uid, read.c.key).where(*(item.is_met(read.c) for item in others)).cte("matches")
         page = self._sorted(select(matches.c.uid, matches.c.key), matches.c, after).limit(limit + 1)
         if after is not None:
             return self._cut(self.work.all(page), limit, None)
@@ -130,8 +135,7 @@ class Search:
         return [item for item in self.conditions if item.sort != self.column]
 
     def _walked(self, after: Position | None, most: int) -> Subquery:
-        names = dict.fromkeys(name for item in self._unsorted() for name in item.reads)
-        columns = (A.uid, A[self.column].label("key"), *(A[name] for name in names))
+        columns = (A.uid, A[self.column].label("key"), *_read_by(self._unsorted()))
         return self._in_order(after, columns).limit(most).subquery("walked")
 
     def _in_order(self, after: Position | None, columns: tuple[Any, ...]) -> Select[Any]:
@@ -150,6 +154,11 @@ class Search:
         page = rows[:limit]
         last = Position(page[-1].key, page[-1].uid) if len(rows) > limit else following
         return Page([row.uid for row in page], last)
+
+
+def _read_by(conditions: Iterable[Condition]) -> list[Any]:
+    """Return the columns of `accounts` that the conditions read."""
+    return [A[name] for name in dict.fromkeys(name for item in conditions for name in item.reads)]
 
 
 def _count(rows: Subquery) -> Any:

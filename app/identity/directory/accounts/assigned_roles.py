@@ -24,7 +24,7 @@ account_roles = tenant_table(
     Column("uid", Id, primary_key=True),
     Column("context", NAME, primary_key=True),  # empty: outside contexts
     Column("role", NAME, primary_key=True),
-    Index("ix_account_roles_role", "tenant_id", "role"),
+    Index("ix_account_roles_accounts", "tenant_id", "role", "context", "uid"),
 )
 
 A = account_roles.c

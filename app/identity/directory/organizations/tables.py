@@ -67,6 +67,7 @@ organization_user_roles = tenant_table(
     Column("created_at", Instant, nullable=False),
     UniqueConstraint("tenant_id", "uid", "org_id", "role_id", name="uq_organization_user_roles_role"),
     Index("ix_organization_user_roles_org", "tenant_id", "org_id", "created_at", "user_role_id"),
+    Index("ix_organization_user_roles_members", "tenant_id", "org_id", "uid"),
     Index("ix_organization_user_roles_role", "tenant_id", "role_id"),
 )
 

@@ -37,6 +37,9 @@ def upgrade() -> None:
         add_index(name, "accounts", ["tenant_id", column, "uid"])
     for name, rows in _PARTS.items():
         add_index(name, "accounts", ["tenant_id", "uid"], rows)
+    add_index("ix_account_roles_accounts", "account_roles", ["tenant_id", "role", "context", "uid"])
+    add_index("ix_organization_user_roles_members", "organization_user_roles", ["tenant_id", "org_id", "uid"])
+    drop_index("ix_account_roles_role", "account_roles")
     drop_index("ix_accounts_created", "accounts")
     if is_postgres():
         with op.get_context().autocommit_block():
@@ -49,6 +52,9 @@ def upgrade() -> None:
 def downgrade() -> None:
     if is_postgres():
         drop_index("ix_identifiers_prefix", "identifiers")
+    add_index("ix_account_roles_role", "account_roles", ["tenant_id", "role"])
+    drop_index("ix_organization_user_roles_members", "organization_user_roles")
+    drop_index("ix_account_roles_accounts", "account_roles")
     add_index("ix_accounts_created", "accounts", ["tenant_id", "created_at"])
     for name in (*_PARTS, *_SORTED):
         drop_index(name, "accounts")
@@ -72,6 +78,7 @@ def add_keys() -> None:
     }
     columns = {name: f"varchar{of_text} GENERATED ALWAYS AS (lower(({made}){of_text}))" for name, made in texts.items()}
     columns["last_login_key"] = f"{instant} GENERATED ALWAYS AS (coalesce(last_login_at, {never}))"
-    added = [f"ADD COLUMN {name} {what} {kind}" for name, what in columns.items()]
+    again = "IF NOT EXISTS " if is_postgres() else ""  # an interrupted run has committed them before its first index
+    added = [f"ADD COLUMN {again}{name} {what} {kind}" for name, what in columns.items()]
     for statement in [", ".join(added)] if is_postgres() else added:
         op.execute(f"ALTER TABLE accounts {statement}")
