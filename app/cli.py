@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": ("demo", "Try Gatehouse: two tenants, a sample shop and an inbox."),
     "new": ("new", "Create a tenant and a starter app that signs in with it."),
     "migrate": ("database", "Migrate the database to this version's schema."),
+    "doctor": ("database", "Check that this version can serve the database."),
     "backup": ("database", "Back up the database, and check restored backups."),
     "apply": ("configuration", "Create and update tenants from a configuration file."),
     "export": ("configuration", "Print a tenant as a configuration file, without secrets."),

@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 
 from app.commands.errors import CommandError, as_command_errors, settings
 from app.identity.platform.store import migrate as migrations
+from app.identity.platform.store.database import Database
 from app.settings import Settings
 
 
@@ -48,6 +49,21 @@ def migrate(down: str | None) -> None:
             raise CommandError(f"There's no revision {down!r}. The newest is {migrations.HEAD}.")
         migrations.downgrade(url, revision=down)
         click.echo(f"{make_url(url).render_as_string(hide_password=True)}: downgraded to schema {down}")
+
+
+@click.command
+def doctor() -> None:
+    """Check that this version can serve the database: schema, role, and distribution over the nodes of Citus.
+
+    Changes nothing. `serve` and `worker` refuse what this refuses.
+    """
+    loaded = settings()
+    database = Database(loaded.database, pool_size=1)
+    with as_command_errors():
+        try:
+            click.echo(f"The database is ready: {migrations.examine(database)}")
+        finally:
+            database.dispose()
 
 
 @click.group

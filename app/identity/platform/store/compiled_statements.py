@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, FetchedValue, Table, bindparam, insert, update
+from sqlalchemy import BindParameter, Column, ColumnElement, FetchedValue, Table, bindparam, insert, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.sql import Executable
@@ -21,6 +21,8 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+TENANT: BindParameter[Any] = bindparam("tenant")
+"""The parameter that names the tenant. In each part of a statement, Citus must see this value, not a column of another part."""
 _Processor = Callable[[Any], Any]
 
 
@@ -55,24 +57,37 @@ class Compiled:
     """A statement whose changing values are named `bindparam`s, stated once in a module.
 
     An expanding IN is not possible.
+
+    Args:
+        changes: the table that a common table expression of the statement changes.
     """
 
-    def __init__(self, statement: Executable) -> None:
-        self.statement = statement
-        self.is_dml = bool(getattr(statement, "is_dml", False))
+    def __init__(self, statement: Executable, *, changes: Table | None = None) -> None:
+        self.statement: Any = statement
+        self.changes = changes if changes is not None else changed_table(statement)
         self._driver_statements: dict[str, DriverStatement] = {}
 
     def driver_statement(self, dialect: Dialect) -> DriverStatement:
         """Return the statement for a dialect."""
         found = self._driver_statements.get(dialect.name)
         if found is None:
-            compiled: Any = self.statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # statements have it
+            compiled: Any = self.statement.compile(dialect=dialect)
             found = self._driver_statements[dialect.name] = DriverStatement(compiled, dialect)
         return found
 
 
+def changed_table(statement: Executable | Compiled) -> Any:
+    """Return the table that a statement changes, or None."""
+    if isinstance(statement, Compiled):
+        return statement.changes
+    return getattr(statement, "table", None) if getattr(statement, "is_dml", False) else None
+
+
 def insert_row(
-    table: Table, *returned: ColumnElement[Any], computed: Mapping[str, ColumnElement[Any]] | None = None
+    table: Table,
+    *returned: ColumnElement[Any],
+    computed: Mapping[str, ColumnElement[Any]] | None = None,
+    where: Sequence[ColumnElement[bool]] = (),
 ) -> Compiled:
     """Return the insert of one row, or of several; the parameters are the keys of its columns.
 
@@ -81,10 +96,19 @@ def insert_row(
 
     Args:
         returned: columns that the insert of one row returns.
-        computed: SQL expressions that are the values of columns.
+        computed: SQL expressions that are the values of columns: aggregates over the rows of another table with `where`, so that
+            one row is inserted whether there are any or not. Citus refuses subqueries in VALUES.
     """
-    parameters = {column.key: _parameter(column) for column in table.c if not is_computed(column)}
-    statement = insert(table).values(parameters | dict(computed or {}))
+    values: dict[str, ColumnElement[Any]] = {
+        column.key: _parameter(column) for column in table.c if not is_computed(column)
+    }
+    values |= computed or {}
+    statement = insert(table)
+    statement = (
+        statement.from_select(list(values), select(*values.values()).where(*where))
+        if where
+        else statement.values(values)
+    )
     return Compiled(statement.returning(*returned) if returned else statement)
 
 

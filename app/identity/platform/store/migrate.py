@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 from sqlalchemy.pool import NullPool
 
+from app.identity.platform.store import distribution
 from app.identity.platform.store.database import Database, StoreUnavailable, create_private
 from app.identity.platform.store.schema_state import SchemaState, read_schema_state
 from app.kit.clock import sleep
@@ -100,6 +101,8 @@ def upgrade(
         _run_with_retries(connection, retries, lambda: command.upgrade(config_of(connection), revision))
         if runtime_role and connection.dialect.name == "postgresql" and runtime_role != connection.engine.url.username:
             _run_with_retries(connection, retries, lambda: _grant(connection, runtime_role))
+        if connection.dialect.name == "postgresql" and revision == "head":
+            _run_with_retries(connection, retries, lambda: distribution.distribute(connection))
         return _read_state(connection)
 
 
@@ -138,17 +141,30 @@ def ready(settings: Settings, database: Database) -> None:
         SettingsError: the schema is too old or too new, or the role bypasses row-level security.
         StoreUnavailable: the database cannot be reached.
     """
+    if database.is_sqlite:
+        with database.connect() as connection:
+            is_behind = (read_schema_state(connection).revision or "") < HEAD
+        if is_behind:
+            migrate(settings)
+            return
+    examine(database)
+
+
+def examine(database: Database) -> str:
+    """Return what a database is, in one sentence. Raises as `ready`, and changes nothing."""
     with database.connect() as connection:
         state = read_schema_state(connection)
-        is_behind = (state.revision or "") < HEAD
-        if not (database.is_sqlite and is_behind) and (refusal := incompatibility_of(state)):
+        if refusal := incompatibility_of(state):
             raise SettingsError(refusal)
-        if not database.is_sqlite and connection.execute(text(_BYPASSES_RLS)).scalar():
+        if database.is_sqlite:
+            return f"SQLite with schema {state.revision}."
+        if connection.execute(text(_BYPASSES_RLS)).scalar():
             raise SettingsError(
                 "The role in GATEHOUSE_DATABASE_URL is a superuser or bypasses row-level security. Use a plain role."
             )
-    if database.is_sqlite and is_behind:
-        migrate(settings)
+        if fault := distribution.fault(connection):
+            raise SettingsError(fault)
+        return f"PostgreSQL with schema {state.revision}, {distribution.described(connection)}."
 
 
 def config_of(connection: Connection) -> Config:
@@ -205,7 +221,7 @@ def _set_lock_timeout(connection: Connection, retries: LockRetries) -> None:
         begun.exec_driver_sql(f"SET LOCAL lock_timeout = {int(retries.lock_seconds * 1000)}")
 
 
-def _run_with_retries(connection: Connection, retries: LockRetries, change: Callable[[], None]) -> None:
+def _run_with_retries(connection: Connection, retries: LockRetries, change: Callable[[], object]) -> None:
     """Run the migrations; if a table is locked, retry later from the revision that was reached."""
     if connection.dialect.name == "sqlite":
         change()

@@ -36,6 +36,8 @@ class Statement(NamedTuple):
 
     sql: bytes
     values: Sequence[Any] = ()
+    is_prepared: bool = True
+    """False where each execution has another text."""
 
 
 class Overdue(Exception):
@@ -71,7 +73,7 @@ class Pipelines:
             Overdue: it sent nothing for so long.
         """
         written = [
-            (statement.sql, *self._written(statement.values)) for statement in statements
+            (statement.sql, *self._written(statement.values), statement.is_prepared) for statement in statements
         ]  # raises before anything is sent
         started = monotonic()
         try:
@@ -99,14 +101,14 @@ class Pipelines:
         written = self._values.dump_sequence(values, [PyFormat.AUTO] * len(values))
         return written, self._values.types, self._values.formats
 
-    def _send(self, written: list[tuple[bytes, Any, Any, Any]]) -> list[_Prepared | None]:
+    def _send(self, written: list[tuple[bytes, Any, Any, Any, bool]]) -> list[_Prepared | None]:
         """Send statements; return for each result the name that it prepares, or None for an execution."""
         sent: list[_Prepared | None] = []
         new: dict[_Key, bytes] = {}
-        for sql, values, types, formats in written:
+        for sql, values, types, formats, is_prepared in written:
             key = (sql, types)
             name = self._names.get(key) or new.get(key)
-            if name is None and self._prepares and len(self._names) < MAX_PREPARED:
+            if name is None and is_prepared and self._prepares and len(self._names) < MAX_PREPARED:
                 name = new[key] = b"gatehouse_%d" % next(self._numbers)
                 self._server.send_prepare(name, sql, types)
                 sent.append((key, name))

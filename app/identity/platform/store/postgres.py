@@ -17,6 +17,7 @@ from psycopg.pq.abc import PGresult
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
 
+from app.identity.platform.store.distribution import HAS_CITUS
 from app.identity.platform.store.first_statement import FirstStatement
 from app.identity.platform.store.pipeline import Overdue, Pipelines, Statement
 from app.kit.clock import monotonic
@@ -32,6 +33,9 @@ _SETTINGS: Final = b"""SELECT set_config('gatehouse.tenant', $1, true), set_conf
 set_config('idle_in_transaction_session_timeout', $3, true)"""
 """Sets values that last until the transaction ends; local settings also work through PgBouncer."""
 _BEGIN: Final = Statement(b"BEGIN")
+_COMMIT: Final = Statement(b"COMMIT")
+_ROLLBACK: Final = Statement(b"ROLLBACK")
+_HAS_CITUS: Final = Statement(HAS_CITUS.encode(), is_prepared=False)
 _PARAMETERS: Final[dict[str, Any]] = {
     "connect_timeout": 2,
     "application_name": "gatehouse",
@@ -59,6 +63,8 @@ class BoundedConnection(psycopg.Connection[Any]):
     patience_seconds = 30.0
     statement_seconds = HANGS_AFTER_SECONDS
     """The `statement_timeout` of the current transaction, in seconds."""
+    is_distributed = False
+    """Whether Citus distributes the tables: its nodes learn the tenant from a SET in an open transaction only."""
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """As the base class; raises NoAnswer if nothing arrives in the remaining time."""
@@ -72,13 +78,21 @@ class BoundedConnection(psycopg.Connection[Any]):
         finally:
             time_budget.subtract(monotonic() - started)
 
+    def recognize_citus(self) -> None:
+        """Set `is_distributed`. Raises psycopg.Error."""
+        self.is_distributed = self._together(_HAS_CITUS)[0].ntuples > 0
+
     def begin(self, tenant_id: str) -> None:
         """Begin a transaction of the tenant, with its timeouts."""
-        self._together(*self._beginning(FirstStatement(tenant_id, begins=True)))
+        self._transact((), FirstStatement(tenant_id, begins=True))
 
     def command(self, sql: str) -> None:
         """Execute a statement without parameters and rows."""
         self._together(Statement(sql.encode()))
+
+    def set_tenant(self, tenant_id: str) -> None:
+        """Continue the transaction as another tenant."""
+        self._together(_tenant(tenant_id))
 
     def end(self, sql: str) -> None:
         """Commit or roll back. Raises psycopg.Error, also where the server rolls back instead, because a statement had failed."""
@@ -94,21 +108,31 @@ class BoundedConnection(psycopg.Connection[Any]):
         Args:
             first: what begins the transaction with it, in one round trip.
         """
-        result = self._together(*self._beginning(first), Statement(sql, values))[-1]
+        (result,) = self._transact((Statement(sql, values),), first)
         return self._pipelines.rows(result), result.command_tuples or 0
 
     def change_many(self, sql: bytes, rows: Iterable[Sequence[Any]], first: FirstStatement | None = None) -> int:
         """Execute a statement that returns no rows with each of these values, in one round trip; return how many rows it changed."""
-        beginning, statements = self._beginning(first), [Statement(sql, values) for values in rows]
-        results = self._together(*beginning, *statements)[len(beginning) :]
+        results = self._transact([Statement(sql, values) for values in rows], first)
         return sum(result.command_tuples or 0 for result in results)
 
-    def _beginning(self, first: FirstStatement | None) -> tuple[Statement, ...]:
-        """Return the statements that begin a transaction; without `begins`, the pipeline itself is one."""
+    def _transact(self, statements: Sequence[Statement], first: FirstStatement | None) -> list[PGresult]:
+        """Execute statements with what begins their transaction; without `begins`, they are a transaction of their own."""
         if first is None:
-            return ()
-        settings = self._settings(first.tenant_id)
-        return (_BEGIN, settings) if first.begins else (settings,)
+            return self._together(*statements)
+        before = [self._settings(first.tenant_id)]
+        if self.is_distributed:
+            before = [_BEGIN, _tenant(first.tenant_id), *before]
+        elif first.begins:
+            before = [_BEGIN, *before]
+        if first.begins or not self.is_distributed:
+            return self._together(*before, *statements)[len(before) :]
+        try:
+            return self._together(*before, *statements, _COMMIT)[len(before) : -1]
+        except psycopg.Error:
+            if not self.closed:
+                self._together(_ROLLBACK)
+            raise
 
     def _settings(self, tenant_id: str) -> Statement:
         seconds = time_budget.remaining_seconds(self.patience_seconds)
@@ -162,6 +186,11 @@ class BoundedConnection(psycopg.Connection[Any]):
                 raise ConnectionTimeout("the request has used up its time for the database")
 
 
+def _tenant(tenant_id: str) -> Statement:
+    """Return the setting of the tenant as Citus passes it on; the caller has checked the id."""
+    return Statement(b"SET LOCAL gatehouse.tenant = '%b'" % tenant_id.encode(), is_prepared=False)
+
+
 def connect_parameters(url: str, *, prepares: bool = True) -> dict[str, Any]:
     """Return the driver's connection parameters; those in the URL take precedence."""
     in_url = make_url(url).query
@@ -177,6 +206,7 @@ def use_bounded_connections(engine: Engine, patience_seconds: float) -> None:
         connection = BoundedConnection.connect(*args, **kwargs)
         require_readable(connection)
         connection.patience_seconds = patience_seconds
+        connection.recognize_citus()
         return connection
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.engine import CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
-from app.identity.platform.store.compiled_statements import Compiled, DriverStatement, Parameters, Rows
+from app.identity.platform.store.compiled_statements import Compiled, DriverStatement, Parameters, Rows, changed_table
 from app.identity.platform.store.connection_pool import Borrowed
 from app.identity.platform.store.database import Database, StoreContended, StoreUnavailable, translate, unavailable
 from app.identity.platform.store.first_statement import FirstStatement
@@ -78,6 +78,11 @@ class UnitOfWork:
         """Whether there are uncommitted writes."""
         return self._is_writing
 
+    @property
+    def is_distributed(self) -> bool:
+        """Whether the tables lie on several nodes, where Citus refuses some statements over all tenants."""
+        return not self._database.is_sqlite and self._borrow().driver.is_distributed
+
     def run(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Rows:
         """Execute one statement.
 
@@ -85,10 +90,9 @@ class UnitOfWork:
             IntegrityError: a unique key is taken; the caller maps it to an error of the interface.
             StoreUnavailable: the database is unreachable, full or read-only.
         """
-        if getattr(statement, "is_dml", False):
+        if (changed := changed_table(statement)) is not None:
             self.begin()
-            change: Any = statement.statement if isinstance(statement, Compiled) else statement
-            self.changed_tables.add(change.table.name)
+            self.changed_tables.add(changed.name)
         found = self._execute(statement, parameters)
         if self._is_writing and len(self._executed) < _MAX_REPEATED:
             self._executed.append(_Executed(statement, parameters, found))
@@ -121,7 +125,7 @@ class UnitOfWork:
         self.tenant_id = tenant_id
         self.locked.clear()
         if self._is_begun:
-            self._command(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
+            self._command("SET LOCAL gatehouse.tenant", lambda driver: driver.set_tenant(tenant_id))
 
     def release_connection(self) -> None:
         """Return the connection to the pool. Raises RuntimeError after a write."""
