@@ -26,7 +26,7 @@ from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.compiled_statements import Compiled, change_row, changes, insert_row
+from app.identity.platform.store.compiled_statements import TENANT, Compiled, change_row, changes, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
@@ -98,10 +98,10 @@ def enrolled_kinds(context: Context, uids: Collection[str]) -> dict[str, frozens
     return {uid: frozenset(found) for uid, found in kinds.items()}
 
 
-def with_credentials(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
+def with_credentials(statement: Select[Any], uid: Any) -> Select[Any]:
     """Return a statement of another area that also reads an account's credentials, one in each row; see `credentials_in`."""
     columns = (column.label(name) for column, name in zip(_COLUMNS, _JOINED, strict=True))
-    joined = statement.add_columns(*columns).outerjoin(credentials, (C.tenant_id == tenant_id) & (C.uid == uid))
+    joined = statement.add_columns(*columns).outerjoin(credentials, (C.tenant_id == TENANT) & (C.uid == uid))
     return joined.order_by(C.created_at, C.credential_id)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
 from app.identity.platform.context import NO_ACCOUNT, Context
-from app.identity.platform.store.compiled_statements import Compiled, insert_row
+from app.identity.platform.store.compiled_statements import TENANT, Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
 
@@ -198,12 +198,10 @@ def by_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> 
     return _token(row) if row is not None else None
 
 
-def with_token(
-    statement: Select[Any], tenant_id: Any, purpose: ContinuationPurpose, token_hash: ColumnElement[str]
-) -> Select[Any]:
+def with_token(statement: Select[Any], purpose: ContinuationPurpose, token_hash: ColumnElement[str]) -> Select[Any]:
     """Extend a statement of another area so that it also reads the token with the digest in its row; see `token_in`."""
     columns = (column.label(name) for column, name in zip(COLUMNS, _JOINED, strict=True))
-    is_named = (T.tenant_id == tenant_id) & (T.purpose == purpose) & (T.token_hash == token_hash)
+    is_named = (T.tenant_id == TENANT) & (T.purpose == purpose) & (T.token_hash == token_hash)
     return statement.add_columns(*columns).outerjoin(token_table, is_named)
 
 

@@ -151,7 +151,8 @@ def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datet
             if rows and table.name == "applications":
                 removal.delete_client_rows(work, [row.client_id for row in rows])
             if rows:
-                batch = delete(table).where(tuple_(*keys).in_([tuple(row) for row in rows]), is_expired)
+                is_listed = tuple_(*keys).in_([tuple(row) for row in rows])
+                batch = delete(table).where(table.c.tenant_id == tenant_id, is_listed, is_expired)
                 deleted += work.run(batch, {table.name: cutoff}).rowcount
                 work.commit()
         finally:

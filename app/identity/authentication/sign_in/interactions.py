@@ -44,10 +44,10 @@ def _with_sign_in() -> Compiled:
     """Build the statement that also reads a pending sign-in: its token, and that account with its credentials."""
     token_hash = T.request["second_factor"].as_string()
     token = continuation_tokens.with_token(
-        select(interactions).where(*_KEY), T.tenant_id, ContinuationPurpose.SECOND_FACTOR, token_hash
+        select(interactions).where(*_KEY), ContinuationPurpose.SECOND_FACTOR, token_hash
     )
-    holder = (T.tenant_id, continuation_tokens.HOLDER)
-    return Compiled(credential_store.with_credentials(account_store.with_account(token, *holder), *holder))
+    holder = continuation_tokens.HOLDER
+    return Compiled(credential_store.with_credentials(account_store.with_account(token, holder), holder))
 
 
 _WITH_SIGN_IN = _with_sign_in()

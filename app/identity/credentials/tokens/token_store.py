@@ -72,7 +72,7 @@ Columns = ReadOnlyColumnCollection[str, Any]
 A, R = access_tokens.c, refresh_tokens.c
 _BY_HASH = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
 _ACCESS = Compiled(_BY_HASH)
-_WITH_ACCOUNT = Compiled(account_store.with_account(_BY_HASH, A.tenant_id, A.uid))
+_WITH_ACCOUNT = Compiled(account_store.with_account(_BY_HASH, A.uid))
 _SPEND_REFRESH = Compiled(
     update(refresh_tokens)
     .where(R.tenant_id == bindparam("tenant"), R.token_hash == bindparam("hash"), R.used_at.is_(None))

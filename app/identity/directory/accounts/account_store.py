@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, delete, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -28,6 +28,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.extension_points import ExtensionPoint
 from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled_statements import (
+    TENANT,
     Compiled,
     change_row,
     changes,
@@ -38,20 +39,22 @@ from app.identity.platform.store.compiled_statements import (
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
-_COLUMNS = (
-    *(column for column in accounts.columns if column.name not in ("tenant_id", "roles") and not is_computed(column)),
-    assigned_roles.OF_ACCOUNT,
+_OWN_COLUMNS = tuple(
+    column for column in accounts.columns if column.name not in ("tenant_id", "roles") and not is_computed(column)
 )
+_ROLES = assigned_roles.outside_contexts(A.tenant_id, A.uid)
+_COLUMNS = (*_OWN_COLUMNS, _ROLES)
 _FIELDS = tuple(column.name for column in _COLUMNS)
 _JOINED = tuple(f"account_{name}" for name in _FIELDS)
 _BY_UID = Compiled(select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")))
-_ADD = insert_row(accounts, *_COLUMNS)
+_ADD = insert_row(accounts, *_OWN_COLUMNS, assigned_roles.OF_NEW_ACCOUNT)
 _LOCK = Compiled(
     select(A.uid).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")).with_for_update()
 )
+_HAS_IDENTIFIER = identifiers.join(accounts, (A.tenant_id == I.tenant_id) & (A.uid == I.uid))
 _BY_IDENTIFIER = Compiled(
     select(*_COLUMNS)
-    .select_from(accounts.join(identifiers, (I.tenant_id == A.tenant_id) & (I.uid == A.uid)))
+    .select_from(_HAS_IDENTIFIER)
     .where(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
 )
 
@@ -60,7 +63,7 @@ FROM_FILE = "from_file"
 _JoinedRow = row_class(_FIELDS)
 _joined_columns = attrgetter(*_JOINED)
 _FILE_COLUMNS = (
-    A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile, assigned_roles.OF_ACCOUNT
+    A.uid, A.email, A.username, A.phone, A.email_verified, A.phone_verified, A.is_active, A.profile, _ROLES
 )  # fmt: skip
 
 
@@ -77,10 +80,19 @@ def by_uid(context: Context, uid: str) -> Account | None:
     return _found(context, context.work.one(_BY_UID, {"tenant": context.tenant.tenant_id, "account": uid}))
 
 
-def with_account(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
+def with_account(statement: Select[Any], uid: Any) -> Select[Any]:
     """Return a statement of another area that also reads the account of its row, if there is one; see `account_in`."""
-    columns = (column.label(name) for column, name in zip(_COLUMNS, _JOINED, strict=True))
-    return statement.add_columns(*columns).outerjoin(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
+    return statement.add_columns(*_joined()).outerjoin(accounts, (A.tenant_id == TENANT) & (A.uid == uid))
+
+
+def of_identifier(statement: Select[Any]) -> Select[Any]:
+    """Return a statement that also reads `identifiers` with the account of each; see `account_in`."""
+    return statement.add_columns(*_joined()).select_from(_HAS_IDENTIFIER)
+
+
+def _joined() -> Iterator[ColumnElement[Any]]:
+    columns = (*_OWN_COLUMNS, assigned_roles.outside_contexts(TENANT, A.uid))
+    return (column.label(name) for column, name in zip(columns, _JOINED, strict=True))
 
 
 def account_in(context: Context, row: Row[Any]) -> Account | None:
@@ -203,8 +215,13 @@ _CLAIMED = frozenset({"profile", "email", "email_verified", "username", "phone",
 
 
 @cache
-def _change(columns: frozenset[str]) -> Compiled:
-    return change_row(accounts, ("tenant_id", "uid"), columns, _COLUMNS)
+def _change(columns: frozenset[str], *, is_sqlite: bool) -> Compiled:
+    """Build the update that returns the account with its roles. On Citus, RETURNING has no subqueries."""
+    if is_sqlite:
+        return change_row(accounts, ("tenant_id", "uid"), columns, _COLUMNS)
+    changed = change_row(accounts, ("tenant_id", "uid"), columns, _OWN_COLUMNS).statement.cte("changed")
+    roles = assigned_roles.outside_contexts(bindparam("key_tenant_id"), changed.c.uid)
+    return Compiled(select(*changed.c, roles), changes=accounts)
 
 
 def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None:
@@ -217,7 +234,8 @@ def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None
         {} if _CLAIMED.isdisjoint(values) else {"profile_modified_at": context.now}
     )
     written = {**instants, **values}
-    found = _found(context, context.work.one(_change(frozenset(written)), changes(key, written)))
+    change = _change(frozenset(written), is_sqlite=context.services.database.is_sqlite)
+    found = _found(context, context.work.one(change, changes(key, written)))
     context.work.locked[uid] = found is not None
     return found
 

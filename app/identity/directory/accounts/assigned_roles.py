@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from sqlalchemy import Column, Index, String, delete, insert, select
+from sqlalchemy import (
+    CTE,
+    Column,
+    ColumnClause,
+    ColumnElement,
+    Index,
+    String,
+    Table,
+    delete,
+    insert,
+    literal_column,
+    null,
+    select,
+    type_coerce,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
@@ -40,41 +55,51 @@ class _Names(TypeDecorator[list[str]]):
         return lambda text: sorted(text.split(_SEPARATOR)) if text else []
 
 
-class RolesOfRow(FunctionElement[list[str]]):
-    """The role names of an account, to be read with a row that has its `uid`.
+class RolesOf(FunctionElement[list[str]]):
+    """The role names of an account in one context; the arguments are tenant id, account id and context, as in the row.
 
     Written as text, because SQLAlchemy omits table names in a RETURNING clause of SQLite, where the names inside the query would
     then be ambiguous.
     """
 
     type = _Names()
-    table: ClassVar[str]
-    context: ClassVar[str]
-
-    @classmethod
-    def rows(cls) -> str:
-        """Return the FROM and WHERE clauses."""
-        same = " AND ".join(f"account_roles.{name} = {cls.table}.{name}" for name in ("tenant_id", "uid"))
-        return f"FROM account_roles WHERE {same} AND account_roles.context = {cls.context}"
-
-
-class _OfAccount(RolesOfRow):
     inherit_cache = True
-    table, context = "accounts", "''"
+
+    def rows(self, compiler: SQLCompiler, **options: Any) -> str:
+        """Return the FROM and WHERE clauses."""
+        columns = ("tenant_id", "uid", "context")
+        values = (_qualified(value) or compiler.process(value, **options) for value in self.clauses)
+        same = (f"account_roles.{name} = {value}" for name, value in zip(columns, values, strict=True))
+        return f"FROM account_roles WHERE {' AND '.join(same)}"
 
 
-@compiles(RolesOfRow, "sqlite")
-def _in_sqlite(element: RolesOfRow, *_: Any, **__: Any) -> str:
-    return f"(SELECT group_concat(account_roles.role, char(10)) {element.rows()})"
+def _qualified(value: ColumnElement[Any]) -> str | None:
+    """Return a column with the name of its table; None for other values."""
+    table = value.table if isinstance(value, ColumnClause) else None
+    return f"{table.name}.{value.key}" if isinstance(table, Table | CTE) else None
 
 
-@compiles(RolesOfRow, "postgresql")
-def _in_postgresql(element: RolesOfRow, *_: Any, **__: Any) -> str:
-    return f"(SELECT string_agg(account_roles.role, chr(10)) {element.rows()})"
+@compiles(RolesOf, "sqlite")
+def _in_sqlite(element: RolesOf, compiler: SQLCompiler, **options: Any) -> str:
+    return f"(SELECT group_concat(account_roles.role, char(10)) {element.rows(compiler, **options)})"
 
 
-OF_ACCOUNT = _OfAccount().label("roles")
-"""A column of `accounts`: the roles of the account outside contexts."""
+@compiles(RolesOf)
+def _in_postgresql(element: RolesOf, compiler: SQLCompiler, **options: Any) -> str:
+    return f"(SELECT string_agg(account_roles.role, chr(10)) {element.rows(compiler, **options)})"
+
+
+def outside_contexts(tenant_id: Any, uid: Any) -> ColumnElement[list[str]]:
+    """Return a column of a statement: the roles of its row's account outside contexts.
+
+    Args:
+        tenant_id: of a row that exists, also where that of an outer join does not: Citus must know the tenant.
+    """
+    return RolesOf(tenant_id, uid, literal_column("''")).label("roles")
+
+
+OF_NEW_ACCOUNT = type_coerce(null(), _Names()).label("roles")
+"""The roles of an account that is inserted: none."""
 
 
 def of_account(work: UnitOfWork, uid: str) -> dict[str, list[str]]:

@@ -37,11 +37,6 @@ role_contexts = tenant_table(
 R, C = roles.c, role_contexts.c
 
 
-class _OfContext(assigned_roles.RolesOfRow):
-    inherit_cache = True
-    table, context = "role_contexts", "role_contexts.context"
-
-
 # The tenant's roles.
 
 
@@ -104,7 +99,8 @@ def _named(work: UnitOfWork, name: str) -> tuple[Any, ...]:
 
 # Role contexts of accounts.
 
-_CONTEXT = (C.uid, C.context, C.additional_permissions, C.ends_at, _OfContext().label("roles"))
+_ROLES = assigned_roles.RolesOf(C.tenant_id, C.uid, C.context).label("roles")
+_CONTEXT = (C.uid, C.context, C.additional_permissions, C.ends_at, _ROLES)
 
 
 def contexts_of(work: UnitOfWork, uid: str) -> Sequence[Row[Any]]:

@@ -18,9 +18,9 @@ from app.identity.platform.store.compiled_statements import Compiled, insert_row
 S = sessions.c
 _OF_COOKIE = select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash"))
 _BY_COOKIE = Compiled(account_store.with_ability(_OF_COOKIE, S.tenant_id, S.uid))
-_OF_SIGNED_IN = account_store.with_account(_OF_COOKIE, S.tenant_id, S.uid)
+_OF_SIGNED_IN = account_store.with_account(_OF_COOKIE, S.uid)
 _WITH_ACCOUNT = Compiled(_OF_SIGNED_IN)
-_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_SIGNED_IN, S.tenant_id, S.uid))
+_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_SIGNED_IN, S.uid))
 _BY_COOKIES = select(sessions).where(
     S.tenant_id == bindparam("tenant"), S.session_hash.in_(bindparam("hashes", expanding=True))
 )
@@ -28,7 +28,6 @@ _LIVE = account_store.with_account(
     select(S.expires_at, S.client_id).where(
         S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
     ),
-    S.tenant_id,
     S.uid,
 )
 _BY_ID = Compiled(_LIVE)

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, literal, or_, select
+from sqlalchemy import and_, bindparam, case, null, or_, select, type_coerce, union_all
 from sqlalchemy.engine import Row
 
 from app.contract.tenants.settings import Lockout
@@ -36,7 +36,9 @@ def find(
     parameters = {f"name_{at}": name_hash for at, name_hash in enumerate(name_hashes)}
     parameters |= {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
     rows = context.work.all(_with_failures(len(name_hashes)), parameters)
-    return account_store.account_in(context, rows[0]), [row for row in rows if row.failures is not None]
+    found = next((row for row in rows if row.failures is None), None)
+    account = account_store.account_in(context, found) if found is not None else None
+    return account, [row for row in rows if row.failures is not None]
 
 
 def lock_of(
@@ -84,16 +86,17 @@ def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
 
 @cache
 def _with_failures(secrets: int) -> Compiled:
-    """Build the statement of `find` for the digests under so many secrets."""
-    names = or_(*(T.name_hash == bindparam(f"name_{at}") for at in range(secrets)))
-    always = select(literal(1)).subquery("always")  # a row also without an account
+    """Build the statement of `find` for the digests under so many secrets: a row for the account, and one for each counter.
+
+    Both parts run, whichever has rows. An outer join from a row that always exists is refused by Citus.
+    """
     stored = and_(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
-    row = select(T.failures, T.expires_at).select_from(always).outerjoin(identifiers, stored)
-    return Compiled(
-        account_store.with_account(row, I.tenant_id, I.uid).outerjoin(
-            unknown_identifier_failures, and_(T.tenant_id == bindparam("tenant"), names)
-        )
-    )
+    nothing = (type_coerce(null(), column.type).label(column.name) for column in (T.failures, T.expires_at))
+    account = account_store.of_identifier(select(*nothing)).where(stored)
+    names = or_(*(T.name_hash == bindparam(f"name_{at}") for at in range(secrets)))
+    empty = (null() for _ in range(len(account.selected_columns) - 2))
+    counters = select(T.failures, T.expires_at, *empty).where(T.tenant_id == bindparam("tenant"), names)
+    return Compiled(union_all(account, counters))
 
 
 @cache
