@@ -9,6 +9,7 @@ message is delivered at least once (decision 0161).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -42,7 +43,7 @@ from app.identity.platform.outbox.outbox import (
     outbox_queues,
 )
 from app.identity.platform.outbox.sender import DeliveryError, Message
-from app.identity.platform.store.compiled_statements import Compiled
+from app.identity.platform.store.compiled_statements import TENANT, Compiled
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -109,40 +110,65 @@ def claim(
 
     Tenants take turns: the message is the oldest one of the first tenant after `after` that has any and is not in `without`.
     """
+    for first, last in _between(after, without):
+        tenant_id = first
+        while tenant_id := _next_tenant(database, now, lane, tenant_id, last):
+            if message := _claim(database, tenant_id, now, lane, lease):
+                return message  # else other workers were quicker
+    return None
+
+
+def _next_tenant(database: Database, now: datetime, lane: Lane, first: str, last: str) -> str:
+    """Return the first tenant after `first` and before `last` with a due message, or an empty string."""
     work = UnitOfWork(database, EXEMPT)
     try:
-        while row := _next(work, now, lane, after, without):
-            claimed = update(outbox).where(*is_unchanged(row), _O.due_at <= now)
-            values = {"due_at": now + lease, "attempts": row.attempts + 1, "last_problem": CLAIMED_PROBLEM}
-            if work.changed(claimed.values(values)):
-                work.commit()
-                return ClaimedMessage(**{**row._mapping, "attempts": row.attempts + 1})
-            work.rollback()  # SQLite has no row locks: another worker was quicker
-        return None
+        found = work.one(
+            _with_due(lane, has_first=bool(first), has_last=bool(last)), {"now": now, "first": first, "last": last}
+        )
+        return str(found.tenant_id) if found else ""
     finally:
         work.rollback()
 
 
-def _next(work: UnitOfWork, now: datetime, lane: Lane, after: str, without: Collection[str]) -> Any:
-    for first, last in _between(after, without):
-        statement = _first_due(lane, has_first=bool(first), has_last=bool(last))
-        if found := work.one(statement, {"now": now, "first": first, "last": last}):
-            return found
-    return None
+@cache
+def _with_due(lane: Lane, *, has_first: bool, has_last: bool) -> Compiled:
+    """Build the query of `_next_tenant`; compiled, because each idle worker asks it every second for each lane."""
+    where = [*_due(lane, _O)]
+    where += [_O.tenant_id > bindparam("first")] if has_first else []
+    where += [_O.tenant_id < bindparam("last")] if has_last else []
+    return Compiled(select(_O.tenant_id).where(*where).order_by(_O.tenant_id).limit(1))
+
+
+def _claim(database: Database, tenant_id: str, now: datetime, lane: Lane, lease: timedelta) -> ClaimedMessage | None:
+    """Claim the oldest due message of a tenant, in its own transaction, which lies on one node; None if others claim all."""
+    with of_tenant(database, tenant_id) as work:
+        row = work.one(_claim_oldest(lane), {"tenant": tenant_id, "now": now, "lease_ends_at": now + lease})
+    return ClaimedMessage(**row._mapping) if row else None
 
 
 @cache
-def _first_due(lane: Lane, *, has_first: bool, has_last: bool) -> Compiled:
-    """Return the query for the first due message of a lane, whose tenant is after `first` and before `last`.
-
-    Compiled, because each idle worker asks it every second for each lane.
-    """
+def _claim_oldest(lane: Lane) -> Compiled:
+    o = outbox.alias("due").c
+    oldest = select(o.message_id).where(o.tenant_id == TENANT, *_due(lane, o)).order_by(o.due_at).limit(1)
+    is_oldest = _O.message_id == oldest.with_for_update(skip_locked=True).scalar_subquery()
+    values = {"attempts": _O.attempts + 1, "due_at": bindparam("lease_ends_at"), "last_problem": CLAIMED_PROBLEM}
     columns = (_O.tenant_id, _O.message_id, _O.kind, _O.payload, _O.sealed, _O.attempts, _O.created_at)
-    where = [_O.state == inlined("waiting"), _O.queue.is_(None), lane.contains(_O.kind), _O.due_at <= bindparam("now")]
-    where += [_O.tenant_id > bindparam("first")] if has_first else []
-    where += [_O.tenant_id < bindparam("last")] if has_last else []
-    ordered = select(*columns).where(*where).order_by(_O.tenant_id, _O.due_at)
-    return Compiled(ordered.limit(1).with_for_update(skip_locked=True))
+    return Compiled(update(outbox).where(_O.tenant_id == TENANT, is_oldest).values(values).returning(*columns))
+
+
+def _due(lane: Lane, o: Any) -> tuple[ColumnElement[bool], ...]:
+    return (o.state == inlined("waiting"), o.queue.is_(None), lane.contains(o.kind), o.due_at <= bindparam("now"))
+
+
+@contextmanager
+def of_tenant(database: Database, tenant_id: str) -> Iterator[UnitOfWork]:
+    """Yield a transaction of the tenant, which is committed unless the block raises."""
+    work = UnitOfWork(database, tenant_id)
+    try:
+        yield work
+        work.commit()
+    finally:
+        work.rollback()
 
 
 def _between(after: str, without: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -154,19 +180,19 @@ def _between(after: str, without: Collection[str]) -> Iterator[tuple[str, str]]:
 
 def renew(database: Database, messages: Collection[ClaimedMessage], until: datetime) -> Collection[ClaimedMessage]:
     """Extend the leases and return the messages whose lease was lost: another worker may have claimed them."""
-    if not messages:
-        return ()
-    work = UnitOfWork(database, EXEMPT)
-    key = tuple_(_O.tenant_id, _O.message_id, _O.attempts)
-    is_claimed = key.in_([(message.tenant_id, message.message_id, message.attempts) for message in messages])
-    try:
-        renewed = update(outbox).where(is_claimed, _O.state == "waiting").values(due_at=until)
-        rows = work.all(renewed.returning(_O.tenant_id, _O.message_id))
-        work.commit()
-    finally:
-        work.rollback()
-    renewed_keys = {tuple(row) for row in rows}
-    return [message for message in messages if (message.tenant_id, message.message_id) not in renewed_keys]
+    lost: list[ClaimedMessage] = []
+    for tenant_id in {message.tenant_id: None for message in messages}:
+        claimed = {message.message_id: message for message in messages if message.tenant_id == tenant_id}
+        is_claimed = tuple_(_O.message_id, _O.attempts).in_(
+            [(item.message_id, item.attempts) for item in claimed.values()]
+        )
+        renewed = (
+            update(outbox).where(_O.tenant_id == tenant_id, is_claimed, _O.state == "waiting").values(due_at=until)
+        )
+        with of_tenant(database, tenant_id) as work:
+            kept = {row.message_id for row in work.all(renewed.returning(_O.message_id))}
+        lost += [message for message_id, message in claimed.items() if message_id not in kept]
+    return lost
 
 
 def release(database: Database, message: ClaimedMessage, now: datetime) -> None:
@@ -374,9 +400,5 @@ def is_unchanged(message: Any) -> tuple[ColumnElement[bool], ...]:
 
 def _settle(database: Database, message: ClaimedMessage, values: dict[str, Any]) -> None:
     """Write the outcome, unless the lease was lost and another worker has claimed the message."""
-    work = UnitOfWork(database, EXEMPT)
-    try:
+    with of_tenant(database, message.tenant_id) as work:
         work.run(update(outbox).where(*is_unchanged(message)).values(**values))
-        work.commit()
-    finally:
-        work.rollback()

@@ -22,8 +22,8 @@ from sqlalchemy import (
     Text,
     bindparam,
     case,
-    exists,
     false,
+    func,
     text,
 )
 
@@ -95,7 +95,7 @@ outbox_queues = tenant_table(
 
 _ADD = insert_row(outbox)
 _Q = outbox_queues.c
-_IS_FULL = exists().where(_Q.tenant_id == bindparam("tenant_id"), _Q.queue == bindparam("queue"), _Q.is_full)
+_IS_FULL = func.max(case((_Q.is_full, 1), else_=0)) == 1
 _ADD_TO_QUEUE = insert_row(
     outbox,
     outbox.c.state,
@@ -104,6 +104,7 @@ _ADD_TO_QUEUE = insert_row(
         "finished_at": case((_IS_FULL, bindparam("created_at", type_=Instant))),
         "last_problem": case((_IS_FULL, QUEUE_IS_FULL)),
     },
+    where=(_Q.tenant_id == bindparam("tenant_id"), _Q.queue == bindparam("queue")),
 )
 DISCARDED = "nothing"
 """The kind of a row that `NullOutbox` writes."""

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from sqlalchemy import CTE, ColumnElement, Text, and_, bindparam, case, cast, false, func, not_, or_, select, update
 
+from app.identity.platform.outbox import distributed_queues
 from app.identity.platform.outbox.claims import CLAIMED_PROBLEM, EXEMPT, LEASE, ClaimedMessage
 from app.identity.platform.outbox.lanes import Lane, inlined
 from app.identity.platform.outbox.outbox import HELD, RETRY_PERIOD, outbox, outbox_queues
@@ -79,11 +80,12 @@ def _find(database: Database, now: datetime, lane: Lane, search: Search) -> Any:
     for at, (tenant_id, queue) in enumerate(search.full_queues):
         values |= {f"full_tenant_{at}": tenant_id, f"full_queue_{at}": queue}
     try:
+        first_due = distributed_queues.first_due if work.is_distributed else _first_due
         for after in dict.fromkeys((search.after, "")):
-            found = work.one(_first_due(lane, *sizes), {**values, "after": after})
+            found = work.one(first_due(lane, *sizes), {**values, "after": after})
             if found and (last := search.last_queues.get(found.tenant_id)):
                 within = {**values, "after": found.tenant_id, "queue": last}
-                found = work.one(_first_due(lane, *sizes, is_of_one_tenant=True), within) or found
+                found = work.one(first_due(lane, *sizes, is_of_one_tenant=True), within) or found
             if found:
                 return found
         return None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import delete, exists, literal_column, select, update
 
-from app.identity.platform.outbox.claims import EXEMPT
+from app.identity.platform.outbox import distributed_queues
+from app.identity.platform.outbox.claims import EXEMPT, of_tenant
 from app.identity.platform.outbox.lanes import LANES, Lane, inlined
 from app.identity.platform.outbox.outbox import outbox, outbox_queues
 from app.identity.platform.outbox.queue_claims import waiting_queues
@@ -46,7 +45,8 @@ def mark_full(database: Database, most: int) -> None:
     """Mark the queues with more waiting messages than this, and clear the marks of others."""
     work = UnitOfWork(database, EXEMPT)
     try:
-        statements = [_queues_beyond(lane, most) for lane in LANES if lane.has_queues]
+        queues_beyond = distributed_queues.queues_beyond if work.is_distributed else _queues_beyond
+        statements = [queues_beyond(lane, most) for lane in LANES if lane.has_queues]
         full = {tuple(row) for statement in statements for row in work.all(statement, {"after": ""})}
         marked = {tuple(row) for row in work.all(select(_Q.tenant_id, _Q.queue).where(_Q.is_full))}
     finally:
@@ -71,22 +71,12 @@ def _queues_beyond(lane: Lane, most: int) -> Compiled:
 def _mark(database: Database, tenant_id: str, queue: str) -> None:
     marked = upserts.insert(outbox_queues, is_sqlite=database.is_sqlite)
     marked = marked.values(tenant_id=tenant_id, queue=queue, is_full=True)
-    with _of_tenant(database, tenant_id) as work:
+    with of_tenant(database, tenant_id) as work:
         work.run(marked.on_conflict_do_update(index_elements=[_Q.tenant_id, _Q.queue], set_={"is_full": True}))
 
 
 def _clear(database: Database, tenant_id: str, queue: str) -> None:
     key: tuple[Any, ...] = (_Q.tenant_id == tenant_id, _Q.queue == queue)
-    with _of_tenant(database, tenant_id) as work:
+    with of_tenant(database, tenant_id) as work:
         if not work.changed(delete(outbox_queues).where(*key, _Q.failures == 0)):
             work.run(update(outbox_queues).where(*key).values(is_full=False))
-
-
-@contextmanager
-def _of_tenant(database: Database, tenant_id: str) -> Iterator[UnitOfWork]:
-    work = UnitOfWork(database, tenant_id)
-    try:
-        yield work
-        work.commit()
-    finally:
-        work.rollback()

@@ -6,15 +6,14 @@ A transaction changes the row of the message before that of the queue, as a clai
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, LargeBinary, case, cast, delete, literal, null, or_, select, update
 
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox.claims import LEASE, ClaimedMessage, is_unchanged
+from app.identity.platform.outbox.claims import LEASE, ClaimedMessage, is_unchanged, of_tenant
 from app.identity.platform.outbox.lanes import inlined
 from app.identity.platform.outbox.outbox import HELD, encrypt_answer, outbox, outbox_queues
 from app.identity.platform.outbox.sender import DeliveryError, Receipt
@@ -38,7 +37,7 @@ def settle_sent(
 ) -> None:
     """Mark a message delivered; a queue that failed before goes on."""
     values = {"state": "sent", "finished_at": now, "last_problem": None, **_logged(encryption, message, receipt)}
-    with _tenant_transaction(database, message) as work:
+    with of_tenant(database, message.tenant_id) as work:
         if work.changed(update(outbox).where(*is_unchanged(message)).values(**erased_if_asked(values))):
             release_next(work, message, now)
             _resume(work, message)
@@ -65,7 +64,7 @@ def settle_failed(
     values["due_at"] = now + max(asked, pause, _wait(message.attempts, MAX_BACKOFF))
     if is_dead:
         values = erased_if_asked({**values, "state": "dead", "finished_at": now})
-    with _tenant_transaction(database, message) as work:
+    with of_tenant(database, message.tenant_id) as work:
         if work.changed(update(outbox).where(*is_unchanged(message)).values(**values)):
             if problem.ends_queue:
                 _end_others(work, message, now, values)
@@ -172,13 +171,3 @@ def _resume(work: UnitOfWork, message: ClaimedMessage) -> None:
     if not work.changed(delete(outbox_queues).where(*_is_queue(message), _Q.is_full.is_(False))):
         values: dict[str, Any] = {"failures": 0, "paused_until": None, "failing_since": None}
         work.run(update(outbox_queues).where(*_is_queue(message)).values(**values))
-
-
-@contextmanager
-def _tenant_transaction(database: Database, message: ClaimedMessage) -> Iterator[UnitOfWork]:
-    work = UnitOfWork(database, message.tenant_id)
-    try:
-        yield work
-        work.commit()
-    finally:
-        work.rollback()
