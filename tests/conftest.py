@@ -26,6 +26,7 @@ pytest_plugins = [
     "tests.support.services.real_services",
     "tests.support.database.audit_trails",
     "tests.support.plugins.databases",
+    "tests.support.plugins.distribution",
     "tests.support.plugins.lock_upgrades",
     "tests.support.services.identity_service",
     "tests.support.oauth.world",
