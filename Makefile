@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-http lint check bench shots quickstarts lock translations clean
+.PHONY: help setup run test test-http test-citus lint check bench shots quickstarts lock translations clean
 
 BIN := .venv/bin
 CODE := app tests tools examples
@@ -24,6 +24,10 @@ test: setup ## run every test with real services; as root, install missing ones
 test-http: setup ## run all page tests over HTTP between hub and identity service, not a third of them
 	@tools/test-parts.sh
 	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal --over-http $(PYTEST_ARGS) tests/pages
+
+test-citus: setup ## run API and page tests on a Citus cluster: URL=postgresql://superuser@coordinator/postgres
+	@test -n "$(URL)" || { echo "URL=postgresql://... names the coordinator, with a database that knows the nodes"; exit 2; }
+	@$(BIN)/pytest --numprocesses auto --maxprocesses 8 --dist worksteal --databases postgres --citus "$(URL)" $(PYTEST_ARGS) tests/citus tests/api tests/pages
 
 lint: setup ## check style, types, import contracts, templates, translations, words
 	$(BIN)/ruff check $(wildcard $(CODE))

@@ -6,7 +6,7 @@ each statement, with each combination of types and each kind of outcome (no row,
 sends (decisions 0267 and 0294). Races, tenants kept apart, and hostile or stored values are marked as such.
 `@pytest.mark.both_databases("first")` runs the first case of a table on both, and
 `@pytest.mark.both_databases(variant={"as stated"})` the cases whose parameter `variant` is spelt so.
-`--databases both` runs every case on both.
+`--databases both` runs every case on both, `--databases postgres` on PostgreSQL alone, where it can.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ DATABASES = ("services", "own_database")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--databases",
-        choices=("chosen", "both"),
+        choices=("chosen", "both", "postgres"),
         default="chosen",
-        help="both: run every case on SQLite and PostgreSQL",
+        help="both: run every case on SQLite and PostgreSQL; postgres: on PostgreSQL alone",
     )
 
 
@@ -40,7 +40,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> object:
     is_by_mark = not BY_MARK.isdisjoint(metafunc.definition.path.parents)
     fixtures = DATABASES if is_by_mark else DATABASES[:1]
     on_postgres = [call for call in metafunc._calls if "postgres" in map(call.params.get, fixtures)]
-    if chooses and len(on_postgres) < len(metafunc._calls):  # else it runs on nothing but PostgreSQL
+    if on_postgres and metafunc.config.getoption("--databases") == "postgres":
+        metafunc._calls = on_postgres
+    elif chooses and len(on_postgres) < len(metafunc._calls):  # else it runs on nothing but PostgreSQL
         chosen = {id(item) for item in _chosen(on_postgres, mark, is_by_mark=is_by_mark)}
         dropped = {id(postgre) for postgre in on_postgres} - chosen
         metafunc._calls = [call for call in metafunc._calls if id(call) not in dropped]

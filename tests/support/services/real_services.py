@@ -17,11 +17,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.services.citus import Citus
 from tests.support.services.servers import Postgres, PostgresUrls, Redis, TestServer, program
 
 FOLDER = pytest.StashKey[Path]()
 _folder: Path | None = None
-KINDS: dict[str, type[TestServer]] = {"postgres": Postgres, "redis": Redis, "commands": TestServer}
+KINDS: dict[str, type[TestServer]] = {"postgres": Postgres, "redis": Redis, "citus": Citus, "commands": TestServer}
 MAX_REDIS_DATABASES = 16
 
 
@@ -99,9 +100,10 @@ def worker_number(config: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Postgres:
-    """The run's PostgreSQL: shared, so make databases in it and leave it running."""
-    server: Postgres = shared("postgres", new_postgres)
+def postgres_server(request: pytest.FixtureRequest) -> Postgres:
+    """The run's PostgreSQL, or the given Citus: shared, so make databases in it and leave it running."""
+    url = request.config.getoption("--citus")
+    server: Postgres = shared("citus", lambda: Citus.at(url)) if url else shared("postgres", new_postgres)
     return server
 
 

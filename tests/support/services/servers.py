@@ -272,6 +272,10 @@ class Postgres(TestServer):
     def database(self, name: str, template: str = "template1") -> PostgresUrls:
         """Make an empty database with both roles, or a copy of `template` (without connections)."""
         self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return self._with_roles(name)
+
+    def _with_roles(self, name: str) -> PostgresUrls:
+        """Create the roles in an existing database, as an operator does, and return their addresses."""
         names = {"owner": OWNER, "runtime": RUNTIME} | self._role_secrets()
         with psycopg.connect(self.url(SUPERUSER, self.superuser_password, "postgres")) as one_at_a_time:
             one_at_a_time.execute("SELECT pg_advisory_lock(1)")  # the roles are the cluster's, and workers share it
