@@ -94,4 +94,4 @@ def test_failure_without_a_text_has_a_general_one(ada: Ada, world: World, opened
     nodes = [node("start", "Start"), node("login", "Login"), node("end", "FailureFinalNode")]
     put_in_force(server_of(world), drawing(nodes, "start -> login", "login -> end"))
     ada.sign_in(page)
-    expect(page.get_by_role("alert")).to_contain_text("Try again later, or try another way.")
+    expect(page.get_by_role("alert")).to_contain_text("Try again later, or get help.")
