@@ -25,7 +25,7 @@ def signed_in(visitor: Visitor, person: Person) -> VisitedPage:
 def test_profile_signs_in_as_the_hubs_own_client(visitor: Visitor, ada: Person) -> None:
     page = visitor.open("/profile")
     assert visitor.cookies("gatehouse-callback-")
-    assert "Sign in to continue to" not in page.text, "the hub's own client is not named as an application"
+    assert "to continue to" not in page.text, "the hub's own client is not named as an application"
     assert "Sign in to your" in page.text
     profile = page.press("Sign in", identifier=ada.email, password=PASSWORD)
     assert profile.heading == "Ada Lovelace"
