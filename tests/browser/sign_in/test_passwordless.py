@@ -36,6 +36,8 @@ class BrowserTab:
 
     def request(self, method: str, name: str) -> None:
         self.page.goto(sign_in_address(self.served, the_shop(self.world, self.served)))
+        for more in self.page.locator("main details.more summary").all():
+            more.click()
         self.page.locator(f"main button[value={method}]").click()
         self.page.locator("[name=identifier]").fill(name)
         self.page.locator("main form:has([name=identifier]) button[type=submit]").click()

@@ -104,6 +104,7 @@ class AppFactor(CodeFactor):
         """Read the key that the page shows below the QR code."""
         page.locator("details.more summary").click()
         expect(page.locator(".qr svg path")).to_be_visible()
+        expect(page.locator(".key")).to_be_visible()
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
 
     def code(self) -> str:
