@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from flask import Response
@@ -30,6 +30,8 @@ PATH: Final = "/backup-codes"
 FILE: Final = f"{PATH}/file"
 SAVE, SKIP = "save", "skip"
 """Values of `do`: the codes are saved; the sign-in continues without them."""
+_AFTER_ENROLMENT: Final = "after enrolment"
+"""The mark of such codes in the encrypted content; no code looks like it."""
 _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
 
 
@@ -41,10 +43,12 @@ class CodeSheet:
     batch: str
     person: str
     """The label of the account."""
+    is_after_enrolment: bool = False
+    """Whether they came with the account's first second factor, so that the page says that two-step verification is on."""
 
     @property
     def encrypted(self) -> str:
-        content = [self.batch, self.person, *self.codes]
+        content = [self.batch, self.person, *self.codes, *([_AFTER_ENROLMENT] if self.is_after_enrolment else [])]
         return services().cookie_cipher.encrypt(content, _context())
 
     @classmethod
@@ -54,7 +58,8 @@ class CodeSheet:
         if not isinstance(content, list):
             return None
         batch, person, *codes = content
-        return cls(tuple(codes), batch, person)
+        is_after_enrolment = codes[-1:] == [_AFTER_ENROLMENT]
+        return cls(tuple(codes[:-1] if is_after_enrolment else codes), batch, person, is_after_enrolment)
 
     @property
     def text(self) -> str:
@@ -121,7 +126,8 @@ class BackupCodesPage(Page):
             "with the password": cls(with_password),
             "before": cls(GenerateForm()),
             "made": cls(SheetForm(), sheet, name),
-            "at a sign-in": cls(SheetForm(), sheet, name, is_sign_in=True),
+            "after an enrolment": cls(SheetForm(), replace(sheet, is_after_enrolment=True), name),
+            "at a sign-in": cls(SheetForm(), replace(sheet, is_after_enrolment=True), name, is_sign_in=True),
             "before, at a sign-in": cls(GenerateForm(), person=name, is_sign_in=True),
             **{state: cls(GenerateForm(), person=name, state=state, is_sign_in=True) for state in _STATES},
             "token": cls(GenerateForm().with_token_error()),
@@ -160,12 +166,12 @@ def show_new() -> Response | None:
         created = api()(second_factor_pages.create_backup_codes, NoParameters())
     except ApiError:
         return None
-    return page_with(created).render()
+    return page_with(created, is_after_enrolment=True).render()
 
 
-def page_with(created: second_factor_pages.NewBackupCodes) -> BackupCodesPage:
+def page_with(created: second_factor_pages.NewBackupCodes, *, is_after_enrolment: bool = False) -> BackupCodesPage:
     """Return the page that shows new codes."""
-    sheet = CodeSheet(tuple(created.codes), created.batch, created.person)
+    sheet = CodeSheet(tuple(created.codes), created.batch, created.person, is_after_enrolment)
     is_sign_in = current_visit().interaction is not None
     return BackupCodesPage(SheetForm(formdata=None), sheet, created.person, is_sign_in=is_sign_in)
 

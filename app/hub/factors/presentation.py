@@ -71,6 +71,8 @@ class FactorPresentation:
     """The hint of an account that has it, from the identity service's: a masked number, a count."""
     samples: Mapping[str, FactorPrompt] = field(default_factory=dict)
     """Its prompt in each state, by name."""
+    enrolment_title: Any = ""
+    """Of the account page that enrols it; by default the name."""
     is_on_phone: bool = False
     """Whether it is lost with the phone."""
     needs_target: bool = False

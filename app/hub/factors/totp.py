@@ -16,12 +16,13 @@ class TotpForm(FactorCodeForm):
     wrong_errors = (errors.WrongTotpCode,)
 
 
-_SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
+_SECRET: Final = "JBSWY3DPEHPK3PXPK4QT7ZRAM2WHXV6E"
 _URI: Final = f"otpauth://totp/Acme:ada%40example.com?secret={_SECRET}&issuer=Acme"
 
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.TOTP,
     name=_l("Authenticator app"),
+    enrolment_title=_l("Set up your authenticator app"),
     hint=_l("6-digit code from your app"),
     icon="clock",
     is_on_phone=True,

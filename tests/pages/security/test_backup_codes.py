@@ -14,7 +14,6 @@ from tests.support.services.identity_service import pass_time
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor, is_empty_with_focus
 
 APP = {"second_factors": {"email": False, "passkey": False}}
-HEADING = "Save your backup codes"
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ def by_code(visitor: Visitor, tenant: World, ada: Person, code: str) -> VisitedP
 
 def test_sign_in_waits_until_codes_are_saved(tenant: World, browser: Visitor, ada: Person) -> None:
     _, page = enrol_totp(browser, tenant, ada)
-    assert page.heading == HEADING
+    assert page.heading == "Two-step verification is on"
     attempt, fields = interaction_of(page), page.form("I’ve saved them").fields
     assert "Skip for now" not in page.html
     for address in (f"/login?attempt={attempt}", f"/consent?attempt={attempt}", f"/passkeys/offer?attempt={attempt}"):
@@ -77,7 +76,7 @@ def test_codes_work_only_after_they_are_saved(
     assert (refused.status, "Wrong code." in refused.text) == (403, True)
     assert is_empty_with_focus(refused, "backup_code")
     assert by_code(new_visitor_at(tenant), tenant, ada, first[0]).query["code"], "the old ones work meanwhile"
-    assert "Backup codes saved" in unsaved.press("I’ve saved them").text
+    assert "Two-step verification is on" in unsaved.press("I’ve saved them").text
     assert by_code(new_visitor_at(tenant), tenant, ada, first[1]).status == 403
     assert by_code(new_visitor_at(tenant), tenant, ada, second[0]).query["code"]
 
@@ -88,7 +87,7 @@ def test_replaced_codes_cannot_be_saved(tenant: World, browser: Visitor, ada: Pe
     older = browser.open("/backup-codes").press("Create backup codes")
     newer = browser.open("/backup-codes").press("Create backup codes")
     assert "Those codes were replaced" in older.press("I’ve saved them").text
-    assert "Backup codes saved" in newer.press("I’ve saved them").text
+    assert "Two-step verification is on" in newer.press("I’ve saved them").text
     assert "Those codes were replaced" in newer.press("I’ve saved them").text, "a second save changes nothing"
     assert "10 left" in browser.open("/second-factors").text
 

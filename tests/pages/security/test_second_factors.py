@@ -36,10 +36,10 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     overview = signed_in(browser, ada, "/security")
     assert "Off" in overview.text
     app, codes_page = add_app(browser, tenant, ada)
-    assert codes_page.heading == "Save your backup codes", "the first factor brings backup codes"
+    assert codes_page.heading == "Two-step verification is on", "the first factor brings backup codes"
     assert len(codes_on(codes_page)) == 10
     listed = codes_page.press("I’ve saved them")
-    assert "Backup codes saved" in listed.text
+    assert "Two-step verification is on" in listed.text
     assert "10 left" in listed.text
     assert "Added " in listed.text
     assert "Backup codes 10 left" in browser.open("/security").text
@@ -55,6 +55,13 @@ def test_wrong_first_code_enrols_nothing(tenant: World, browser: Visitor) -> Non
     assert (wrong.status, wrong.title.startswith("Error: ")) == (403, True)
     assert app_of(wrong).secret == app_of(page).secret
     assert "Set up" in browser.open("/second-factors").text
+
+
+def test_key_on_the_page_has_20_bytes(tenant: World, browser: Visitor) -> None:
+    page = choose_app(signed_in(browser, tenant.person("ada@example.com")))
+    assert page.heading == "Set up your authenticator app"
+    assert len(app_of(page).secret) == 32
+    assert page.html.index('class="key"') < page.html.index('name="code"') < page.html.index("</main>")
 
 
 def test_first_factor_needs_the_password_in_stale_session(tenant: World, browser: Visitor) -> None:
@@ -91,7 +98,7 @@ def test_stale_session_reauthenticates_and_keeps_secret(tenant: World, browser: 
     assert needs_sign_in.heading == "Confirm it’s you"
     again = needs_sign_in.press("Continue", password=ada.password)
     assert app_of(again).secret == app.secret
-    assert again.press("Verify", code=code_now(tenant, app)).heading == "Save your backup codes"
+    assert again.press("Verify", code=code_now(tenant, app)).heading == "Two-step verification is on"
 
 
 def test_removing_the_only_factor_leaves_the_password(

@@ -105,7 +105,9 @@ class FactorsPage(Page):
 
 _DONE: Final = {
     "added": Notice(_l("Method added"), _l("You can use it when you sign in."), "ok"),
-    "saved": Notice(_l("Backup codes saved"), _l("Use one if you lose your phone. Each works once."), "ok"),
+    "saved": Notice(
+        _l("Two-step verification is on"), _l("Keep your backup codes for the day you lose your phone."), "ok"
+    ),
     "removed": Notice(_l("Method removed"), _l("We sent you an email about it."), "ok"),
 }
 

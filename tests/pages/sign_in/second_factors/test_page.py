@@ -42,7 +42,7 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
     (link,) = re.findall(r'href="(otpauth:[^"]+)"', page.html)
     assert unquote(urlsplit(link).path) == f"/{tenant.name.title()}:{ada.email}"
     codes_page = page.press("Verify", code=code_now(tenant, app_of(page)))
-    assert codes_page.heading == "Save your backup codes"
+    assert codes_page.heading == "Two-step verification is on"
     assert len(codes_on(codes_page)) == 10
     assert codes_page.answer is not None
     assert "no-store" in codes_page.answer.headers["Cache-Control"]

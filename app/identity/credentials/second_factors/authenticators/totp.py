@@ -31,7 +31,9 @@ _STEP_SECONDS: Final = 30
 _DRIFT: Final = 1
 _DIGITS: Final = 6
 _SEED_BYTES: Final = 32
-"""52 characters of base32, as the interface's ManualEntryCode has."""
+"""Of the operations: 52 characters of base32, as the interface's ManualEntryCode has."""
+_PAGE_SEED_BYTES: Final = 20
+"""Of the hosted pages: the 32 characters that RFC 4226 section 4 recommends are shorter to type and make a coarser QR code."""
 _SEED_REUSE: Final = timedelta(minutes=30)
 """How long the same seed is shown again, because pages are reloaded and its QR code may have been scanned."""
 _ENROLMENT_LIFETIME: Final = timedelta(hours=1)
@@ -50,24 +52,10 @@ class TotpAuthenticator(Authenticator):
     wrong_errors = (errors.WrongTotpCode,)
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
-        return (
-            FactorChallenge()
-            if self.is_enrolled(factors)
-            else self.begin_enrolment(context, factors, ChallengeOptions())
-        )
+        return FactorChallenge() if self.is_enrolled(factors) else _enrolment(context, factors, _PAGE_SEED_BYTES)
 
     def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
-        """Return a seed, the same for some minutes. Each sign-in has its own, because an attacker with the password may have
-        seen the seed of another sign-in.
-        """
-        pending = _pending_seeds(context, factors, _SEED_REUSE)
-        seed = pending[-1] if pending else _add_seed(context, factors)
-        secret = _base32(credential_store.decrypt_secret(context, seed))
-        account = factors.account
-        label = account.email or account.username or account.phone or account.uid
-        settings = context.tenant.settings.totp
-        issuer = (settings.issuer if settings else None) or context.tenant.display_name
-        return FactorChallenge(secret=secret, uri=key_uri(secret, label, issuer))
+        return _enrolment(context, factors, _SEED_BYTES)
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         pending = _pending_seeds(context, factors, _ENROLMENT_LIFETIME)
@@ -97,6 +85,20 @@ class TotpAuthenticator(Authenticator):
 AUTHENTICATOR: Final = TotpAuthenticator()
 
 
+def _enrolment(context: Context, factors: AccountFactors, size_bytes: int) -> FactorChallenge:
+    """Return a seed of that size, the same for some minutes. Each sign-in has its own, because an attacker with the password may
+    have seen the seed of another sign-in.
+    """
+    pending = [credential_store.decrypt_secret(context, seed) for seed in _pending_seeds(context, factors, _SEED_REUSE)]
+    shown = [seed for seed in pending if len(seed) == size_bytes]
+    secret = _base32(shown[-1] if shown else _add_seed(context, factors, size_bytes))
+    account = factors.account
+    label = account.email or account.username or account.phone or account.uid
+    settings = context.tenant.settings.totp
+    issuer = (settings.issuer if settings else None) or context.tenant.display_name
+    return FactorChallenge(secret=secret, uri=key_uri(secret, label, issuer))
+
+
 def key_uri(secret: str, label: str, issuer: str) -> str:
     """Return the content of the QR code for authenticator apps, in the Key URI Format."""
     parameters = urlencode({"secret": secret, "issuer": issuer}, quote_via=quote)
@@ -109,8 +111,8 @@ def _pending_seeds(context: Context, factors: AccountFactors, lifetime: timedelt
     return [item for item in own if context.now < item.created_at + lifetime]
 
 
-def _add_seed(context: Context, factors: AccountFactors) -> Credential:
-    """Add a seed. Remove expired ones, and the oldest if too many sign-ins have pending ones."""
+def _add_seed(context: Context, factors: AccountFactors, size_bytes: int) -> bytes:
+    """Add a seed and return it. Remove expired ones, and the oldest if too many sign-ins have pending ones."""
     uid, pending = factors.account.uid, factors.pending(FactorKind.TOTP)
     expired = [item for item in pending if item.created_at + _ENROLMENT_LIFETIME <= context.now]
     during_sign_ins = [item for item in pending if item.facts.get("for") and item not in expired]
@@ -119,8 +121,9 @@ def _add_seed(context: Context, factors: AccountFactors) -> Credential:
         account_store.lock(context, uid)  # as in `enrol`
     for old in removed:
         credential_store.remove(context, uid, (FactorKind.TOTP,), old.credential_id)
-    seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": factors.sign_in}
-    return credential_store.add(context, uid, FactorKind.TOTP, facts=facts, secret=seed)
+    seed, facts = randomness.random_bytes(size_bytes), {"for": factors.sign_in}
+    credential_store.add(context, uid, FactorKind.TOTP, facts=facts, secret=seed)
+    return seed
 
 
 def _base32(seed: bytes) -> str:
