@@ -102,12 +102,16 @@ def _stopped(report: Report, *, dry_run: bool) -> str:
 
 
 def _summary(report: Report, *, dry_run: bool, recovery: str) -> str:
-    parts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(report.counts.items()) if count)
-    read = counted(sum(report.counts.values()), "account")
-    sentences = [f"{'Checked' if dry_run else 'Read'} {read}: {parts or 'none'}."]
+    counts = [(outcome, count) for outcome, count in sorted(report.counts.items()) if count]
+    if dry_run:
+        parts = ", ".join(f"{counted(count, 'account')} would be {outcome}" for outcome, count in counts)
+        sentences = [f"Dry run: {parts or 'no accounts'}."]
+    else:
+        parts = ", ".join(f"{count:,} {outcome}" for outcome, count in counts)
+        sentences = [f"Read {counted(sum(report.counts.values()), 'account')}: {parts or 'none'}."]
     if report.without_password:
         new_accounts = counted(report.without_password, "new account")
         sentences.append(
             f"{new_accounts} without a password: sign in with a provider, or set a password at {recovery}."
         )
-    return " ".join([*sentences, *(["Nothing was changed."] if dry_run else [])])
+    return " ".join(sentences)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.hub.locale import lazy_gettext as _l
-from app.hub.rendering.countdown import MAX_COUNTDOWN, Countdown
+from app.hub.rendering.countdown import retry_text
 from app.hub.rendering.page import Page
 
 
@@ -92,11 +92,12 @@ class ErrorPage(Page):
     has_no_tenant: bool = False
     """Whether no tenant is known, and so no login page."""
     wait_seconds: int = 0
-    """Seconds until the next try, which the page counts down; 0 if unknown."""
+    """Seconds until the next try; 0 if unknown."""
 
     @property
-    def countdown(self) -> Countdown | None:
-        return Countdown(self.wait_seconds) if 0 < self.wait_seconds < MAX_COUNTDOWN else None
+    def text(self) -> Any:
+        """What to do: wait, where the error says how long."""
+        return retry_text(self.wait_seconds) if self.wait_seconds else self.explanation.text
 
     @property
     def has_error(self) -> bool:

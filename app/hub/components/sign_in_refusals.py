@@ -12,6 +12,7 @@ from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.countdown import IN_MINUTES, retry_text
 from app.hub.rendering.page import Notice
 from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
@@ -106,7 +107,7 @@ def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     if refusal is RefusalReason.SUSPENDED:
         return Notice(_l("Sign-in is locked"), _lock_text(wait_seconds))
     if refusal is RefusalReason.TOO_MANY:
-        return Notice(_l("Too many attempts"), _retry_text(wait_seconds))
+        return Notice(_l("Too many attempts"), retry_text(wait_seconds))
     return _NOTICES[refusal]
 
 
@@ -115,20 +116,10 @@ def too_many_notice(refusal: ApiError) -> Notice:
     return sign_in_notice(RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0)
 
 
-def _retry_text(wait_seconds: int) -> Any:
-    if wait_seconds <= 0:
-        return _l("Try again later.")
-    if wait_seconds <= _IN_SECONDS:
-        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
-    if wait_seconds <= _IN_MINUTES:
-        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", -(-wait_seconds // 60))
-    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-wait_seconds // 3600))
-
-
 def _lock_text(wait_seconds: int) -> Any:
     if wait_seconds <= 0:
         return _l("Too many failed attempts. Try again later, or reset your password.")
-    if wait_seconds <= _IN_MINUTES:
+    if wait_seconds <= IN_MINUTES:
         return _n(
             "Too many failed attempts. Try again in %(num)d minute, or reset your password.",
             "Too many failed attempts. Try again in %(num)d minutes, or reset your password.",
@@ -141,10 +132,6 @@ def _lock_text(wait_seconds: int) -> Any:
     )
 
 
-_IN_SECONDS: Final = 90
-"""The longest wait that is stated in seconds."""
-_IN_MINUTES: Final = 5400
-"""The longest wait that is stated in minutes."""
 CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
 """Reasons for which the page shows a challenge."""
 
@@ -175,12 +162,12 @@ _NOTICES: Final = {
         _l("Enter your password again and answer the question below."),
     ),
     RefusalReason.QUESTION: Notice(
-        _l("Sign-in locked"),
+        _l("Sign-in is locked"),
         _l("Too many attempts. Enter your password again and answer this account’s security question."),
     ),
     RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Try another answer, and enter your password again.")),
     RefusalReason.LOCKED: Notice(
-        _l("Sign-in locked"), _l("Too many failed attempts. Reset your password to unlock this account.")
+        _l("Sign-in is locked"), _l("Too many failed attempts. Reset your password to unlock this account.")
     ),
     RefusalReason.BLOCKED: Notice(_l("Account blocked"), _l("Get help to unblock it.")),
     RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to reactivate it.")),

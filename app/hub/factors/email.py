@@ -26,7 +26,7 @@ PRESENTATION: Final = FactorPresentation(
     icon="mail",
     form=EmailForm,
     needs_target=True,
-    own_hint=lambda address: _l("To %(place)s", place=f"\u2066{address}\u2069"),
+    own_hint=lambda address: _l("Code to %(place)s", place=f"\u2066{address}\u2069"),
     samples={
         "sent": FactorPrompt(
             kind=FactorKind.EMAIL, is_enrolled=True, sent_to=_ONE, targets=[_ONE], resend_in_seconds=24

@@ -32,7 +32,7 @@ class ChosenForm(ReauthenticationForm):
 class FactorPage(Page):
     """A page around the template of an authenticator."""
 
-    scripts = (*Page.scripts, "wait")
+    scripts = (*Page.scripts, "wait", "code")
     action: ClassVar[str]
     """The action of its forms."""
 

@@ -137,7 +137,7 @@ class BackupCodesPage(Page):
 _STATES: Final = {
     "last": Notice(_l("You used your last backup code"), _l("Create new ones so you don’t get locked out."), "warn"),
     "replaced": Notice(
-        _l("Those codes were replaced"), _l("A newer set has been created since. Create another set and save it."), "note"
+        _l("Those codes were replaced"), _l("You’ve created newer codes since. Use those, or create another set."), "note"
     ),
 }  # fmt: skip
 

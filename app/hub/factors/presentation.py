@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from wtforms import BooleanField, HiddenField
-from wtforms.validators import InputRequired
 
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, FactorPrompt
-from app.hub.forms.code_field import CodeField
+from app.hub.forms.code_field import OneTimeCodeField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice
@@ -45,9 +44,9 @@ class FactorForm(HubForm):
 
 
 class FactorCodeForm(FactorForm):
-    """A code; spaces, dashes and digits of any script are accepted."""
+    """A one-time code of an app or a message."""
 
-    code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])
+    code = OneTimeCodeField(_l("Enter the code."))
 
     def to_answer(self, interaction_id: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))

@@ -25,13 +25,14 @@ class FactorChoiceRow:
     name: Any
     hint: Any
     icon: str
+    is_last_used: bool = False
 
     @classmethod
-    def of(cls, kind: FactorKind, hint: str | None = None) -> FactorChoiceRow:
+    def of(cls, kind: FactorKind, hint: str | None = None, *, is_last_used: bool = False) -> FactorChoiceRow:
         """Return the row of a factor; `hint` is the account's own, such as a masked number."""
         presentation = PRESENTATIONS[kind]
         shown = presentation.own_hint(hint) if hint else presentation.hint
-        return cls(kind.value, presentation.name, shown, presentation.icon)
+        return cls(kind.value, presentation.name, shown, presentation.icon, is_last_used)
 
 
 _KINDS: Final[Mapping[str | None, FactorKind]] = {kind.value: kind for kind in FactorKind}

@@ -33,7 +33,7 @@ PRESENTATION: Final = FactorPresentation(
     is_on_phone=True,
     form=SmsForm,
     needs_target=True,
-    own_hint=lambda number: _l("To %(place)s", place=f"\u2066••• {number.lstrip('*')}\u2069"),
+    own_hint=lambda number: _l("Phone ending in %(digits)s", digits=number.lstrip("*")),
     samples={
         "sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, sent_to="**********23", resend_in_seconds=24),
         "not sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, targets=["**********23"]),

@@ -7,11 +7,10 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from flask_babel import lazy_ngettext as _n
-from wtforms.validators import InputRequired
 
 from app.contract import errors
 from app.contract.page_models import SentTo
-from app.hub.forms.code_field import CodeField
+from app.hub.forms.code_field import OneTimeCodeField
 from app.hub.forms.webmail import Webmail, webmail_of
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.countdown import Countdown
@@ -30,10 +29,10 @@ CLOSED: Final = "closed"
 
 
 class CodeForm(HubForm):
-    """The code; spaces, dashes and digits of any script are accepted."""
+    """The code that was sent."""
 
     first_fields: tuple[str, ...] = ("code",)
-    code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code we sent."))])
+    code = OneTimeCodeField(_l("Enter the code we sent."))
 
 
 class ButtonForm(HubForm):
@@ -69,7 +68,7 @@ class CodePage(Page):
     carries: str = "both"
     """What an email has: `link`, `otp` or `both`, by the tenant's template."""
 
-    scripts: ClassVar[tuple[str, ...]] = (*Page.scripts, "wait")
+    scripts: ClassVar[tuple[str, ...]] = (*Page.scripts, "wait", "code")
     query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
 
     def __post_init__(self) -> None:

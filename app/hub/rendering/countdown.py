@@ -1,17 +1,32 @@
-"""A wait that a page counts down."""
+"""A wait: in words, or counted down."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from flask_babel import format_time
+from flask_babel import lazy_ngettext as _n
 
+from app.hub.locale import lazy_gettext as _l
 from app.hub.web.services import services
 
-MAX_COUNTDOWN: Final = 3600
-"""Seconds; pages name a longer wait in words."""
+_IN_SECONDS: Final = 90
+"""The longest wait that is stated in seconds."""
+IN_MINUTES: Final = 5400
+"""The longest wait that is stated in minutes; in seconds."""
+
+
+def retry_text(wait_seconds: int) -> Any:
+    """Return when to try again, in words; 0 stands for an unknown wait."""
+    if wait_seconds <= 0:
+        return _l("Try again later.")
+    if wait_seconds <= _IN_SECONDS:
+        return _n("Try again in %(num)d second.", "Try again in %(num)d seconds.", wait_seconds)
+    if wait_seconds <= IN_MINUTES:
+        return _n("Try again in %(num)d minute.", "Try again in %(num)d minutes.", -(-wait_seconds // 60))
+    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-wait_seconds // 3600))
 
 
 @dataclass(frozen=True)

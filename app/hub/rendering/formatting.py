@@ -94,7 +94,7 @@ class Scope:
 
 
 _DESCRIPTIONS: Final = {
-    "openid": _l("Know who you are"),
+    "openid": _l("Confirm your identity"),
     "profile": _l("See your name, picture and language"),
     "email": _l("See your email address"),
     "phone": _l("See your phone number"),

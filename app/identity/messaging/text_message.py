@@ -42,7 +42,7 @@ def sentence(kind: SmsKind, tenant: str, facts: MessageFacts, language: Language
             else t.gettext("New sign-in to your %(tenant)s account: %(device)s. Not you? %(url)s"),
         ),
         SmsKind.ACCOUNT_EXISTS: t.gettext(
-            "You already have an account at %(tenant)s with this number. Sign in: %(url)s"
+            "You already have an account with %(tenant)s for this number. Sign in: %(url)s"
         ),
     }[kind]
     values = {"code": facts.otp, "tenant": one_line(tenant, _MAX_TENANT_LENGTH), "url": facts.url}

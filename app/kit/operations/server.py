@@ -302,7 +302,7 @@ def _shed_as(shed: LoadShed, operation: AnyOperation) -> ApiError:
 
 class _NotFound(ApiError):
     code, status, message = NO_CODE, 404, "Not found"
-    description = "No operation stands at this address."
+    description = "No such operation."
 
 
 class _WrongMethod(ApiError):

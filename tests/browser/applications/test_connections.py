@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browsers.chromium import Opened
-from tests.support.browsers.shop_user import HOW
+from tests.support.browsers.shop_user import HOW, enter_code
 from tests.support.processes.installation import eventually, installed
 from tests.support.processes.scenario import OLD, Scenario, SignInTab, shop_client
 
@@ -111,8 +111,7 @@ def test_tenant_asks_its_second_factor_after_federation(scenario: Scenario, open
     user.decide("allow")
     page.wait_for_url(f"{scenario.installation.at('strict')}/second-factor**")
     page.locator("details.more summary").click()
-    page.locator("[name=code]").fill(pyotp.TOTP(page.locator(".key").inner_text().replace(" ", "")).now())
-    page.locator("main form:has([name=code]) button[type=submit]").last.click()
+    enter_code(page, pyotp.TOTP(page.locator(".key").inner_text().replace(" ", "")).now())
     page.wait_for_url(f"{scenario.installation.at('strict')}/profile")
     expect(page.get_by_role("heading", level=1)).to_have_text("Your profile")
 

@@ -12,6 +12,7 @@ from werkzeug.test import Client
 from app.demo.inbox import create_inbox
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
+from tests.support.browsers.shop_user import enter_code
 from tests.support.oauth.world import NewWorld, World
 
 pytestmark = pytest.mark.database_alone  # the inbox lists the whole database, and other tests write to these numbers
@@ -50,8 +51,7 @@ def test_registration_by_phone_and_change_of_number(
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your phone")
-    page.get_by_label("Code").fill(code_to(E164))
-    page.get_by_role("button", name="Verify", exact=True).click()
+    enter_code(page, code_to(E164))
     page.wait_for_url("http://127.0.0.1:*/cb?**")
     expect(page.get_by_role("heading")).to_have_text("Welcome to the shop")
 
@@ -61,8 +61,7 @@ def test_registration_by_phone_and_change_of_number(
     page.get_by_label("Phone number").fill(OTHER)
     page.get_by_role("button", name="Send code").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your phone")
-    page.get_by_label("Code").fill(code_to(OTHER_E164))
-    page.get_by_role("button", name="Verify", exact=True).click()
+    enter_code(page, code_to(OTHER_E164))
     expect(page.get_by_text("Phone verified")).to_be_visible()
     expect(page.locator("bdi", has_text=OTHER_SHOWN)).to_be_visible()
     page.get_by_role("link", name="Remove number").click()

@@ -13,7 +13,7 @@ from app.hub.locale import LANGUAGES
 from tests.support.accounts.mailbox import code_in, link_in
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
-from tests.support.browsers.shop_user import HOW
+from tests.support.browsers.shop_user import HOW, enter_code
 from tests.support.journeys.verification import ADA, PASSWORD, is_verified, unverified, verification_mails, wait
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
@@ -79,9 +79,7 @@ def test_code_returns_to_the_shop(world: World, served: str, opened: Opened, ada
     field = visit.page.get_by_label(visit.code)
     assert field.get_attribute("autocomplete") == "one-time-code"
     code = visit.code_to_type
-    shown = code if "locale" not in how else "".join(chr(0x660 + int(digit)) for digit in code)
-    field.fill(f"{shown[:3]} {shown[3:]}")
-    field.press("Enter")
+    enter_code(visit.page, f"{code[:3]} {code[3:]}")
     visit.page.wait_for_url(AT_THE_SHOP)
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.support.accounts.mailbox import code_in, link_in, mails_to, sent_messages
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
-from tests.support.browsers.shop_user import AT_THE_SHOP, HOW
+from tests.support.browsers.shop_user import AT_THE_SHOP, HOW, enter_code
 from tests.support.oauth.world import NewWorld, World
 
 ADA, NEW, NUMBER = "ada@example.com", "new@example.com", "020 7946 0123"
@@ -79,8 +79,7 @@ def test_link_in_another_browser_signs_in_by_number(
 def test_texted_code_signs_in(world: World, served: str, opened: Opened) -> None:
     tab = BrowserTab(world, served, opened())
     tab.request("sms", NUMBER)
-    tab.page.locator("[name=code]").fill(code_in(sent_messages(world.services, world.tenant_id, "sms")[-1]))
-    tab.page.locator("button[value=code]").click()
+    enter_code(tab.page, code_in(sent_messages(world.services, world.tenant_id, "sms")[-1]))
     tab.page.wait_for_url(AT_THE_SHOP)
 
 

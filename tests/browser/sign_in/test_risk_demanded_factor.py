@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.support.accounts.mailbox import code_in
 from tests.support.browsers.chromium import Opened
-from tests.support.browsers.shop_user import AT_THE_SHOP, BARE, Ada, send
+from tests.support.browsers.shop_user import AT_THE_SHOP, BARE, Ada, enter_code
 from tests.support.oauth.world import NewWorld, World
 
 OTHER_USER_AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -28,8 +28,7 @@ def test_new_browser_is_asked_once(world: World, served: str, opened: Opened, ho
     ada.sign_in(page)
     page.wait_for_url("**/second-factor?**")
     expect(page.locator("main h1")).to_be_visible()
-    page.locator("[name=code]").fill(code_in(ada.mails()[-1]))
-    send(page, "code")
+    enter_code(page, code_in(ada.mails()[-1]))
     page.wait_for_url(AT_THE_SHOP)
     again = opened(user_agent=OTHER_USER_AGENT, **how)
     ada.sign_in(again)

@@ -23,7 +23,7 @@ from tests.support.browsers.factors import (
     expect_field_error,
     world_with,
 )
-from tests.support.browsers.shop_user import AT_THE_SHOP, BARE, NEW, Ada, send
+from tests.support.browsers.shop_user import AT_THE_SHOP, BARE, NEW, Ada, enter_code
 from tests.support.oauth.world import NewWorld, World
 
 
@@ -79,8 +79,7 @@ def test_resend_after_cool_down_invalidates_first_code(
     if not how:
         page.reload()
     again.click()
-    page.locator("[name=code]").fill(first)
-    send(page, "code")
+    enter_code(page, first)
     expect_field_error(page, "code")
     assert len(step.sent()) == 2
     step.verify(page)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.support.accounts.consents import required_forms
 from tests.support.accounts.mailbox import code_in
 from tests.support.browsers.chromium import Opened
-from tests.support.browsers.shop_user import AT_THE_SHOP, NEW, Ada, send
+from tests.support.browsers.shop_user import AT_THE_SHOP, NEW, Ada, enter_code, send
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.tenant_server import TenantServer
@@ -100,8 +100,7 @@ def test_second_factor_node_asks_for_a_code(
     page = opened(**how)
     ada.sign_in(page)
     heading(page, "Two-step verification")
-    page.locator("[name=code]").fill(code_in(ada.mails()[-1]))
-    send(page, "code")
+    enter_code(page, code_in(ada.mails()[-1]))
     page.wait_for_url(AT_THE_SHOP)
 
 

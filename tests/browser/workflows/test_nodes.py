@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.support.accounts.consents import required_forms
 from tests.support.accounts.mailbox import code_in
 from tests.support.browsers.chromium import Opened
-from tests.support.browsers.shop_user import AT_THE_SHOP, HOW, Ada, send, typed
+from tests.support.browsers.shop_user import AT_THE_SHOP, HOW, Ada, enter_code, send
 from tests.support.fakes.https_receiver import https_receiver
 from tests.support.oauth.world import NewWorld, World
 from tests.support.workflows.drawings import Drawing, drawing, node
@@ -62,8 +62,7 @@ def test_person_passes_every_node(ada: Ada, world: World, opened: Opened, how: d
         page = opened(**how)
         ada.sign_in(page)
         page.wait_for_url("**/second-factor?**")
-        page.locator("[name=code]").fill(typed(page, code_in(ada.mails()[-1])))
-        send(page, "code")
+        enter_code(page, code_in(ada.mails()[-1]))
         page.wait_for_url("**/consent-forms?**")
         form = page.locator("form[action='/consent-forms']")
         form.locator("input[type=checkbox]").first.check()

@@ -39,7 +39,7 @@ def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: V
     unused_code = authorize(visitor, shop, ada).query["code"]
     page = visitor.open("/applications")
     assert "Acme Shop" in page.text
-    assert "Know who you are" in page.text
+    assert "Confirm your identity" in page.text
     ended = page.press("Remove access", client_id=shop.client_id)
     assert "Access removed" in ended.text
     assert "Acme Shop" not in ended.text
@@ -64,7 +64,7 @@ def test_scopes_are_in_one_order_for_every_application(world: World, visitor: Vi
     shop = world.application("shop", client_name="Acme Shop")
     shop.redeem(authorize(visitor, shop, ada, scope="email profile openid").query["code"])
     text = visitor.open("/applications").text
-    places = [text.index(name) for name in ("Know who you are", "See your name", "See your email address")]
+    places = [text.index(name) for name in ("Confirm your identity", "See your name", "See your email address")]
     assert places == sorted(places)
 
 

@@ -28,7 +28,7 @@ def test_page_names_application_account_and_scopes(world: World, visitor: Visito
 def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
     page = visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert "Know who you are" in page.text
+    assert "Confirm your identity" in page.text
     assert page.press("Allow access").query["code"]
 
 
@@ -57,7 +57,7 @@ def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> N
     ada = world.person("ada@example.com")
     page = visitor.authorize(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
     assert page.heading == f"shop wants to access your {world.name.title()} account"
-    assert "Know who you are" in page.text
+    assert "Confirm your identity" in page.text
 
 
 def test_allowing_returns_a_code(world: World, visitor: Visitor) -> None:

@@ -80,9 +80,7 @@ def test_number_without_the_link_is_worthless(
     journey = Journey(kind, world, visitor)
     page = new_visitor_at(world).open(journey.link)
     forged = page.address.replace(token_of(journey.link), f"x{token_of(journey.link)}")
-    form = page.form(
-        {"verification": "Verify", "sign-in link": "Sign in on this device", "reset": "Save password"}[kind]
-    )
+    form = page.form({"verification": "Verify", "sign-in link": "Sign in here", "reset": "Save password"}[kind])
     do = {"verification": "link", "sign-in link": "there", "reset": ""}[kind]
     page.visitor.send("POST", forged, {**form.fields, "number": journey.number, "password": NEW, "do": do})
     assert journey.state == "waits"

@@ -53,7 +53,7 @@ class Mailed:
     def by_link(self, number: str = "") -> VisitedPage:
         """Open the link in another browser; with the number, the page that waits goes on there."""
         page, typed = self._new_visitor().open(self.link), {"number": number} if number else {}
-        buttons = ("Sign in on that device" if number else "Sign in on this device", "Save password")
+        buttons = ("Sign in to Firefox on Linux" if number else "Sign in here", "Save password")
         button = next((item for item in buttons if f">{item}<" in page.html), "")
         if button == "Save password":
             typed["password"] = NEW

@@ -57,7 +57,7 @@ def test_page_names_what_the_own_template_sends_to_anyone(
     add_templates(world, MailTemplate(type=MailKind.RESET, subject="Reset", html=html))
     for name in (ada.email, "absent@example.com"):
         page = request_reset(new_visitor().open("/login"), name)
-        assert f"If you have an account, we’ve sent {content} to {name}" in page.text
+        assert f"If {name} has an account, we’ve emailed it {content}" in page.text
         assert ('name="code"' in page.html) is has_code
         assert ("Opening the link on another device?" in page.text) is not has_code
 
@@ -207,7 +207,7 @@ def test_resend_waits_for_the_cool_down(world: World, visitor: Visitor, ada: Per
     sent = request_reset(visitor.open("/login"), ada.email)
     early = sent.press("Resend email")
     assert early.status == 429
-    assert "we’ve sent a link and a code" in early.text
+    assert "we’ve emailed it a link and a code" in early.text
     assert len(mails_to(world.services, world.tenant_id, ada.email)) == 1
     pass_time(world.services, seconds=31)
     assert "Email resent" in sent.press("Resend email").text

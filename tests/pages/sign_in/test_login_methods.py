@@ -79,7 +79,7 @@ def test_link_marks_the_browser_that_used_it(world: World, visitor: Visitor, new
     world.person(ADA)
     visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
     other, parts = new_visitor_at(world), urlsplit(link_in(mails_to(world.services, world.tenant_id, ADA)[-1]))
-    other.open(f"{parts.path}?{parts.query}").press("Sign in on this device")
+    other.open(f"{parts.path}?{parts.query}").press("Sign in here")
     assert other.cookie("method").value == "mail"
     assert visitor.cookie("method").value == "~mail"
 

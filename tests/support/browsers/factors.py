@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from werkzeug.test import TestResponse
 
 from tests.support.accounts.mailbox import code_in, other_code, sent_messages
-from tests.support.browsers.shop_user import Ada, send, typed
+from tests.support.browsers.shop_user import Ada, enter_code, send
 from tests.support.credentials.devices import (
     AWS_KEY,
     PUSH,
@@ -68,12 +68,10 @@ class CodeFactor(BrowserFactor):
         raise NotImplementedError
 
     def verify(self, page: Page) -> None:
-        page.locator("[name=code]").fill(typed(page, self.code()))
-        send(page, "code")
+        enter_code(page, self.code())
 
     def submit_wrong(self, page: Page) -> None:
-        page.locator("[name=code]").fill(other_code(self.code()))
-        send(page, "code")
+        enter_code(page, other_code(self.code()))
         expect_field_error(page, "code")
 
 

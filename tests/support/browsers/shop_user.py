@@ -68,6 +68,14 @@ def send(page: Page, name: str) -> None:
     page.locator(f"main form:has([name={name}]:visible) button[type=submit]").last.click()
 
 
+def enter_code(page: Page, digits: str) -> None:
+    """Type a code, in the script of the page's language; without scripts press the button, too."""
+    has_scripts = page.evaluate("matchMedia('(scripting: enabled)').matches")
+    page.locator("[name=code]").fill(typed(page, digits))
+    if not has_scripts:
+        send(page, "code")
+
+
 def typed(page: Page, digits: str) -> str:
     """Return digits in the script of the page's language."""
     return digits.translate(_ARABIC) if page.locator("html").get_attribute("lang") == "ar" else digits

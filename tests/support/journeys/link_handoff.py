@@ -54,7 +54,7 @@ class Journey:
             return page.press("Verify", **typed)
         if self.kind == "reset":
             return page.press("Save password", password=NEW, **typed)
-        return page.press("Sign in on that device", **typed) if number else page.press("Sign in on this device")
+        return page.press("Sign in to Firefox on Linux", **typed) if number else page.press("Sign in here")
 
     def continues(self) -> VisitedPage:
         """Press the button that the script presses, as a browser without scripts does."""

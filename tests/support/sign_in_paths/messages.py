@@ -84,7 +84,7 @@ def by_link_in_other_browser(who: SigningAccount) -> Steps:
     yield
     passwordless.by_mail(visitor.open("/login"), who.email)
     yield
-    return of_page(who.browser().open(path_of(link_in(who.mailed()))).press("Sign in on this device"))
+    return of_page(who.browser().open(path_of(link_in(who.mailed()))).press("Sign in here"))
 
 
 def by_link_for_waiting_page(who: SigningAccount) -> Steps:
@@ -93,7 +93,7 @@ def by_link_for_waiting_page(who: SigningAccount) -> Steps:
     page = passwordless.by_mail(visitor.open("/login"), who.email)
     yield
     opened = who.browser().open(path_of(link_in(who.mailed())))
-    opened.press("Sign in on that device", number=NUMBER.findall(page.text)[0])
+    opened.press("Sign in to Firefox on Linux", number=NUMBER.findall(page.text)[0])
     yield
     return of_page(page.press("Continue", code=""))
 

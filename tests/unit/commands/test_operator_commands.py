@@ -75,7 +75,7 @@ def test_import_names_refused_lines_and_counts_outcomes(run: Run, file: str, tmp
     without = "1 new account without a password: sign in with a provider, or set a password at http://acme.localhost:8000/forgot-password."
     assert summary == f"Read 2 accounts: 1 created, 1 refused. {without}"
     tried = run("import", "acme", "people.ndjson", "--dry-run", "--skip", "1")
-    assert tried.output.splitlines()[-1] == "Checked 1 account: 1 refused. Nothing was changed."
+    assert tried.output.splitlines()[-1] == "Dry run: 1 account would be refused."
     assert "There's no tenant 'globex'" in refused(run("import", "globex", "people.ndjson"))
     assert "OLD=NEW" in refused(run("import", "acme", "people.ndjson", "--role", "editor"))
     (tmp_path / "people.csv").write_text("email\nada@example.com\n")

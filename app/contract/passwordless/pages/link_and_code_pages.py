@@ -25,6 +25,8 @@ class PasswordlessRequest(Wire):
 
 class SignInLinkView(LinkView):
     registers: bool = False  # registers new accounts
+    browser: str = ""  # with the waiting page, if `is_awaited`
+    system: str = ""
     is_own: bool = False  # this browser requested the link, so its page may continue without a click
 
 

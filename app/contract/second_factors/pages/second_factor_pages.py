@@ -38,17 +38,18 @@ class FactorPrompt(Wire):
 
 
 class FactorChoice(Wire):
-    """An alternative factor."""
+    """A factor to choose from."""
 
     kind: FactorKind
-    hint: str | None = None  # masked recipient
+    hint: str | None = None  # which one: a masked recipient, a passkey's name, how many are left
+    is_last_used: bool = False
 
 
 class FactorView(Wire):
     """The second factor page."""
 
     shown: FactorPrompt | None = None  # None: choose a factor first
-    choices: list[FactorChoice] = Field(default_factory=list)
+    choices: list[FactorChoice] = Field(default_factory=list)  # with the shown one; the one used last comes first
     must_enrol: bool = False
     is_elsewhere: bool = False  # required because the browser or the place is new
     trust_days: int = 0  # how long this browser may be trusted; 0: not at all

@@ -86,6 +86,18 @@ class ForgotForm(IdentifierForm):
         return form
 
 
+_EMAIL, _PHONE, _USERNAME = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
+_LEADS: Final = {
+    frozenset({_EMAIL}): _l("Enter your email and we’ll send you a link."),
+    frozenset({_PHONE}): _l("Enter your phone number and we’ll text you a code."),
+    frozenset({_USERNAME}): _l("Enter your username and we’ll send you a link."),
+    frozenset({_EMAIL, _PHONE}): _l("Enter your email or phone number and we’ll send you a link or a code."),
+    frozenset({_EMAIL, _USERNAME}): _l("Enter your email or username and we’ll send you a link."),
+    frozenset({_PHONE, _USERNAME}): _l("Enter your phone number or username and we’ll send you a link or a code."),
+}
+_LEAD_OF_ALL: Final = _l("Enter your email, phone number or username and we’ll send you a link or a code.")
+
+
 @dataclass(frozen=True)
 class ForgotPage(Page):
     """Asks for the identifier."""
@@ -101,6 +113,10 @@ class ForgotPage(Page):
     """Whether security questions can reset it, too."""
 
     @property
+    def lead(self) -> Any:
+        return _LEADS.get(frozenset(self.identifiers), _LEAD_OF_ALL)
+
+    @property
     def send_label(self) -> Any:
         """The button's text: what the tenant's identifiers let us send."""
         if self.identifiers == (IdentifierKind.PHONE,):
@@ -114,7 +130,7 @@ class ForgotPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ForgotPage]:
-        email, phone, username = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
+        email, phone, username = _EMAIL, _PHONE, _USERNAME
         common: dict[str, Any] = {"data": {"identifier": "ada@example.com"}}
         empty = ForgotForm.of((email,))
         empty.add_error("identifier", _l("Enter your email."))

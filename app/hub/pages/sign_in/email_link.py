@@ -19,6 +19,7 @@ from app.hub.components.sign_in_refusals import RefusalReason, reason_for, sign_
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
+from app.hub.rendering.formatting import browser_label
 from app.hub.rendering.page import Notice
 from app.hub.web.errors import shown_for
 from app.hub.web.services import api, services
@@ -69,6 +70,8 @@ class SignInLinkPage(mailed_link.LinkPage):
     creates_account: bool = False
     is_awaited: bool = False
     """Whether a page in another browser waits for the link, and shows a number."""
+    waiting_browser: Any = ""
+    """Its name, such as "Chrome on Linux"; empty if unknown."""
     is_own: bool = False
     """Whether this browser asked for the link and just opened it; never after a post, so that an error is no loop."""
     refusal: RefusalReason | None = None
@@ -100,7 +103,12 @@ class SignInLinkPage(mailed_link.LinkPage):
         samples["open, one-touch"] = cls(LinkNumberForm(), SignInLinkState.OPEN, *common, creates_account=True)
         samples["in the same browser"] = cls(LinkNumberForm(), SignInLinkState.OPEN, *common, "Acme Shop", is_own=True)
         samples["awaited in another browser"] = cls(
-            LinkNumberForm(), SignInLinkState.OPEN, *common, "Acme Shop", is_awaited=True
+            LinkNumberForm(),
+            SignInLinkState.OPEN,
+            *common,
+            "Acme Shop",
+            is_awaited=True,
+            waiting_browser="Chrome on Linux",
         )
         wrong = LinkNumberForm(data={"number": "12"})
         wrong.add_error("number", mailed_link.WRONG_NUMBER)
@@ -226,7 +234,10 @@ def submit_sign_in_request() -> Response:
 
 def _link(form: LinkNumberForm, token: str, view: link_and_code_pages.SignInLinkView) -> SignInLinkPage:
     name = current_visit().relying_party
-    return SignInLinkPage(form, SignInLinkState(view.state), view.label, token, name, view.registers, view.is_awaited)
+    browser = browser_label(view.browser, view.system) if view.browser or view.system else ""
+    return SignInLinkPage(
+        form, SignInLinkState(view.state), view.label, token, name, view.registers, view.is_awaited, browser
+    )
 
 
 def _refused(token: str, refusal: ApiError) -> Response:

@@ -22,7 +22,6 @@ from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
 from app.hub.forms import code
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
-from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page, with_retry_after
 from app.hub.tenants.branding import initials
@@ -74,8 +73,17 @@ class ChooseFactorPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
         choices = tuple(FactorChoiceRow.of(kind) for kind in PRESENTATIONS)
-        hints = {"sms": "**********23", "email": "a*a@e*****e.c*m", "backup_code": "8"}
-        own = tuple(FactorChoiceRow.of(kind, hints.get(kind.value)) for kind in PRESENTATIONS)
+        hints = {
+            "passkey": "Touch ID on MacBook",
+            "sms": "**********23",
+            "email": "a*a@e*****e.c*m",
+            "backup_code": "8",
+        }
+        last = FactorKind.PASSKEY
+        own = tuple(
+            FactorChoiceRow.of(kind, hints.get(kind.value), is_last_used=kind is last)
+            for kind in sorted(PRESENTATIONS, key=lambda kind: kind is not last)
+        )
         return {
             "other ways": cls(FactorChoiceForm(), own, account=_SAMPLE),
             "to enrol one": cls(FactorChoiceForm(), choices, must_enrol=True, account=_SAMPLE),
@@ -157,7 +165,6 @@ class SecondFactorLockedPage(Page):
     """The second factor is locked."""
 
     template = "pages/sign_in/second_factor_locked.html"
-    scripts = (*Page.scripts, "wait")
 
     wait_seconds: int = 0
     """Seconds until the lock ends; 0 if unknown."""
@@ -167,8 +174,9 @@ class SecondFactorLockedPage(Page):
         return True
 
     @property
-    def countdown(self) -> Countdown | None:
-        return Countdown(self.wait_seconds) if self.wait_seconds else None
+    def lock(self) -> Notice:
+        """The lock of a sign-in, which counts wrong passwords and wrong codes together."""
+        return sign_in_notice(RefusalReason.SUSPENDED, self.wait_seconds)
 
     @classmethod
     def samples(cls) -> Mapping[str, SecondFactorLockedPage]:
@@ -302,18 +310,13 @@ def _page(view: second_factor_pages.FactorView, form: FactorForm | None = None, 
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     account = view.person.label if view.person else ""
     if presentation is None or view.shown is None or chooses:
-        present = (
-            [second_factor_pages.FactorChoice(kind=view.shown.kind, hint=_own_hint(view.shown))] if view.shown else []
-        )
         choices = tuple(
-            FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
+            FactorChoiceRow.of(item.kind, item.hint, is_last_used=item.is_last_used)
+            for item in view.choices
+            if item.kind in PRESENTATIONS
         )
         return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, account)
     return SecondFactorPage(
-        form or fresh_form(presentation), presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere,
+        form or fresh_form(presentation), presentation, view.shown, len(view.choices) > 1, view.must_enrol, view.is_elsewhere,
         view.trust_days, view.landing, account,
     )  # fmt: skip
-
-
-def _own_hint(prompt: second_factor_pages.FactorPrompt) -> str | None:
-    return str(prompt.left) if prompt.left is not None else next(iter(prompt.targets), None)

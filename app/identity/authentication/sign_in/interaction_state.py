@@ -37,6 +37,7 @@ class WaitingPage:
     purpose: Purpose  # of the mailed link
     uid: str
     number: str
+    agent: str = ""  # the User-Agent of the browser with the page
     account: str | None = None  # the account that the page may continue as
     approved_at: datetime | None = None
 

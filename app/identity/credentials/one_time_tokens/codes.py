@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 from app.contract import errors
 from app.kit.operations.errors import ApiError
-from app.kit.text.code_normalization import typed_code
-
-DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -25,9 +22,3 @@ class CodeErrors:
 
 MAIL_CODE = CodeErrors(errors.WrongMailCode, errors.UsedMailCode, errors.ExpiredMailCode, errors.ClosedMailCode)
 SMS_CODE = CodeErrors(errors.WrongSmsCode, errors.UsedSmsCode, errors.ExpiredSmsCode, errors.ClosedSmsCode)
-
-
-def is_code(text: str) -> bool:
-    """Return whether a text has the form of a code, however it is typed."""
-    digits = typed_code(text)
-    return len(digits) == DIGITS and digits.isdecimal()

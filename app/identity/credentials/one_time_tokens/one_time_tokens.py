@@ -19,7 +19,7 @@ from typing import NamedTuple
 from app.contract import errors
 from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import one_time_token_store
-from app.identity.credentials.one_time_tokens.codes import DIGITS, CodeErrors
+from app.identity.credentials.one_time_tokens.codes import CodeErrors
 from app.identity.credentials.one_time_tokens.one_time_token_store import (
     NewOneTimeToken,
     OneTimeTokenFacts,
@@ -34,7 +34,7 @@ from app.identity.platform.encryption import derive_key
 from app.kit import randomness
 from app.kit.limits.rate_limits import OverLimit, Rate
 from app.kit.operations.errors import ApiError
-from app.kit.text.code_normalization import typed_code
+from app.kit.text.code_normalization import CODE_DIGITS, typed_code
 
 MAX_ATTEMPTS = 5  # per code
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
@@ -127,7 +127,7 @@ def issue(
         token = randomness.token()
         new.append(NewOneTimeToken(randomness.digest(token), None, link_minutes))
     if code_minutes is not None:
-        code = OneTimeCode(randomness.digits(DIGITS), randomness.guid())
+        code = OneTimeCode(randomness.digits(CODE_DIGITS), randomness.guid())
         new.append(NewOneTimeToken(code.code_id, _code_hashes(context, code.code_id, code.text)[0], code_minutes))
     one_time_token_store.add(context, new, purpose, uid, subject, facts=facts or OneTimeTokenFacts())
     return IssuedLink(token, code)

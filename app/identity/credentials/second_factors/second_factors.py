@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
@@ -104,6 +106,17 @@ def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[F
         ]
     )
     return usable if set(usable) - SUPPLEMENTARY else ()
+
+
+def last_use(factors: AccountFactors, kind: FactorKind) -> datetime | None:
+    """Return when the account last passed a factor of a kind; None for never."""
+    return max((item.used_at for item in factors.enrolled(kind) if item.used_at is not None), default=None)
+
+
+def last_used_kind(factors: AccountFactors, kinds: Iterable[FactorKind]) -> FactorKind | None:
+    """Return the kind that the account used last; None if it used none of `kinds`."""
+    uses = {kind: instant for kind in kinds if (instant := last_use(factors, kind)) is not None}
+    return max(uses, key=lambda kind: uses[kind], default=None)
 
 
 def kinds_of_account(context: Context, account: Account, channel: FactorKind | None = None) -> tuple[FactorKind, ...]:

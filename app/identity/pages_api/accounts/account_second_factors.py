@@ -160,12 +160,12 @@ def _just_enrolled(context: Context, session: BrowserSession, account: Account) 
 
 def _held(factors: AccountFactors, kind: FactorKind) -> account_factor_pages.EnrolledFactor:
     credentials = factors.enrolled(kind)
-    used_at = [credential.used_at for credential in credentials if credential.used_at is not None]
+    used_at = second_factors.last_use(factors, kind)
     return account_factor_pages.EnrolledFactor(
         kind=kind,
         hint=AUTHENTICATORS[kind].hint(factors),
         since=iso(credentials[0].created_at) if credentials else None,
-        used_at=iso(max(used_at)) if used_at else None,
+        used_at=iso(used_at) if used_at else None,
     )
 
 

@@ -33,11 +33,12 @@ _WRONG_NUMBERS: Final = Rate(3, 86_400)
 """The limit of wrong numbers for a waiting page."""
 
 
-def page_for(interaction: Interaction | None, purpose: Purpose, uid: str) -> WaitingPage:
+def page_for(context: Context, interaction: Interaction | None, purpose: Purpose, uid: str) -> WaitingPage:
     """Return the page that waits for a message; its number stays while it waits for the same one."""
     stored = interaction.state.waiting_page if interaction is not None else None
     is_same = stored is not None and (stored.purpose, stored.uid) == (purpose, uid)
-    return WaitingPage(purpose, uid, stored.number if stored is not None and is_same else smart_login.new_number())
+    number = stored.number if stored is not None and is_same else smart_login.new_number()
+    return WaitingPage(purpose, uid, number, context.agent)
 
 
 def number_of(interaction: Interaction) -> str:

@@ -56,7 +56,7 @@ def needs_verification_to_join(context: Context, interaction: Interaction, sessi
 
 def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
     """Store the pending verification, and extend the interaction, because mail takes time."""
-    page = link_handoff.page_for(interaction, Purpose.EMAIL, state.uid)
+    page = link_handoff.page_for(context, interaction, Purpose.EMAIL, state.uid)
     changed = replace(interaction.state, verification=state, waiting_page=page)
     return interactions.save(context, interaction, changed)
 

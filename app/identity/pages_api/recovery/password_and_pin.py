@@ -238,7 +238,7 @@ def _begin(
     changed = replace(
         interaction.state if interaction is not None else NEW,
         recovery=state,
-        waiting_page=link_handoff.page_for(interaction, of.purpose, uid),
+        waiting_page=link_handoff.page_for(context, interaction, of.purpose, uid),
     )
     current, binding = interactions.save_or_start(context, ids, InteractionKind.RETURN, changed)
     return_url = current.state.return_url

@@ -135,7 +135,7 @@ def send_message(
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
     changed = replace(interaction.state if interaction is not None else NEW, passwordless=state)
     if by == MAIL:
-        changed = replace(changed, waiting_page=link_handoff.page_for(interaction, Purpose.SIGN_IN, uid))
+        changed = replace(changed, waiting_page=link_handoff.page_for(context, interaction, Purpose.SIGN_IN, uid))
     current, binding = interactions.save_or_start(context, ids, InteractionKind.RETURN, changed)
     return _step(context, current, state).model_copy(update={"binding": binding})
 

@@ -32,11 +32,19 @@ def read_link(context: Context, req: LinkLookup) -> link_and_code_pages.SignInLi
         return link_and_code_pages.SignInLinkView(state="unknown")
     context.audit.record("passwordless.link_looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
     label, registers = str(link.facts.get("email") or ""), bool(link.facts.get("registers"))
-    is_awaited = link_handoff.waiting(context, link) is not None
+    waiting = link_handoff.waiting(context, link)
+    page = waiting.state.waiting_page if waiting is not None else None
+    agent = parse_user_agent(page.agent if page is not None else "")
     state = _link_state(context, req.token)
     is_own = state == "open" and not req.is_machine and link_handoff.own(context, link) is not None
     return link_and_code_pages.SignInLinkView(
-        state=state, label=label, registers=registers, is_awaited=is_awaited, is_own=is_own
+        state=state,
+        label=label,
+        registers=registers,
+        is_awaited=page is not None,
+        browser=agent.browser or "",
+        system=agent.system or "",
+        is_own=is_own,
     )
 
 

@@ -189,19 +189,22 @@ def view(
     kind: FactorKind | None = None,
     challenge: FactorChallenge | None = None,
 ) -> second_factor_pages.FactorView:
-    """Return the page with the requested or preferred factor; the others are choices."""
+    """Return the page with the requested or preferred factor, and all to choose from."""
     settings, factors = context.tenant.settings, pending.factors
     enrolled = second_factors.enrolled_kinds(settings, factors)
     usable = enrolled or second_factors.available_kinds(settings, factors)
     chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
-    others = [item for item in usable if item != chosen]
+    last_used = second_factors.last_used_kind(factors, usable)
     is_reauthentication = _is_reauthentication(interaction)
     is_lasting = not is_reauthentication and not pending.authentication.is_taken_over
     can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
     return second_factor_pages.FactorView(
         shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
         choices=[
-            second_factor_pages.FactorChoice(kind=other, hint=AUTHENTICATORS[other].hint(factors)) for other in others
+            second_factor_pages.FactorChoice(
+                kind=item, hint=AUTHENTICATORS[item].hint(factors), is_last_used=item is last_used
+            )
+            for item in sorted(usable, key=lambda item: item is not last_used)
         ],
         must_enrol=not enrolled,
         is_elsewhere=pending.is_risk_based,

@@ -15,7 +15,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.verification import email_verification
 from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import answers, captcha_verification
-from app.identity.credentials.one_time_tokens import codes, one_time_tokens
+from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.codes import SMS_CODE
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.one_time_tokens.one_time_tokens import OneTimeToken
@@ -28,6 +28,7 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import NO_ACCOUNT, Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.identity.public_api.passwordless import messages
+from app.kit.text.code_normalization import is_code
 
 
 @smart_login_operations.begin.implements
@@ -216,7 +217,7 @@ def _by_code(context: Context, req: smart_login_operations.ApproveByLink, code: 
     elif req.email and accounts.is_email(req.email):
         lookup, channel = recipient.find(context, "email", req.email), MAIL
     else:
-        raise errors.EmailMissing if codes.is_code(code) else errors.UnknownLink
+        raise errors.EmailMissing if is_code(code) else errors.UnknownLink
     one_time_token = smart_login.spend_code(context, lookup, channel, code)
     device = smart_login.find_device(context, one_time_token)
     if device is not None and smart_login.is_page_device(device):

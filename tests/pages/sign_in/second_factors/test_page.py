@@ -130,6 +130,34 @@ def test_too_many_wrong_codes_restart_the_sign_in(
     assert "/forgot-password?attempt=" in after.html
 
 
+def test_choices_begin_with_the_method_used_last(tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt) -> None:
+    ada = tenant.person("ada@example.com")
+    app, codes_page = enrol_totp(browser, tenant, ada)
+    codes_page.press("I’ve saved them")
+    pass_time(tenant.services, seconds=30)
+    unused = sign_in(new_visitor_at(tenant), tenant, ada)
+    assert "Last used" not in unused.follow("Try another way").text
+    unused.press("Verify", code=code_now(tenant, app))
+    choices = sign_in(new_visitor_at(tenant), tenant, ada).follow("Try another way")
+    rows = re.findall(r'name="kind" value="(\w+)">(.*?)</button>', choices.html, re.DOTALL)
+    assert [(kind, "Last used" in row) for kind, row in rows] == [("totp", True), ("backup_code", False)]
+
+
+@pytest.mark.parametrize("typed", ["12345", "1234567", "12 34 5a"])
+def test_code_of_another_form_is_no_try(
+    tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt, typed: str
+) -> None:
+    ada = tenant.person("ada@example.com")
+    app, _ = enrol_totp(browser, tenant, ada)
+    pass_time(tenant.services, seconds=30)
+    page = sign_in(new_visitor_at(tenant), tenant, ada)
+    for _ in range(8):
+        page = page.press("Verify", code=typed)
+        assert (page.status, "Enter a 6-digit code." in page.text) == (422, True)
+        assert is_empty_with_focus(page, "code")
+    assert page.press("Verify", code=code_now(tenant, app)).query.get("code")
+
+
 def test_second_factor_page_expires_after_ten_minutes(tenant: World, browser: Visitor) -> None:
     page = sign_in(browser, tenant, tenant.person("ada@example.com"))
     pass_time(tenant.services, minutes=11)

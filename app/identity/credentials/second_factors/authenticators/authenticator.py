@@ -133,7 +133,7 @@ class Authenticator(ABC):
         return False
 
     def hint(self, factors: AccountFactors) -> str | None:  # noqa: ARG002 - for authenticators that send something
-        """Return the masked destination of a challenge, or None if nothing is sent."""
+        """Return which one it is: the masked destination of a challenge, the name of a passkey; None if there is nothing to tell."""
         return None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - for challenges with content

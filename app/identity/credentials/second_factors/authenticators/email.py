@@ -8,7 +8,7 @@ from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import credential_store
-from app.identity.credentials.one_time_tokens import codes, one_time_tokens
+from app.identity.credentials.one_time_tokens import one_time_tokens
 from app.identity.credentials.one_time_tokens.codes import MAIL_CODE
 from app.identity.credentials.one_time_tokens.one_time_token_store import Purpose
 from app.identity.credentials.second_factors.authenticators.authenticator import (
@@ -25,6 +25,7 @@ from app.identity.messaging import messaging
 from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform.context import NO_ACCOUNT, Context
+from app.kit.text.code_normalization import is_code
 
 _SUBJECT = "any address"
 """All codes share one subject, so that only the newest is valid, whichever address it was sent to."""
@@ -112,7 +113,7 @@ def require_code(typed: str | None) -> str:
     """
     if not typed:
         raise errors.BadParameter.names("otp")
-    if not codes.is_code(typed):
+    if not is_code(typed):
         raise errors.WrongSmsCode
     return typed
 

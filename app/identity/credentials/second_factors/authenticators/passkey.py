@@ -39,6 +39,11 @@ class PasskeyAuthenticator(Authenticator):
     def is_enrolled(self, factors: AccountFactors) -> bool:
         return bool(factors.enrolled(self.kind)) or (factors.is_factor_required and bool(_usable_passkeys(factors)))
 
+    def hint(self, factors: AccountFactors) -> str | None:
+        """Return the name of the account's passkey, or of the newest of several."""
+        usable = _usable_passkeys(factors)
+        return passkey_store.display_name(usable[-1]) if usable else None
+
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:
         return (
             self.challenge(context, factors, ChallengeOptions())
