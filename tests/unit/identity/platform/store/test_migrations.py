@@ -107,7 +107,9 @@ def seen(database: Database, as_tenant: str, table: str) -> set[str]:
         work.rollback()
 
 
-@pytest.mark.filterwarnings("ignore:Computed default on accounts")  # it differs between the databases: migration 0040 has it
+@pytest.mark.filterwarnings(
+    "ignore:Computed default on accounts"
+)  # it differs between the databases: migration 0040 has it
 def test_migrations_end_at_the_schema_in_code(database_url: str, engine: Engine) -> None:
     migrate.upgrade(database_url)
     with engine.connect() as connection:
