@@ -51,7 +51,7 @@ def test_inbox_shows_messages_of_every_tenant_with_links(database: Database) -> 
 def opened(client: Client, address: str = "/") -> str:
     """Return what the message says that is open."""
     text = client.get(address).text
-    return text[text.index("<main") : text.index("</main>")]
+    return text[text.index("<article") : text.index("</article>")]
 
 
 def test_newest_message_is_open_and_search_narrows_the_list(database: Database) -> None:
