@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from flask import Flask, Response
+from jinja2 import ChoiceLoader, FileSystemLoader
 
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH, Brand
 from app.hub.rendering.assets import Assets
 from app.hub.tenants import branding
-from app.kit.design.palette import scene
-from app.kit.package_files import STATIC
+from app.kit.design.palette import palette, scene
+from app.kit.package_files import STATIC, TEMPLATES
 
 FOLDER: Final = str(Path(__file__).parent)
 _COLOUR: Final = "#3b49d9"
@@ -24,7 +25,8 @@ _POLICY: Final = (
 
 def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
     """Add /demo.css, /copy.js, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
-    content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_stage, (brands or {}).items())))
+    content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_of_card, (brands or {}).items())))
+    app.jinja_loader = ChoiceLoader([FileSystemLoader(Path(FOLDER) / "templates"), FileSystemLoader(TEMPLATES)])
     app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
     app.jinja_env.globals["icon"] = branding.PageBranding("Gatehouse", colour=_COLOUR).icon
 
@@ -51,12 +53,13 @@ def _own_style() -> str:
     return (Path(FOLDER) / "templates" / "demo.css").read_text(encoding="utf-8")
 
 
-def _stage(tenant: tuple[str, Brand]) -> str:
-    """Return the scene of a tenant as the tokens of one element."""
+def _of_card(tenant: tuple[str, Brand]) -> str:
+    """Return the colours and the scene of a tenant as the tokens of its card."""
     name, brand = tenant
-    rings = scene(brand.color, is_daylight=brand.scene == "daylight")
-    light, dark = ("".join(f"{ring}:{pair[mode]};" for ring, pair in rings.items()) for mode in (0, 1))
-    return f".stage--{name}{{{light}}}@media(prefers-color-scheme:dark){{.stage--{name}{{{dark}}}}}"
+    shades = {token: (light.short, dark.short) for token, (light, dark) in palette(brand.color).items()}
+    shades |= scene(brand.color, is_daylight=brand.scene == "daylight")
+    light, dark = ("".join(f"{token}:{pair[mode]};" for token, pair in shades.items()) for mode in (0, 1))
+    return f".demo--{name}{{{light}}}@media(prefers-color-scheme:dark){{.demo--{name}{{{dark}}}}}"
 
 
 def _protect(response: Response) -> Response:

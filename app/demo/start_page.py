@@ -10,6 +10,7 @@ from flask import Flask, render_template
 
 from app.demo import page_style
 from app.demo.supervisor import Person
+from app.kit.text.languages import LANGUAGES
 from app.settings import Settings
 
 _PATHS = ("/", "/demo.css")
@@ -50,7 +51,13 @@ def _create_page(settings: Settings, people: Collection[Person]) -> Flask:
         shop, *_, inbox, reference = (address for address, _ in addresses(settings))
         tenants = [(name, list(group)) for name, group in groupby(people, lambda person: person.tenant)]
         return render_template(
-            "front.html", shop=shop, inbox=inbox, reference=reference, tenants=tenants, hub_url=settings.hub_url
+            "front.html",
+            shop=shop,
+            inbox=inbox,
+            reference=reference,
+            tenants=tenants,
+            hub_url=settings.hub_url,
+            languages=len(LANGUAGES),
         )
 
     app.jinja_env.globals["place"] = "Demo"

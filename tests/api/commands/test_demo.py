@@ -50,6 +50,8 @@ def test_account_signs_in_and_out_at_shop(demo: Command) -> None:
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))
     assert urlsplit(url).path == "/login"
     page, url = demo.submit(page, url, identifier="ada@example.com", password="correct-horse-7")
+    assert "Sign in faster next time" in page.text
+    page, url = demo.submit(page, url, do="skip")
     assert "Welcome to the shop, Ada" in page.text
     page, _ = demo.open(demo.at("shop", "/sign-out"), "POST")
     assert "Welcome" not in page.text
@@ -113,6 +115,7 @@ def test_start_page_lists_addresses_and_accounts(demo: Command, host: str) -> No
     assert f'href="{demo.at("api", "/docs")}"' in answer.text
     for email, password in ACCOUNTS:
         assert f"<dd>{email}</dd><dt>Password</dt><dd>{password}</dd>" in answer.text
+    assert answer.text.count('<svg class="art"') == 2
     assert "'unsafe" not in answer.headers["Content-Security-Policy"]
     style = demo.ask("GET", f"http://{host}:{demo.port}/demo.css")
     assert style.headers["Content-Type"].startswith("text/css")

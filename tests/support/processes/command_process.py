@@ -49,8 +49,9 @@ class HostsBrowser:
         return answer, url
 
     def submit(self, page: httpx.Response, url: str, **typed: str) -> tuple[httpx.Response, str]:
-        """Submit the form of a page with the typed values."""
-        form = re.search(r'(<form[^>]*method="post"[^>]*>)(.*?)</form>', page.text, re.DOTALL)
+        """Submit the form of a page that has fields or buttons for the typed values."""
+        forms = re.finditer(r'(<form[^>]*method="post"[^>]*>)(.*?)</form>', page.text, re.DOTALL)
+        form = next((each for each in forms if all(f'name="{name}"' in each[2] for name in typed)), None)
         assert form, page.text
         action = re.search(r'action="([^"]*)"', form[1])
         hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form[2])
