@@ -32,7 +32,7 @@ from app.identity.platform.store.compiled_statements import TENANT
 from app.identity.platform.store.distribution import LOCAL_TABLES, REFERENCE_TABLES
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from tests.support.database import citus_rules as rules
+from tests.support.database import citus_rules
 from tests.support.services.servers import PostgresUrls
 
 TABLES = MetaData()
@@ -48,45 +48,45 @@ CHANGED = update(ACCOUNTS).where(A.tenant_id == TENANT).values(uid="").returning
 ROW = {"tenant_id": TENANT, "uid": "u"}
 
 REFUSED = {
-    "a read of all tenants": (select(SESSIONS), rules.OTHER_TENANTS),
+    "a read of all tenants": (select(SESSIONS), citus_rules.OTHER_TENANTS),
     "a tenant that may be another": (
         select(SESSIONS).where((S.tenant_id == TENANT) | (S.uid == "u")),
-        rules.OTHER_TENANTS,
+        citus_rules.OTHER_TENANTS,
     ),
-    "tenants that are listed": (select(SESSIONS).where(S.tenant_id.in_(["acme"])), rules.OTHER_TENANTS),
-    "a change of all tenants": (update(SESSIONS).where(S.uid == "u").values(uid="v"), rules.OTHER_TENANTS),
-    "a deletion by a list of keys": (delete(SESSIONS).where(S.uid.in_(["u"])), rules.OTHER_TENANTS),
-    "a join without the tenant": (OF_TENANT.join(ACCOUNTS, A.uid == S.uid), rules.OTHER_TENANTS),
-    "a subquery without the tenant": (OF_TENANT.where(exists().where(A.uid == S.uid)), rules.OTHER_TENANTS),
+    "tenants that are listed": (select(SESSIONS).where(S.tenant_id.in_(["acme"])), citus_rules.OTHER_TENANTS),
+    "a change of all tenants": (update(SESSIONS).where(S.uid == "u").values(uid="v"), citus_rules.OTHER_TENANTS),
+    "a deletion by a list of keys": (delete(SESSIONS).where(S.uid.in_(["u"])), citus_rules.OTHER_TENANTS),
+    "a join without the tenant": (OF_TENANT.join(ACCOUNTS, A.uid == S.uid), citus_rules.OTHER_TENANTS),
+    "a subquery without the tenant": (OF_TENANT.where(exists().where(A.uid == S.uid)), citus_rules.OTHER_TENANTS),
     "a subquery bound by an outer join": (
         BESIDE.add_columns(COUNT.where(R.tenant_id == A.tenant_id).scalar_subquery()),
-        rules.OTHER_TENANTS,
+        citus_rules.OTHER_TENANTS,
     ),
     "a subquery bound by a common table expression": (
         select(CHANGED.c.uid, COUNT.where(R.tenant_id == CHANGED.c.tenant_id).scalar_subquery()),
-        rules.OTHER_TENANTS,
+        citus_rules.OTHER_TENANTS,
     ),
     "an insert from another tenant": (
         insert(ACCOUNTS).from_select(["tenant_id", "uid"], select(S.tenant_id, S.uid)),
-        rules.OTHER_TENANTS,
+        citus_rules.OTHER_TENANTS,
     ),
     "a subquery in RETURNING": (
         update(ACCOUNTS).where(A.tenant_id == TENANT).values(uid="").returning(COUNT.where(R.tenant_id == TENANT).scalar_subquery()),
-        rules.RETURNS_SUBQUERY,
+        citus_rules.RETURNS_SUBQUERY,
     ),
     "a subquery in VALUES": (
         insert(ACCOUNTS).values({**ROW, "uid": select(S.uid).where(S.tenant_id == TENANT).scalar_subquery()}),
-        rules.INSERTS_SUBQUERY,
+        citus_rules.INSERTS_SUBQUERY,
     ),
     "a row that always exists": (
         select(A.uid).select_from(select(literal(1)).subquery("always").outerjoin(ACCOUNTS, A.tenant_id == TENANT)),
-        rules.SELECTS_FROM_NOTHING,
+        citus_rules.SELECTS_FROM_NOTHING,
     ),
     "a recursive query": (
         (turn := OF_TENANT.cte("turn", recursive=True)).union_all(select(turn)).select(),
-        rules.RECURSIVE,
+        citus_rules.RECURSIVE,
     ),
-    "another tenant for a row": (update(SESSIONS).where(S.tenant_id == TENANT).values(tenant_id="globex"), rules.MOVES_TENANT),
+    "another tenant for a row": (update(SESSIONS).where(S.tenant_id == TENANT).values(tenant_id="globex"), citus_rules.MOVES_TENANT),
 }  # fmt: skip
 ACCEPTED = {
     "a read of the tenant": OF_TENANT,
@@ -108,12 +108,12 @@ ACCEPTED = {
 @pytest.mark.parametrize("shape", REFUSED)
 def test_refused_shape_is_found(shape: str) -> None:
     statement, reason = REFUSED[shape]
-    assert rules.check(statement).refused == {reason}
+    assert citus_rules.check(statement).refused == {reason}
 
 
 @pytest.mark.parametrize("shape", ACCEPTED)
 def test_accepted_shape_is_not_refused(shape: str) -> None:
-    assert rules.check(ACCEPTED[shape]).refused == set()
+    assert citus_rules.check(ACCEPTED[shape]).refused == set()
 
 
 def test_statement_of_another_tenant_fails_in_tests(services: IdentityServices) -> None:
@@ -134,7 +134,7 @@ def _run_as_application(work: UnitOfWork, statement: Any) -> None:
 
 @pytest.mark.parametrize("name", sorted(all_tables()))
 def test_table_can_be_distributed(name: str) -> None:
-    assert rules.table_faults(all_tables()[name]) == []
+    assert citus_rules.table_faults(all_tables()[name]) == []
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_table_can_be_distributed(name: str) -> None:
 )
 def test_fault_of_a_table_is_found(column: Column[Any]) -> None:
     table = Table("seeded", MetaData(), Column("tenant_id", String, primary_key=True), column)
-    assert len(rules.table_faults(table)) == 1
+    assert len(citus_rules.table_faults(table)) == 1
 
 
 def test_key_without_the_tenant_is_found() -> None:
     table = Table("seeded", MetaData(), Column("uid", String, primary_key=True), UniqueConstraint("uid"))
-    assert len(rules.table_faults(table)) == 2
+    assert len(citus_rules.table_faults(table)) == 2
 
 
 def test_migrations_leave_nothing_that_citus_refuses(copied_postgres: PostgresUrls) -> None:
