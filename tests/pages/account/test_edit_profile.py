@@ -24,7 +24,7 @@ def test_sign_in_returns_to_the_requested_page(visitor: Visitor, ada: Person) ->
 
 
 def test_profile_is_edited(visitor: Visitor, ada: Person) -> None:
-    page = signed_in(visitor, ada).follow("Name Ada Lovelace")
+    page = signed_in(visitor, ada).follow("Name Ada Lovelace Edit")
     assert 'value="Ada"' in page.html
     saved = page.press("Save", first_name="Augusta", last_name="", birth_date="1815-12-10")
     assert saved.heading == "Augusta"

@@ -18,9 +18,9 @@ def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: 
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     page = signed_in(new_visitor_at(world), ada)
     for row, heading in (
-        ("Name Ada Lovelace", "Edit your profile"),
-        ("Email ada@example.com Verified", "Email addresses"),
-        ("Username Choose one to sign in with Not set", "Username"),
+        ("Name Ada Lovelace Edit", "Edit your profile"),
+        ("Email ada@example.com Verified Edit", "Email addresses"),
+        ("Username Choose one to sign in with Not set Add", "Username"),
         ("Delete account You’ll have 3 days to change your mind", "Delete account"),
     ):
         assert page.follow(row).heading == heading

@@ -35,6 +35,8 @@ class Fact(NamedTuple):
     """Its state in a word."""
     tone: str = ""
     """Of the tag: ok, warn or none."""
+    action: Any = ""
+    """What its link does, in a word; empty for a row that leads to a page of its own."""
 
 
 class Group(NamedTuple):
@@ -82,8 +84,8 @@ class ProfilePage(Page):
         about = Group(
             _l("About you"),
             (
-                Fact(_l("Name"), "Ada Lovelace", "person", EDIT),
-                Fact(_l("Date of birth"), _format_date("12/10/1815"), "calendar", EDIT),
+                Fact(_l("Name"), "Ada Lovelace", "person", EDIT, action=_CHANGE),
+                Fact(_l("Date of birth"), _format_date("12/10/1815"), "calendar", EDIT, action=_CHANGE),
                 Fact(_l("Language"), "English", "globe"),
             ),
         )
@@ -147,7 +149,10 @@ def _about(view: profile_pages.ProfileResponse, tenant: HubTenant) -> tuple[Fact
     for wire, field, label, icon in _OTHERS:
         if isinstance(value := profile.get(wire), str) and value:
             own.append((label, _format_date(value) if wire == "BirthDate" else value, icon, field))
-    facts = tuple(Fact(label, value, icon, EDIT if field in fields else "") for label, value, icon, field in own)
+    facts = tuple(
+        Fact(label, value, icon, EDIT, action=_CHANGE) if field in fields else Fact(label, value, icon)
+        for label, value, icon, field in own
+    )
     if not any(fact.address for fact in facts):
         facts = (*facts, _EDIT_LINK)
     has_consents = bool(tenant.consent_forms or tenant.privacy_policy.versions)
@@ -176,19 +181,19 @@ def _contact(view: profile_pages.ProfileResponse, tenant: HubTenant) -> tuple[Fa
 
 
 def _email(address: Any, *, is_verified: bool, is_first: bool = False) -> Fact:
-    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "mail", "/emails", *_VERIFIED[is_verified])
+    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "mail", "/emails", *_VERIFIED[is_verified], _CHANGE)
 
 
 def _phone(number: Any, *, is_verified: bool) -> Fact:
     if not number:
-        return Fact(_PHONE, _l("Add one to sign in with"), "phone", "/phone", _NOT_SET)
+        return Fact(_PHONE, _l("Add one to sign in with"), "phone", "/phone", _NOT_SET, action=_ADD)
     page = "/phone" if IdentifierKind.PHONE in current_visit().tenant.identifiers else ""
-    return Fact(_PHONE, number, "phone", page, *_VERIFIED[is_verified])
+    return Fact(_PHONE, number, "phone", page, *_VERIFIED[is_verified], _CHANGE)
 
 
 def _username(name: Any) -> Fact:
     hint = name or _l("Choose one to sign in with")
-    return Fact(_USERNAME, hint, "at", "/username", "" if name else _NOT_SET)
+    return Fact(_USERNAME, hint, "at", "/username", "" if name else _NOT_SET, action=_CHANGE if name else _ADD)
 
 
 EDIT: Final = "/profile/edit"
@@ -199,10 +204,12 @@ _EMAIL: Final = _l("Email")
 _PRIMARY_EMAIL: Final = _l("Primary email")
 _PHONE: Final = _l("Phone number")
 _USERNAME: Final = _l("Username")
+_CHANGE: Final = _l("Edit")
+_ADD: Final = _l("Add")
 _NOT_SET: Final = _l("Not set")
 _VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
 _EDIT_LINK: Final = Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT)
-_NO_EMAIL: Final = Fact(_EMAIL, _l("Add one to reset your password if you forget it"), "mail", "/emails")
+_NO_EMAIL: Final = Fact(_EMAIL, _l("Add one to reset your password if you forget it"), "mail", "/emails", action=_ADD)
 _CONSENTS: Final = Fact(_l("Consent"), _l("Review or change your consent"), "tick", "/consents")
 _OTHERS: Final = (
     ("NickName", "nick_name", _l("Nickname"), "person"),
