@@ -74,6 +74,7 @@ def test_first_user_signs_up_in_and_out(made: Made) -> None:
         assert page.status_code == 200, page.text
         page, url = browser.submit(page, url, do="skip")
     assert (url, f"signed in as {ADDRESS}" in page.text) == (f"{made.app}/account", True)
+    assert '<link rel="icon" href="data:image/svg+xml,' in page.text
     page, url = browser.open(f"{made.app}/sign-out", "POST")
     assert (url, "Sign in" in page.text) == (f"{made.app}/", True)
     _, url = browser.open(f"{made.app}/sign-in")
