@@ -73,7 +73,7 @@ def test_each_filter_searches_a_bounded_part_of_an_index(
     key = FixedClock().now() if sort in ("created", "last_login") else "ada"
     searched: dict[str, str] = {}
     for names in ((), *((name,) for name in FILTERS), tuple(FILTERS)):
-        request = ListAccounts(sort=sort, **{name: FILTERS[name] for name in names})
+        request = ListAccounts.model_validate({"sort": sort, **{name: FILTERS[name] for name in names}})
         with traced(own_database) as statements:
             for after in (None, Position(key, "0")):
                 work = UnitOfWork(own_database, "acme")

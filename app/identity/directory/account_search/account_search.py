@@ -32,11 +32,11 @@ class Position(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The ids of a page, in order; `following` is None on the last page, `count` on all but the first."""
+    """The ids of a page, in order; `following` is None on the last page, `total` on all but the first."""
 
     uids: list[str]
     following: Position | None
-    count: int | None = None
+    total: int | None = None
     is_lower_bound: bool = False
 
 
@@ -67,7 +67,7 @@ class Search:
         found = self._of_few(narrow, after, limit) if narrow is not None else self._walk(after, limit)
         if after is None and narrow is None:
             count, is_exact = self._count_walked()
-            return found._replace(count=min(count, MAX_COUNTED), is_lower_bound=count > MAX_COUNTED or not is_exact)
+            return found._replace(total=min(count, MAX_COUNTED), is_lower_bound=count > MAX_COUNTED or not is_exact)
         return found
 
     def _narrowest(self) -> Narrow | None:
@@ -101,20 +101,20 @@ class Search:
             page.add_columns(select(func.count()).select_from(matches).scalar_subquery().label("total"))
         )
         count = int(rows[0].total) if rows else 0
-        return self._cut(rows, limit, None)._replace(count=min(count, MAX_COUNTED), is_lower_bound=count > MAX_COUNTED)
+        return self._cut(rows, limit, None)._replace(total=min(count, MAX_COUNTED), is_lower_bound=count > MAX_COUNTED)
 
     def _walk(self, after: Position | None, limit: int) -> Page:
         rest = self._unsorted()
+        rows: Sequence[Row[Any]] = ()
+        last: Row[Any] | None = None
         for most in WALKED if rest else (limit + 1,):
             walked = self._walked(after, most)
             checked = select(walked.c.uid, walked.c.key).where(*(item.is_met(walked.c) for item in rest))
             rows = self.work.all(self._sorted(checked, walked.c, None).limit(limit + 1))
-            if len(rows) > limit:
-                return self._cut(rows, limit, None)
-            last = self._last_walked(after, most)
+            last = self._last_walked(after, most) if len(rows) <= limit else None
             if last is None:
-                return self._cut(rows, limit, None)
-        return self._cut(rows, limit, Position(last.key, last.uid))
+                break
+        return self._cut(rows, limit, Position(last.key, last.uid) if last is not None else None)
 
     def _last_walked(self, after: Position | None, most: int) -> Row[Any] | None:
         """Return the account at which a walk of so many ends; None if there are not as many."""
@@ -127,8 +127,8 @@ class Search:
         most = WALKED[-1] if rest else MAX_COUNTED + 1
         walked = self._walked(None, most)
         matching = select(walked.c.uid).where(*(item.is_met(walked.c) for item in rest)).limit(MAX_COUNTED + 1)
-        (row,) = self.work.all(select(_count(matching.subquery()).label("count")))
-        return int(row.count), not rest or self._last_walked(None, most) is None
+        (row,) = self.work.all(select(_count(matching.subquery()).label("number")))
+        return int(row.number), not rest or self._last_walked(None, most) is None
 
     def _unsorted(self) -> list[Condition]:
         """Return the conditions that are no range of the order."""

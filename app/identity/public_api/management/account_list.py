@@ -18,6 +18,6 @@ def list_accounts(context: Context, req: account_list_operations.ListAccounts) -
     return account_list_operations.AccountList(
         data=[accounts.profile_for_server(context, account, account_list.FIELDS) for account in listed.accounts],
         next_cursor=listed.cursor,
-        count=listed.page.count,
-        count_is_lower_bound=listed.page.is_lower_bound if listed.page.count is not None else None,
+        count=listed.page.total,
+        count_is_lower_bound=listed.page.is_lower_bound if listed.page.total is not None else None,
     )
