@@ -9,7 +9,6 @@ message is delivered at least once (decision 0161).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -43,6 +42,7 @@ from app.identity.platform.outbox.outbox import (
     outbox_queues,
 )
 from app.identity.platform.outbox.sender import DeliveryError, Message
+from app.identity.platform.outbox.tenant_transactions import of_tenant
 from app.identity.platform.store.compiled_statements import TENANT, Compiled
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -158,17 +158,6 @@ def _claim_oldest(lane: Lane) -> Compiled:
 
 def _due(lane: Lane, o: Any) -> tuple[ColumnElement[bool], ...]:
     return (o.state == inlined("waiting"), o.queue.is_(None), lane.contains(o.kind), o.due_at <= bindparam("now"))
-
-
-@contextmanager
-def of_tenant(database: Database, tenant_id: str) -> Iterator[UnitOfWork]:
-    """Yield a transaction of the tenant, which is committed unless the block raises."""
-    work = UnitOfWork(database, tenant_id)
-    try:
-        yield work
-        work.commit()
-    finally:
-        work.rollback()
 
 
 def _between(after: str, without: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -10,10 +10,11 @@ from typing import Any, Final
 from sqlalchemy import delete, exists, literal_column, select, update
 
 from app.identity.platform.outbox import distributed_queues
-from app.identity.platform.outbox.claims import EXEMPT, of_tenant
+from app.identity.platform.outbox.claims import EXEMPT
 from app.identity.platform.outbox.lanes import LANES, Lane, inlined
 from app.identity.platform.outbox.outbox import outbox, outbox_queues
 from app.identity.platform.outbox.queue_claims import waiting_queues
+from app.identity.platform.outbox.tenant_transactions import of_tenant
 from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.database import Database

@@ -13,10 +13,11 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, LargeBinary, case, cast, delete, literal, null, or_, select, update
 
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox.claims import LEASE, ClaimedMessage, is_unchanged, of_tenant
+from app.identity.platform.outbox.claims import LEASE, ClaimedMessage, is_unchanged
 from app.identity.platform.outbox.lanes import inlined
 from app.identity.platform.outbox.outbox import HELD, encrypt_answer, outbox, outbox_queues
 from app.identity.platform.outbox.sender import DeliveryError, Receipt
+from app.identity.platform.outbox.tenant_transactions import of_tenant
 from app.identity.platform.store import upserts
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
