@@ -8,7 +8,7 @@ from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors
-from app.contract.captcha.models import LockChallenge
+from app.contract.captcha.models import CaptchaChallenge, LockChallenge
 from app.contract.sign_in import sign_in_pages
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
@@ -95,3 +95,13 @@ class LoginForm(IdentifierForm):
         if form.security_question.data:
             form.show_question(form.security_question.data, current_visit().tenant.security_questions)
         return form
+
+
+def locked_sample(challenge: CaptchaChallenge | None) -> LoginForm:
+    """Return a sample form with this captcha, or with a security question."""
+    form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
+    if challenge is not None:
+        form.captcha.prompt(challenge)
+    else:
+        form.show_question("pet", (("pet", "What was the name of your first pet?"),))
+    return form

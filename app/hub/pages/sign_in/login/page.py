@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.contract.captcha.models import CaptchaChallenge
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.hub.components import sign_in_methods
@@ -27,7 +26,7 @@ from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages.sign_in.login.form import WRONG_ANSWER, LoginForm
+from app.hub.pages.sign_in.login.form import WRONG_ANSWER, LoginForm, locked_sample
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.tenant import IdentifierKind
@@ -360,43 +359,33 @@ class LockedLoginPage(LoginPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
-        wrong_captcha = _locked_form(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8)))
-        wrong_answer = _locked_form(None)
+        wrong_captcha = locked_sample(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8)))
+        wrong_answer = locked_sample(None)
         wrong_captcha.add_error("captcha", OTHER_QUESTION)
         wrong_answer.add_error("security_answer", WRONG_ANSWER)
-        solved = _locked_form(captcha.sample(work_bits=8))
+        solved = locked_sample(captcha.sample(work_bits=8))
         solved.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
-        provider_form, invisible_form = _locked_form(captcha.sample()), _locked_form(captcha.sample())
+        provider_form, invisible_form = locked_sample(captcha.sample()), locked_sample(captcha.sample())
         provider_form.captcha.prompt(captcha.sample(), WidgetView("tencent", "a key"))
         invisible_form.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
         return {
-            "captcha": cls(_locked_form(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
-            "captcha of a position": cls(_locked_form(position), refusal=RefusalReason.CAPTCHA),
-            "captcha after a wrong password": cls(_locked_form(captcha.sample()), refusal=RefusalReason.WRONG),
+            "captcha": cls(locked_sample(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
+            "captcha of a position": cls(locked_sample(position), refusal=RefusalReason.CAPTCHA),
+            "captcha after a wrong password": cls(locked_sample(captcha.sample()), refusal=RefusalReason.WRONG),
             "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
             "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
             "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
             "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
             "captcha, once more": cls(
-                _locked_form(captcha.sample()),
+                locked_sample(captcha.sample()),
                 has_remember_me=False,
                 reauthentication=Reauthentication.sample("password"),
                 refusal=RefusalReason.CAPTCHA,
             ),
-            "question": cls(_locked_form(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
+            "question": cls(locked_sample(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
             "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
         }
-
-
-def _locked_form(challenge: CaptchaChallenge | None) -> LoginForm:
-    """Return a sample form with this captcha, or with a security question."""
-    form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
-    if challenge is not None:
-        form.captcha.prompt(challenge)
-    else:
-        form.show_question("pet", (("pet", "What was the name of your first pet?"),))
-    return form
 
 
 def _limit(*methods: str) -> MethodLimit:
