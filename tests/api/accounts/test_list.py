@@ -100,7 +100,7 @@ def test_list_is_sorted_across_pages(
     for minutes, name in enumerate(("ada", "bob")):
         change(acme, people[name], last_login_at=now + timedelta(minutes=minutes))
     if sort == "last_login":
-        expected = "".join(sorted("cd", key=lambda letter: people[{"c": "cyd", "d": "dan"}[letter]])) + "ab"
+        expected = "".join(sorted("cd", key=lambda initial: people[{"c": "cyd", "d": "dan"}[initial]])) + "ab"
     found = "".join(name[0] for name in names(acme, people, sort=sort, order=order, limit=1))
     assert found == (expected if order == "asc" else expected[::-1])
 

@@ -9,7 +9,7 @@ import pytest
 from app.contract.accounts.account_list_operations import ListAccounts
 from app.identity.directory.account_search.account_conditions import conditions
 from app.identity.directory.account_search.account_list import COLUMNS
-from app.identity.directory.account_search.account_search import Position, Search
+from app.identity.directory.account_search.account_search import AccountSearch, Position
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import FixedClock
@@ -69,7 +69,7 @@ def test_each_filter_searches_a_bounded_part_of_an_index(
     own_database: Database, monkeypatch: pytest.MonkeyPatch, sort: str, are_few: bool
 ) -> None:
     if not are_few:  # as if too many accounts met each condition
-        monkeypatch.setattr(Search, "_narrowest", lambda _: None)
+        monkeypatch.setattr(AccountSearch, "_narrowest", lambda _: None)
     key = FixedClock().now() if sort in ("created", "last_login") else "ada"
     searched: dict[str, str] = {}
     for names in ((), *((name,) for name in FILTERS), tuple(FILTERS)):
@@ -78,7 +78,7 @@ def test_each_filter_searches_a_bounded_part_of_an_index(
             for after in (None, Position(key, "0")):
                 work = UnitOfWork(own_database, "acme")
                 stated = conditions(request, "acme", is_sqlite=True)
-                Search(work, True, COLUMNS[sort], True, stated).page(after, 50)
+                AccountSearch(work, True, COLUMNS[sort], True, stated).page(after, 50)
                 work.rollback()
         searched |= steps(own_database, statements)
     walks = {part for part in searched if part not in OF_CONDITIONS | {BY_KEY}}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, text, union_all
+from sqlalchemy import Boolean, ColumnElement, Select, and_, literal_column, or_, select, text, union_all
 from sqlalchemy.sql.selectable import CompoundSelect
 
 from app.contract.accounts.account_list_operations import AccountFilters
@@ -81,7 +81,7 @@ def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
         names = [_in_range(c[key], item) for key in _NAMES for item in by_name]
         return or_(*names, _has_identifier(c, tenant_id, by_kind, is_sqlite=is_sqlite))
 
-    return Condition(union_all(*selects) if selects else _of_nobody(), is_met, _NAMES)
+    return Condition(union_all(*selects) if selects else _of_none(), is_met, _NAMES)
 
 
 def _provider(tenant_id: str, name: str, *, is_sqlite: bool) -> Condition:
@@ -105,7 +105,7 @@ def _organization(tenant_id: str, org_id: str) -> Condition:
 def _blocked(tenant_id: str, *, is_blocked: bool) -> Condition:
     reads = ("is_active", "is_locked", "lock_type")
     if not is_blocked:
-        return Condition(None, lambda _: text(f"NOT ({IS_BLOCKED})"), reads)  # type: ignore[arg-type,return-value]
+        return Condition(None, lambda _: literal_column(f"NOT ({IS_BLOCKED})", Boolean), reads)
     return _by_part(tenant_id, IS_BLOCKED, reads)
 
 
@@ -123,7 +123,7 @@ def _of_tenant(tenant_id: str) -> Select[Any]:
     return select(A.uid).where(A.tenant_id == tenant_id)
 
 
-def _of_nobody() -> Select[Any]:
+def _of_none() -> Select[Any]:
     return select(A.uid).where(text("1 = 0"))
 
 

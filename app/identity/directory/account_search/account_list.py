@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from app.contract.accounts.account_list_operations import LISTED_MEMBERS, ListAccounts
 from app.identity.directory.account_search.account_conditions import conditions
-from app.identity.directory.account_search.account_search import Page, Position, Search
+from app.identity.directory.account_search.account_search import AccountPage, AccountSearch, Position
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account, no_organizations
 from app.identity.platform.context import Context
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
 
     accounts: list[Account]
     cursor: str | None
-    page: Page
+    page: AccountPage
 
 
 def list_accounts(context: Context, req: ListAccounts) -> Listed:
@@ -42,7 +42,7 @@ def list_accounts(context: Context, req: ListAccounts) -> Listed:
     is_sqlite = context.services.database.is_sqlite
     is_descending = req.order == "desc" if req.order else req.sort in _TIMES
     stated = conditions(req, context.tenant.tenant_id, is_sqlite=is_sqlite)
-    search = Search(context.work, is_sqlite, COLUMNS[req.sort], is_descending, stated)
+    search = AccountSearch(context.work, is_sqlite, COLUMNS[req.sort], is_descending, stated)
     page = search.page(_position(context, req), req.limit)
     found = accounts.by_uids(context, page.uids)
     # The organizations of a profile are a statement for each account, and no listed member needs them.

@@ -31,7 +31,7 @@ class Position(NamedTuple):
     uid: str
 
 
-class Page(NamedTuple):
+class AccountPage(NamedTuple):
     """The ids of a page, in order; `following` is None on the last page, `total` on all but the first."""
 
     uids: list[str]
@@ -48,7 +48,7 @@ class Narrow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Search:
+class AccountSearch:
     """A sorted list of the tenant's accounts that meet all conditions.
 
     Args:
@@ -61,7 +61,7 @@ class Search:
     is_descending: bool
     conditions: Sequence[Condition]
 
-    def page(self, after: Position | None, limit: int) -> Page:
+    def page(self, after: Position | None, limit: int) -> AccountPage:
         """Return the page of at most `limit` accounts after a position; None: the first."""
         narrow = self._narrowest()
         found = self._of_few(narrow, after, limit) if narrow is not None else self._walk(after, limit)
@@ -80,7 +80,7 @@ class Search:
         fewest, at = min((number, at) for at, number in enumerate(row))
         return indexed[at] if fewest <= FEW else None
 
-    def _of_few(self, narrow: Narrow, after: Position | None, limit: int) -> Page:
+    def _of_few(self, narrow: Narrow, after: Position | None, limit: int) -> AccountPage:
         """Return a page of the accounts that meet one condition and the others, with their number on the first one."""
         uids = narrow.uids.limit(FEW).subquery("few")
         is_one: ColumnElement[bool] = A.uid.in_(select(uids.c.uid))
@@ -103,7 +103,7 @@ class Search:
         count = int(rows[0].total) if rows else 0
         return self._cut(rows, limit, None)._replace(total=min(count, MAX_COUNTED), is_lower_bound=count > MAX_COUNTED)
 
-    def _walk(self, after: Position | None, limit: int) -> Page:
+    def _walk(self, after: Position | None, limit: int) -> AccountPage:
         rest = self._unsorted()
         rows: Sequence[Row[Any]] = ()
         last: Row[Any] | None = None
@@ -150,10 +150,10 @@ class Search:
             statement = statement.where(place < passed if self.is_descending else place > passed)
         return statement.order_by(*((key.desc(), uid.desc()) if self.is_descending else (key, uid)))
 
-    def _cut(self, rows: Sequence[Row[Any]], limit: int, following: Position | None) -> Page:
+    def _cut(self, rows: Sequence[Row[Any]], limit: int, following: Position | None) -> AccountPage:
         page = rows[:limit]
         last = Position(page[-1].key, page[-1].uid) if len(rows) > limit else following
-        return Page([row.uid for row in page], last)
+        return AccountPage([row.uid for row in page], last)
 
 
 def _read_by(conditions: Iterable[Condition]) -> list[Any]:

@@ -14,7 +14,7 @@ IS_UNVERIFIED: Final = "NOT email_verified AND NOT phone_verified"
 
 def part_index(name: str, rows: str) -> Index:
     """Return an index of the accounts that meet a condition, which a statement has to state in the same words."""
-    return Index(name, "tenant_id", "uid", sqlite_where=text(rows), postgresql_where=text(rows))
+    return Index(name, "tenant_id", "uid", sqlite_where=text(rows))  # PostgreSQL's: migration 0040
 
 
 accounts = tenant_table(
