@@ -150,9 +150,10 @@ MANAGE: Final = ChapterGroup(
     (
         Chapter(
             "Accounts",
-            "Create, read, update and delete accounts from your server, with the API secret or a machine token.",
+            "Create, read, update and delete accounts from your server, with the API secret or a machine token. List and search them with "
+            "a machine token.",
             ("accounts", "self_service"),
-            MANAGED,
+            (*MANAGED, "/v2/manage/accounts"),
         ),
         Chapter(
             "Account passwords",
