@@ -11,7 +11,7 @@ from tests.support.documentation.quickstarts import prepared
 def test_program_calls_the_management_api(tmp_path: Path) -> None:
     with prepared("../management-api", tmp_path) as running:
         steps = paste(with_keys(running), "program")
-        assert sum(bool(item.shown) for item in steps) == 3
+        assert sum(bool(item.shown) for item in steps) == 4
         for step in steps:
             step.check()
         token = running.gatehouse.ask(

@@ -74,7 +74,7 @@ def test_lock_is_in_force(send: Ask, server: TenantServer, tenant: World, new_vi
         assert attempt(server, ada.email, "Wrong-password-1")[0] != 200
     assert attempt(server, ada.email, ada.password)[0] == 403
     page = new_visitor_at(tenant).open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    assert "Too many attempts" in page.text
+    assert "Too many failed attempts" in page.text
     off = {**LOCK, "LoginLockedType": "None"}
     assert answered(send("PUT", LOCKS, off)) == off
     grace = tenant.person("grace@example.com")

@@ -28,6 +28,7 @@ from tests.support.database.citus_rules import (
 RESERVED: Final = {LOOKUP_TENANT, EXEMPT}
 _OUTBOX: Final = "app.identity.platform.outbox."
 OVER_ALL_TENANTS: Final = {
+    "app.identity.directory.tenants.tenant_store._only": "a client's id and secret find its tenant",
     f"{_OUTBOX}claims._next_tenant": "the worker looks for a tenant with a due message, and locks none",
     f"{_OUTBOX}claims._next_to_reencrypt": "an operator rotates the secret key",
     f"{_OUTBOX}claims.count_queues": "metrics",
