@@ -66,7 +66,7 @@ def test_password_is_reset_by_link(scenario: Scenario, opened: Opened, known_ema
 def test_password_is_reset_by_code(scenario: Scenario, opened: Opened, known_email: str) -> None:
     tab = SignInTab(scenario, opened(**BARE), known_email)
     tab.request_reset()
-    tab.type_code(is_arabic=True)
+    tab.type_code()
     tab.set_password()
     tab.expect_shop()
 

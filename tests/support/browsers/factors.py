@@ -99,8 +99,7 @@ class AppFactor(CodeFactor):
     key: pyotp.TOTP
 
     def read_key(self, page: Page) -> None:
-        """Read the key that the page shows below the QR code."""
-        page.locator("details.more summary").click()
+        """Read the key that the page shows beside the code field."""
         expect(page.locator(".qr svg path")).to_be_visible()
         expect(page.locator(".key")).to_be_visible()
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from app.hub.locale import LANGUAGES
 from tests.support.accounts.mailbox import link_in, links_to
+from tests.support.browsers.shop_user import enter_code
 from tests.support.processes.installation import SHOP_SECRET, Installation, eventually
 
 OLD, NEW = "Zebra-kettle-91", "Quartz-lantern-58"
@@ -80,11 +81,9 @@ class SignInTab:
     def open_reset_link(self, count: int = 1) -> None:
         self.page.goto(link_in(self.mail("reset-password", count)))
 
-    def type_code(self, *, count: int = 1, is_arabic: bool = False) -> None:
+    def type_code(self, *, count: int = 1) -> None:
         code = re.findall(r"\b[0-9]{6}\b", re.sub(r"https?://\S+", "", self.mail("reset-password", count)))[0]
-        shown = "".join(chr(0x660 + int(digit)) for digit in code) if is_arabic else code
-        self.fill(code=f"{shown[:3]} {shown[3:]}")
-        self.submit("code")
+        enter_code(self.page, f"{code[:3]} {code[3:]}")
 
     def set_password(self) -> None:
         self.fill(password=NEW)
