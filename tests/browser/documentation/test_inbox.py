@@ -15,6 +15,7 @@ from app.identity.platform.outbox.outbox import Outbox
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to
 from tests.support.browsers import page_samples
+from tests.support.browsers.clipboard import copied
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
 from tests.support.browsers.page_checkers import axe_source
 from tests.support.oauth.world import NewWorld, World
@@ -138,4 +139,4 @@ def test_code_of_a_message_is_copied(world: World, inbox: str, opened: Callable[
     page.goto(inbox)
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == "482913"
+    assert copied(page) == "482913"

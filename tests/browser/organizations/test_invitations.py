@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.browsers.chromium import Opened
+from tests.support.browsers.clipboard import copied
 from tests.support.oauth.world import World
 from tests.support.organizations.members import Company
 
@@ -94,7 +95,7 @@ def test_link_admits_an_existing_person(
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         copy.click()
         expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        assert page.evaluate("() => navigator.clipboard.readText()") == address
+        assert copied(page) == address
     else:
         expect(copy).to_be_hidden()
     assert not is_wider_than_its_window(page)
