@@ -47,7 +47,7 @@ def test_revoked_application_loses_its_tokens_and_codes(world: World, visitor: V
     assert shop.userinfo(tokens["access_token"]).status_code == 401
     assert (shop.refresh(tokens["refresh_token"]).status_code, shop.redeem(unused_code).status_code) == (400, 400)
     assert desk.userinfo(desk_tokens["access_token"]).status_code == 200
-    assert visitor.authorize(shop).heading.endswith(f"wants to access your {world.name.title()} account")
+    assert visitor.authorize(shop).heading.endswith(f"wants to use your {world.name.title()} account")
 
 
 def test_revocation_keeps_other_accounts_tokens(world: World, new_visitor: Any, ada: Person) -> None:

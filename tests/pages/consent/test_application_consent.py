@@ -19,7 +19,7 @@ def consent_page(world: World, visitor: Visitor) -> VisitedPage:
 
 def test_page_names_application_account_and_scopes(world: World, visitor: Visitor) -> None:
     page = consent_page(world, visitor)
-    assert page.heading == f"Acme Shop wants to access your {world.name.title()} account"
+    assert page.heading == f"Acme Shop wants to use your {world.name.title()} account"
     assert "shop.example" in page.text
     assert "See your email address" in page.text
     assert "ada@example.com" in page.text
@@ -56,7 +56,7 @@ def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> N
     shop = world.application("shop", protocol="oauth", require_consent=True)
     ada = world.person("ada@example.com")
     page = visitor.authorize(shop, scope=None).press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert page.heading == f"shop wants to access your {world.name.title()} account"
+    assert page.heading == f"shop wants to use your {world.name.title()} account"
     assert "Confirm your identity" in page.text
 
 
@@ -75,7 +75,7 @@ def test_consent_with_foreign_token_is_refused(world: World, visitor: Visitor, n
     token = new_visitor().open("/login").form("Sign in").fields["token"]
     refused = page.press("Allow access", token=token)
     assert refused.status == 403
-    assert refused.heading == f"Acme Shop wants to access your {world.name.title()} account"
+    assert refused.heading == f"Acme Shop wants to use your {world.name.title()} account"
     assert refused.press("Allow access").query["code"]
 
 
@@ -96,7 +96,7 @@ def test_switch_opens_the_account_chooser(world: World, visitor: Visitor) -> Non
     consent = login.press("Sign in", identifier=bob.email, password=PASSWORD)
     assert bob.email in consent.text
     ada = consent.press("Switch").press("ada@example.com")
-    assert ada.heading.startswith("Acme Shop wants to access")
+    assert ada.heading.startswith("Acme Shop wants to use")
     assert ada.press("Allow access").query["code"]
 
 
@@ -121,7 +121,7 @@ def test_client_links_without_web_address_are_not_shown(world: World, visitor: V
     page = visitor.authorize(shop)
     assert address not in page.html
     next_page = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert next_page.heading.endswith(f"wants to access your {world.name.title()} account")
+    assert next_page.heading.endswith(f"wants to use your {world.name.title()} account")
     assert address not in next_page.html
 
 
@@ -155,7 +155,7 @@ def test_revoked_application_asks_for_everything_again(world: World, visitor: Vi
     visitor.authorize(shop).press("Sign in", identifier=ada.email, password=PASSWORD).press("Allow access")
     visitor.open("/applications").press("Remove access: Acme Shop")
     page = visitor.authorize(shop)
-    assert page.heading == f"Acme Shop wants to access your {world.name.title()} account"
+    assert page.heading == f"Acme Shop wants to use your {world.name.title()} account"
     assert "See your email address" in page.text
 
 

@@ -36,7 +36,7 @@ def test_consent_names_the_host_that_gets_the_data(world: World, visitor: Visito
         "tos_uri": "https://calendar.example/t",
     }
     page = consent_page(world, visitor, registrar.relying_party(registrar.registered(**links)))
-    assert page.heading.startswith("Calendar wants to access")
+    assert page.heading.startswith("Calendar wants to use")
     assert "Do you know this app?" in page.text
     assert "calendar.example" in page.text
     assert "bank.example" not in page.text, "its own word does not say who it is"

@@ -160,7 +160,7 @@ def test_consent_of_a_self_registered_device_is_not_remembered(
     assert page.press("Connect device").heading == "Device connected"
     challenge = {"code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256"}
     requested = visitor.authorize(calendar, scope="openid email", **challenge)
-    assert "wants to access" in requested.heading
+    assert "wants to use" in requested.heading
     assert "calendar.example" in requested.text
 
 

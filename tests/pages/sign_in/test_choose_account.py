@@ -141,7 +141,7 @@ def test_consent_of_a_page_is_given_by_the_account_it_shows(
     assert grace.email in page.text
     chooser.press("Ada Lovelace")
     again = page.press("Allow access")
-    assert again.heading.startswith("Acme Bank wants to access")
+    assert again.heading.startswith("Acme Bank wants to use")
     assert ada.email in again.text
     assert again.form("Switch").fields["account"] == ada.uid
     assert email_of(bank, again.press("Allow access")) == ada.email

@@ -92,6 +92,8 @@ class ConsentPage(Page):
     """Address of the application's privacy notice."""
     terms: str = ""
     """Address of the application's terms."""
+    person_name: str = ""
+    """What the profile scope shows first: the full name; empty if the account has none."""
     uid: str = ""
     """The id of the account that answers; the service refuses the answer of another account."""
     destination: str = ""
@@ -122,7 +124,7 @@ class ConsentPage(Page):
         special = (*scopes, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         policy, terms = "https://shop.example.com/privacy", "https://shop.example.com/terms"
         shop, ink = partial(cls, ApplicationConsentForm(), "Acme Shop", "ada@example.com"), "paperandink.example"
-        known = partial(shop, home="shop.example.com")
+        known = partial(shop, home="shop.example.com", person_name="Ada Lovelace")
         device = partial(
             cls, ApplicationConsentForm(), "Code Editor", "ada@example.com", destination="com.example.editor:"
         )
@@ -207,6 +209,7 @@ def _page(form: ApplicationConsentForm, step: ConsentStep, application: RelyingP
         form,
         relying_party=relying_party.name,
         account=step.person.label if step.person else "",
+        person_name=(step.person.name or "") if step.person else "",
         uid=step.person.uid if step.person else "",
         scopes=requested or (() if granted or step.details else DEFAULT_SCOPES),
         granted=granted,
