@@ -46,7 +46,9 @@ def _own_colours() -> str:
 
 
 def _hosted_style() -> str:
-    return Assets(STATIC).style("console").content.decode()
+    return Assets(STATIC).style("console").content.decode() + (STATIC / "css" / "drawings.css").read_text(
+        encoding="utf-8"
+    )
 
 
 def _own_style() -> str:

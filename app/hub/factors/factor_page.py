@@ -45,6 +45,10 @@ class FactorPage(Page):
         return (*self.scripts, *self.presentation.scripts)
 
     @property
+    def own_rules(self) -> tuple[str, ...]:
+        return self.presentation.rules
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         return (*super().form_targets, *choice_redirect_targets(self.presentation.kind))
 

@@ -102,6 +102,10 @@ class BackupCodesPage(Page):
     is_sign_in: bool = False
 
     @property
+    def own_rules(self) -> tuple[str, ...]:
+        return ("backup-codes",) if self.sheet else ()
+
+    @property
     def can_skip(self) -> bool:
         return self.state == "last" or current_visit().tenant.may_skip_backup_codes
 

@@ -66,6 +66,8 @@ class FactorPresentation:
     icon: str
     form: type[FactorForm]
     scripts: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    """Style sheets of its own, within the document."""
     own_hint: Callable[[str], Any] = str
     """The hint of an account that has it, from the identity service's: a masked number, a count."""
     samples: Mapping[str, FactorPrompt] = field(default_factory=dict)

@@ -18,9 +18,12 @@ from app.hub.web.visit import current_visit
 from app.kit.caching.lru_cache import LruCache
 from app.kit.web.assets import Asset
 
-_SPLIT: Final = ("tokens", "base", "layout", "forms", "actions", "parts", "codes")
-SHEETS: Final = {"split": _SPLIT, "console": (*_SPLIT, "account")}
-"""Source files of each layout's style sheet, in cascade order. `console` has every rule."""
+_SHARED: Final = ("frame", "forms", "actions", "parts")
+SHEETS: Final = {
+    "split": ("tokens", "base", "split", "drawings", *_SHARED),
+    "console": ("tokens", "base", *_SHARED, "account"),
+}
+"""Source files of each layout's style sheet, in cascade order."""
 MAX_CACHED: Final = 256
 """Maximum number of cached joined files. Pages use a few dozen, but a request may name scripts in any order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
@@ -42,6 +45,10 @@ class Assets:
     def style(self, layout: str) -> Asset:
         """Return the style sheet of a layout: a key of `SHEETS`."""
         return self._joined("css", (layout,), SHEETS[layout])
+
+    def rules(self, names: tuple[str, ...]) -> str:
+        """Return style sheets that are sent within a document: the rules that few pages need."""
+        return self._joined("css", names, names).content.decode() if names else ""
 
     def script(self, names: tuple[str, ...]) -> Asset:
         """Return the scripts of a page in one file."""

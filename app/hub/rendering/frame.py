@@ -38,6 +38,10 @@ class FramedPage(Protocol):
     def has_error(self) -> bool:
         """Whether the page reports an error."""
 
+    @property
+    def own_rules(self) -> tuple[str, ...]:
+        """Style sheets that the document contains."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -84,7 +88,8 @@ class Frame:
         page, script = self.page, self.script.name if self.script else ""
         slots["nonce"], slots["query"] = self.visit.nonce, self._query
         countdown = page.countdown
-        slots["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
+        counted = f".count{{--from:{int(countdown.seconds)}}}" if countdown else ""
+        slots["rules"] = Markup(self.assets.rules(page.own_rules) + counted)  # noqa: S704 - our own style sheets and a number
         slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_error else title
         return fragment(
             name, self.brand, self.language, self.assets.style(name).name, script, self._others, *arguments, slots=slots

@@ -120,6 +120,11 @@ class Page:
         return self.scripts if self.countdown is None or "wait" in self.scripts else (*self.scripts, "wait")
 
     @property
+    def own_rules(self) -> tuple[str, ...]:
+        """Files of `static/css` that few pages need: this page has them in its document, so that the others stay small."""
+        return ()
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         """Sources where redirects after this page's form may lead, beside the hub (CSP `form-action`)."""
         return interaction_redirect_targets(current_visit())
