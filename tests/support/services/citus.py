@@ -17,6 +17,8 @@ from tests.support.services.servers import OWNER, ROLES, RUNTIME, SUPERUSER, Pos
 
 SETUP = ROLES.with_name("citus.sql")
 _NODES = "SELECT nodename, nodeport FROM pg_dist_node WHERE isactive AND noderole = 'primary' ORDER BY groupid"
+_NO_SESSIONS = 'ALTER DATABASE "{}" ALLOW_CONNECTIONS false'
+"""Citus's own session would be back before a copy of the database has begun."""
 _END_SESSIONS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{}' AND pid <> pg_backend_pid()"
 )
@@ -63,7 +65,9 @@ class Citus(Postgres):
         self.drop(name)  # of an earlier run: the cluster stays
         for node in self.nodes:
             with self._session(node) as session:
-                session.execute(_END_SESSIONS.format(template).encode())  # Citus's own are there, too
+                if template != "template1":
+                    session.execute(_NO_SESSIONS.format(template).encode())
+                    session.execute(_END_SESSIONS.format(template).encode())
                 session.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
                 session.execute(f'ALTER DATABASE "{name}" SET citus.shard_count = 4'.encode())
         if template != "template1":
