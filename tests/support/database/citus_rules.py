@@ -1,7 +1,7 @@
 """The rules that let tables and statements run on Citus, read from SQLAlchemy's form of them (decision 0390).
 
 A statement is of one tenant if each distributed table, also of each subquery, is bound to the tenant: its `tenant_id` equals a
-parameter, or the `tenant_id` of a table that is bound. What Citus refuses of such statements is named here, too.
+parameter, or the `tenant_id` of a table of the same part that is bound. What Citus refuses of such statements is named here, too.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ RETURNS_SUBQUERY: Final = "a subquery in RETURNING"
 INSERTS_SUBQUERY: Final = "a subquery in VALUES"
 SELECTS_FROM_NOTHING: Final = "a table that is a SELECT without FROM"
 RECURSIVE: Final = "a recursive query"
+CORRELATED: Final = "a correlated subquery over all tenants"
 MOVES_TENANT: Final = "a change of tenant_id"
 
 
@@ -38,13 +39,12 @@ class Findings:
 
 @dataclass(frozen=True)
 class _Outer:
-    """The tables of the parts around a subquery, and those of them by which Citus sees the tenant."""
+    """The tables of the parts around a subquery. By their columns Citus does not see the tenant, and asks all nodes."""
 
     tables: frozenset[Any] = frozenset()
-    bound: frozenset[Any] = frozenset()
 
-    def within(self, tables: Iterable[Any], bound: Iterable[Any]) -> _Outer:
-        return _Outer(self.tables | set(tables), self.bound | set(bound))
+    def within(self, tables: Iterable[Any]) -> _Outer:
+        return _Outer(self.tables | set(tables))
 
 
 def check(statement: Any) -> Findings:
@@ -88,24 +88,26 @@ def _check(statement: Any, outer: _Outer, findings: Findings) -> None:
 
 
 def _check_select(statement: Select[Any], outer: _Outer, findings: Findings) -> None:
-    froms = [item for item in statement.get_final_froms() if item not in outer.tables]
-    leaves, conditions, optional = _flattened(froms)
+    named = statement.get_final_froms()
+    froms = [item for item in named if item not in outer.tables]
+    leaves, conditions = _flattened(froms)
     conditions += [*statement._where_criteria]
-    bound = _bound(leaves, conditions, outer, findings)
+    bound = _bound(leaves, conditions, findings)
+    is_correlated = len(froms) < len(named)
+    if is_correlated and any(_is_open(leaf) for leaf in leaves if leaf not in bound):
+        findings.refused.add(CORRELATED)
     _check_derived(leaves, findings)
     columns: list[Any] = [*statement._raw_columns, *statement._having_criteria, *statement._order_by_clauses]
-    derived = {leaf for leaf in leaves if isinstance(leaf, CTE | Subquery)}
-    # within an outer join, or beside a query as a table, Citus does not see that a column is of the tenant
-    _check_subqueries([*columns, *conditions], outer.within(leaves, bound - optional - derived), findings)
+    _check_subqueries([*columns, *conditions], outer.within(leaves), findings)
 
 
 def _check_change(statement: Any, outer: _Outer, findings: Findings) -> None:
     conditions = [*statement._where_criteria]
-    bound = _bound([statement.table], conditions, outer, findings)
+    bound = _bound([statement.table], conditions, findings)
     values = dict(getattr(statement, "_values", None) or {})
     if any(getattr(column, "key", column) == "tenant_id" for column in values):
         findings.refused.add(MOVES_TENANT)
-    _check_subqueries([*conditions, *values.values()], outer.within(bound, bound), findings)
+    _check_subqueries([*conditions, *values.values()], outer.within(bound), findings)
     if any(_subqueries(column) for column in statement._returning):
         findings.refused.add(RETURNS_SUBQUERY)
 
@@ -123,43 +125,42 @@ def _check_insert(statement: Any, outer: _Outer, findings: Findings) -> None:
         findings.refused.add(RETURNS_SUBQUERY)
 
 
-def _flattened(froms: Iterable[Any]) -> tuple[list[Any], list[Any], set[Any]]:
-    """Return the tables of a FROM clause, the conditions of its joins, and the tables that an outer join may leave out."""
+def _flattened(froms: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the tables of a FROM clause, and the conditions of its joins."""
     leaves: list[Any] = []
     conditions: list[Any] = []
-    optional: set[Any] = set()
     for item in froms:
         if not isinstance(item, Join):
             leaves.append(item.element if isinstance(item, FromGrouping) else item)
             continue
         for side in (item.left, item.right):
-            inner, inner_conditions, inner_optional = _flattened([side])
+            inner, inner_conditions = _flattened([side])
             leaves += inner
             conditions += inner_conditions
-            optional |= inner_optional
-            if (item.isouter and side is item.right) or item.full:
-                optional |= set(inner)
         conditions.append(item.onclause)
-    return leaves, conditions, optional
+    return leaves, conditions
 
 
-def _bound(leaves: list[Any], conditions: list[Any], outer: _Outer, findings: Findings) -> set[Any]:
+def _bound(leaves: list[Any], conditions: list[Any], findings: Findings) -> set[Any]:
     """Return the tables that are bound to the tenant; the others are a finding."""
     bound: set[Any] = {leaf for leaf in leaves if isinstance(leaf, CTE | Subquery)}
     pairs = [pair for condition in conditions for pair in _equal_tenants(condition)]
     left = {leaf for leaf in leaves if leaf not in bound}
     while left:
-        found = {
-            column.table for column, value in pairs if column.table in left and _is_bound(value, bound | outer.bound)
-        }
+        found = {column.table for column, value in pairs if column.table in left and _is_bound(value, bound)}
         if not found:
             break
         bound |= found
         left -= found
     findings.tenants += [value for _, value in pairs if isinstance(value, BindParameter)]
-    if any(_name(leaf) not in REFERENCE_TABLES for leaf in left):
+    if any(_is_open(leaf) for leaf in left):
         findings.refused.add(OTHER_TENANTS)
     return bound
+
+
+def _is_open(leaf: Any) -> bool:
+    """Return whether a table that is not bound has rows of one tenant on one node."""
+    return _name(leaf) not in REFERENCE_TABLES
 
 
 def _is_bound(value: Any, bound: Collection[Any]) -> bool:
@@ -196,7 +197,7 @@ def _check_subqueries(expressions: Iterable[Any], outer: _Outer, findings: Findi
         for found in _subqueries(expression):
             if not isinstance(found, RolesOf):
                 _check(found, outer, findings)
-            elif not _is_bound(next(iter(found.clauses)), outer.bound):
+            elif not isinstance(next(iter(found.clauses)), BindParameter):
                 findings.refused.add(OTHER_TENANTS)
 
 

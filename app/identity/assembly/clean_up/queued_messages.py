@@ -107,5 +107,5 @@ def _is_old(tenant_id: Any, before: Any, state: str) -> Any:
 def _is_empty(tenant_id: Any) -> Any:
     """Return the condition for queues without a waiting message; the next failure of one begins a new pause."""
     o = outbox.alias().c
-    waits = exists().where(o.tenant_id == _Q.tenant_id, o.queue == _Q.queue, o.state == inlined("waiting"))
+    waits = exists().where(o.tenant_id == tenant_id, o.queue == _Q.queue, o.state == inlined("waiting"))
     return and_(_Q.tenant_id == tenant_id, ~waits)

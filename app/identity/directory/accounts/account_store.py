@@ -8,7 +8,7 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, delete, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -42,11 +42,11 @@ A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in a
 _OWN_COLUMNS = tuple(
     column for column in accounts.columns if column.name not in ("tenant_id", "roles") and not is_computed(column)
 )
-_ROLES = assigned_roles.outside_contexts(A.tenant_id, A.uid)
+_ROLES = assigned_roles.outside_contexts(TENANT, A.uid)
 _COLUMNS = (*_OWN_COLUMNS, _ROLES)
 _FIELDS = tuple(column.name for column in _COLUMNS)
 _JOINED = tuple(f"account_{name}" for name in _FIELDS)
-_BY_UID = Compiled(select(*_COLUMNS).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")))
+_BY_UID = Compiled(select(*_COLUMNS).where(A.tenant_id == TENANT, A.uid == bindparam("account")))
 _ADD = insert_row(accounts, *_OWN_COLUMNS, assigned_roles.OF_NEW_ACCOUNT)
 _LOCK = Compiled(
     select(A.uid).where(A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")).with_for_update()
@@ -55,7 +55,7 @@ _HAS_IDENTIFIER = identifiers.join(accounts, (A.tenant_id == I.tenant_id) & (A.u
 _BY_IDENTIFIER = Compiled(
     select(*_COLUMNS)
     .select_from(_HAS_IDENTIFIER)
-    .where(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
+    .where(I.tenant_id == TENANT, I.kind == bindparam("held_as"), I.value == bindparam("held"))
 )
 
 FROM_FILE = "from_file"
@@ -128,8 +128,10 @@ def by_identifiers(context: Context, kind: str, values: Collection[str]) -> dict
 
 def by_uids(context: Context, uids: Iterable[str]) -> list[Account]:
     """Return the accounts with these ids, in any order."""
-    where = (A.tenant_id == context.tenant.tenant_id, A.uid.in_(sorted(uids)))
-    return [_account(context, row) for row in context.work.all(select(*_COLUMNS).where(*where))]
+    rows = context.work.all(
+        select(*_COLUMNS).where(A.tenant_id == TENANT, A.uid.in_(sorted(uids))), {"tenant": context.tenant.tenant_id}
+    )
+    return [_account(context, row) for row in rows]
 
 
 def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, bool]]) -> Account:
@@ -217,10 +219,12 @@ _CLAIMED = frozenset({"profile", "email", "email_verified", "username", "phone",
 @cache
 def _change(columns: frozenset[str], *, is_sqlite: bool) -> Compiled:
     """Build the update that returns the account with its roles. On Citus, RETURNING has no subqueries."""
+    tenant: BindParameter[str] = bindparam("key_tenant_id")
     if is_sqlite:
-        return change_row(accounts, ("tenant_id", "uid"), columns, _COLUMNS)
+        returned = (*_OWN_COLUMNS, assigned_roles.outside_contexts(tenant, A.uid))
+        return change_row(accounts, ("tenant_id", "uid"), columns, returned)
     changed = change_row(accounts, ("tenant_id", "uid"), columns, _OWN_COLUMNS).statement.cte("changed")
-    roles = assigned_roles.outside_contexts(bindparam("key_tenant_id"), changed.c.uid)
+    roles = assigned_roles.outside_contexts(tenant, changed.c.uid)
     return Compiled(select(*changed.c, roles), changes=accounts)
 
 
@@ -274,8 +278,9 @@ def remove(context: Context, uid: str) -> bool:
 
 def accounts_from_file(work: UnitOfWork) -> Sequence[Any]:
     """Return accounts created by a configuration file, oldest first; reads every account of the tenant."""
-    where = (A.tenant_id == work.tenant_id, A.private[FROM_FILE].as_boolean())
-    return work.all(select(*_FILE_COLUMNS).where(*where).order_by(A.created_at, A.uid))
+    where = (A.tenant_id == TENANT, A.private[FROM_FILE].as_boolean())
+    ordered = select(*_FILE_COLUMNS).where(*where).order_by(A.created_at, A.uid)
+    return work.all(ordered, {"tenant": work.tenant_id})
 
 
 def with_primary_email(statement: Select[Any], tenant_id: Any, uid: Any, search: str | None = None) -> Select[Any]:

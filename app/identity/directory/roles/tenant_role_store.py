@@ -12,6 +12,7 @@ from app.identity.directory.accounts import assigned_roles
 from app.identity.directory.accounts.assigned_roles import NAME
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
+from app.identity.platform.store.compiled_statements import TENANT
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -99,27 +100,28 @@ def _named(work: UnitOfWork, name: str) -> tuple[Any, ...]:
 
 # Role contexts of accounts.
 
-_ROLES = assigned_roles.RolesOf(C.tenant_id, C.uid, C.context).label("roles")
+_ROLES = assigned_roles.RolesOf(TENANT, C.uid, C.context).label("roles")
 _CONTEXT = (C.uid, C.context, C.additional_permissions, C.ends_at, _ROLES)
 
 
 def contexts_of(work: UnitOfWork, uid: str) -> Sequence[Row[Any]]:
     """Return the account's contexts with their roles, sorted by name."""
-    rows = work.all(select(*_CONTEXT).where(C.tenant_id == work.tenant_id, C.uid == uid))
+    rows = work.all(select(*_CONTEXT).where(C.tenant_id == TENANT, C.uid == uid), {"tenant": work.tenant_id})
     return sorted(rows, key=lambda row: row.context)
 
 
 def context_of(work: UnitOfWork, uid: str, context: str) -> Row[Any] | None:
     """Return one context of the account with its roles."""
-    return work.one(select(*_CONTEXT).where(C.tenant_id == work.tenant_id, C.uid == uid, C.context == context))
+    where = (C.tenant_id == TENANT, C.uid == uid, C.context == context)
+    return work.one(select(*_CONTEXT).where(*where), {"tenant": work.tenant_id})
 
 
 def contexts_named(work: UnitOfWork, context: str, *, after: str | None, limit: int) -> Sequence[Row[Any]]:
     """Return this context of every account, by account id; `after`: the last id of the previous page."""
-    where = [C.tenant_id == work.tenant_id, C.context == context]
+    where = [C.tenant_id == TENANT, C.context == context]
     if after is not None:
         where.append(C.uid > after)
-    return work.all(select(*_CONTEXT).where(*where).order_by(C.uid).limit(limit))
+    return work.all(select(*_CONTEXT).where(*where).order_by(C.uid).limit(limit), {"tenant": work.tenant_id})
 
 
 def put_contexts(context: Context, uid: str, contents: Mapping[str, Mapping[str, Any]]) -> None:

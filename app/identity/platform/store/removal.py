@@ -40,7 +40,7 @@ def delete_orphaned_passkeys(work: UnitOfWork, uids: Collection[str]) -> None:
         return
     credentials, accounts = all_tables()["credentials"], all_tables()["accounts"].c
     columns = credentials.c
-    has_account = exists().where(accounts.tenant_id == columns.tenant_id, accounts.uid == columns.uid)
+    has_account = exists().where(accounts.tenant_id == work.tenant_id, accounts.uid == columns.uid)
     work.run(delete(credentials).where(columns.tenant_id == work.tenant_id, columns.uid.in_(uids), ~has_account))
 
 

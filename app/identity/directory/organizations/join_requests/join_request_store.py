@@ -38,7 +38,7 @@ def page(
     context: Context, org_id: str, window: tuple[int | None, int], status: str | None = None
 ) -> list[ListedRequest]:
     """Return requests, the oldest first. Open ones of accounts that have become members meanwhile are left out."""
-    is_member = exists().where(M.tenant_id == T.tenant_id, M.org_id == T.org_id, M.uid == T.uid)
+    is_member = exists().where(M.tenant_id == context.tenant.tenant_id, M.org_id == T.org_id, M.uid == T.uid)
     where = [T.org_id == org_id, (T.status != OPEN) | ~is_member, *([T.status == status] if status else [])]
     chosen = account_store.with_identifiers(select(*_COLUMNS), context.tenant.tenant_id, T.uid, "").where(
         *_of(context, *where)

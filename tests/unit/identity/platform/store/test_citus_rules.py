@@ -57,14 +57,30 @@ REFUSED = {
     "a change of all tenants": (update(SESSIONS).where(S.uid == "u").values(uid="v"), citus_rules.OTHER_TENANTS),
     "a deletion by a list of keys": (delete(SESSIONS).where(S.uid.in_(["u"])), citus_rules.OTHER_TENANTS),
     "a join without the tenant": (OF_TENANT.join(ACCOUNTS, A.uid == S.uid), citus_rules.OTHER_TENANTS),
-    "a subquery without the tenant": (OF_TENANT.where(exists().where(A.uid == S.uid)), citus_rules.OTHER_TENANTS),
+    "a subquery without the tenant": (
+        OF_TENANT.where(exists().where(A.uid == S.uid)),
+        citus_rules.OTHER_TENANTS,
+        citus_rules.CORRELATED,
+    ),
+    "a subquery bound by the row": (
+        OF_TENANT.where(exists().where(A.tenant_id == S.tenant_id, A.uid == S.uid)),
+        citus_rules.OTHER_TENANTS,
+        citus_rules.CORRELATED,
+    ),
     "a subquery bound by an outer join": (
         BESIDE.add_columns(COUNT.where(R.tenant_id == A.tenant_id).scalar_subquery()),
         citus_rules.OTHER_TENANTS,
+        citus_rules.CORRELATED,
     ),
     "a subquery bound by a common table expression": (
         select(CHANGED.c.uid, COUNT.where(R.tenant_id == CHANGED.c.tenant_id).scalar_subquery()),
         citus_rules.OTHER_TENANTS,
+        citus_rules.CORRELATED,
+    ),
+    "a correlated subquery over all tenants": (
+        select(S.uid, COUNT.where(R.uid == S.uid).scalar_subquery()),
+        citus_rules.OTHER_TENANTS,
+        citus_rules.CORRELATED,
     ),
     "an insert from another tenant": (
         insert(ACCOUNTS).from_select(["tenant_id", "uid"], select(S.tenant_id, S.uid)),
@@ -94,7 +110,7 @@ ACCEPTED = {
     "an outer join with roles": BESIDE.add_columns(
         COUNT.where(R.tenant_id == TENANT, R.uid == A.uid).scalar_subquery()
     ),
-    "a subquery bound by the row": OF_TENANT.where(exists().where(A.tenant_id == S.tenant_id, A.uid == S.uid)),
+    "a subquery of the tenant": OF_TENANT.where(exists().where(A.tenant_id == TENANT, A.uid == S.uid)),
     "a change that is read with roles": select(CHANGED.c.uid, COUNT.where(R.tenant_id == TENANT).scalar_subquery()),
     "both of two parts": OF_TENANT.union_all(select(ACCOUNTS).where(A.tenant_id == TENANT)),
     "a row": insert(ACCOUNTS).values(ROW),
@@ -107,8 +123,8 @@ ACCEPTED = {
 
 @pytest.mark.parametrize("shape", REFUSED)
 def test_refused_shape_is_found(shape: str) -> None:
-    statement, reason = REFUSED[shape]
-    assert citus_rules.check(statement).refused == {reason}
+    statement, *reasons = REFUSED[shape]
+    assert citus_rules.check(statement).refused == {*reasons}
 
 
 @pytest.mark.parametrize("shape", ACCEPTED)
