@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
 
 from app.identity.assembly.clean_up.expired_rows import Cleaner
@@ -22,7 +24,7 @@ from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.webhooks import subscriptions
 from app.identity.webhooks.webhook_sender import WebhookSender
-from app.kit.clock import Clock, SystemClock, monotonic
+from app.kit.clock import Clock, SystemClock, monotonic, sleep
 from app.settings import Settings
 
 UNAVAILABLE_SECONDS = 5.0
@@ -30,6 +32,7 @@ DRAIN_SECONDS = 20.0
 """After the stop signal, how long deliveries in progress may take; unfinished ones are returned to the outbox."""
 _INTERRUPTED_SECONDS = 2.0
 _BATCH_SIZE = 20
+_POLL_SECONDS = 0.1
 
 log = logging.getLogger("gatehouse.worker")
 
@@ -48,6 +51,20 @@ class SharedServices:
                 settings, clock, database = self._arguments
                 self._assembled = assemble(settings, clock, database=database)
             return self._assembled
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """A message that was sent and could not be marked as sent.
+
+    Args:
+        claimed: closed when it is, which ends the renewal of its lease.
+    """
+
+    message: ClaimedMessage
+    receipt: Receipt
+    keeps_payload: bool
+    claimed: ExitStack
 
 
 class Worker:
@@ -80,6 +97,7 @@ class Worker:
         self._unknown_kind = UnsupportedKind()
         self._cleaner = Cleaner(database)
         self._queue_limits = QueueLimits(database)
+        self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()
 
     def run(self, stop: threading.Event) -> None:
@@ -92,7 +110,8 @@ class Worker:
             for lane in self._lanes
             for number in range(lane.size)
         ]
-        for thread in (renewal, *threads):
+        settling = threading.Thread(target=self._settle_later, name="settling", daemon=True)
+        for thread in (renewal, settling, *threads):
             thread.start()
         self._clean(stop)
         for lane in self._lanes:
@@ -100,6 +119,7 @@ class Worker:
         self._drain(threads)
         self._stopped.set()
         renewal.join()
+        settling.join()
 
     def deliver_due(self) -> int:
         """Deliver some due messages of each lane in this thread. Return how many were claimed."""
@@ -137,13 +157,16 @@ class Worker:
                 stop.wait(UNAVAILABLE_SECONDS)
 
     def _deliver(self, lane: LaneDispatcher, message: ClaimedMessage, by_kind: Mapping[str, Sender]) -> None:
-        try:
-            with self._leases.renewing(message):
-                self._send(message, by_kind.get(message.kind, self._unknown_kind))
-        finally:
-            lane.done(message)
+        with ExitStack() as claimed:
+            claimed.callback(lane.done, message)
+            claimed.enter_context(self._leases.renewing(message))
+            sender = by_kind.get(message.kind, self._unknown_kind)
+            receipt = self._send(message, sender)
+            if receipt is not None and not self._settle_sent(message, receipt, keeps_payload=sender.keeps_payload):
+                self._unsettled.append(_Sent(message, receipt, sender.keeps_payload, claimed.pop_all()))
 
-    def _send(self, message: ClaimedMessage, sender: Sender) -> None:
+    def _send(self, message: ClaimedMessage, sender: Sender) -> Receipt | None:
+        """Send a message and return its receipt; None where it was not sent, which is settled then."""
         fields = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
         try:
             with self._leases.sending(message, sender):
@@ -152,33 +175,42 @@ class Worker:
             if problem.is_interrupted:
                 claims.release(self._database, message, self._clock.now())
                 log.info("outbox.released", extra=fields)
-                return
-            if problem.lacks_key:
+            elif problem.lacks_key:
                 claims.settle_unknown_key(self._database, message, self._clock.now())
                 log.warning("outbox.lacks_key", extra={**fields, "problem": str(problem)})
-                return
-            self._settle_failed(message, problem, fields, is_paused=problem.is_receiver_down)
+            else:
+                self._settle_failed(message, problem, fields, is_paused=problem.is_receiver_down)
         except Exception as problem:
             log.exception("outbox.broken", extra=fields)
             self._settle_failed(message, DeliveryError(type(problem).__name__), fields, is_paused=False)
         else:
-            self._settle_sent(message, receipt, keeps_payload=sender.keeps_payload)
             log.info("outbox.sent", extra=fields)
+            return receipt
+        return None
 
-    def _settle_sent(self, message: ClaimedMessage, receipt: Receipt, *, keeps_payload: bool) -> None:
-        """Mark a message as sent; wait for an unavailable store, because the message would otherwise be sent again."""
-        while True:
-            try:
-                now = self._clock.now()
-                if message.queue is None:
-                    claims.settle_sent(self._database, message, now, keeps_payload=keeps_payload)
-                else:
-                    queue_outcomes.settle_sent(self._database, self._encryption, message, now, receipt)
-                return
-            except StoreUnavailable as problem:
-                log.warning("outbox.not_settled", extra={"message_id": message.message_id, "problem": str(problem)})
-                if self._stopped.wait(IDLE_SECONDS):
-                    raise
+    def _settle_sent(self, message: ClaimedMessage, receipt: Receipt, *, keeps_payload: bool) -> bool:
+        """Mark a message as sent. Return False where the store is unavailable."""
+        now = self._clock.now()
+        try:
+            if message.queue is None:
+                claims.settle_sent(self._database, message, now, keeps_payload=keeps_payload)
+            else:
+                queue_outcomes.settle_sent(self._database, self._encryption, message, now, receipt)
+        except StoreUnavailable as problem:
+            log.warning("outbox.not_settled", extra={"message_id": message.message_id, "problem": str(problem)})
+            return False
+        return True
+
+    def _settle_later(self) -> None:
+        """Mark what was sent while the store was unavailable, because it would otherwise be sent again.
+
+        The delivery threads go on meanwhile: on Citus, the rows of other tenants lie on nodes that answer.
+        """
+        while not self._stopped.wait(IDLE_SECONDS):
+            for sent in tuple(self._unsettled):
+                if self._settle_sent(sent.message, sent.receipt, keeps_payload=sent.keeps_payload):
+                    sent.claimed.close()
+                    self._unsettled.remove(sent)
 
     def _settle_failed(
         self, message: ClaimedMessage, problem: DeliveryError, fields: dict[str, object], *, is_paused: bool
@@ -195,7 +227,10 @@ class Worker:
 
     def _drain(self, threads: list[threading.Thread]) -> None:
         """Let deliveries in progress finish, then interrupt those that no receiver has completely."""
+        ends_at = monotonic() + self._drain_seconds
         _join(threads, self._drain_seconds)
+        while self._unsettled and monotonic() < ends_at:
+            sleep(_POLL_SECONDS)
         if self._leases.interrupt_all():
             _join(threads, _INTERRUPTED_SECONDS)
         if left := self._leases.interrupt_all():

@@ -13,7 +13,7 @@ from werkzeug.test import Client
 
 from app.demo.hosts import Hosts, shop_at
 from app.demo.inbox import create_inbox
-from app.identity.platform.outbox.claims import EXEMPT
+from app.identity.platform.outbox.all_tenants import EXEMPT
 from app.identity.platform.outbox.outbox import Outbox, outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork

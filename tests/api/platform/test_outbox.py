@@ -150,7 +150,7 @@ def test_renewal_extends_leases_and_reports_lost_ones(database: Database, clock:
     assert {number.message_id for number in claimed} == {renewed, lost}
     change_attempts(database, lost, "globex")
     until = clock.now() + 3 * claims.LEASE
-    assert [item.message_id for item in claims.renew(database, claimed, until)] == [lost]
+    assert [item.message_id for each in claimed for item in claims.renew(database, [each], until)] == [lost]
     assert row(database, renewed).due_at == until
 
 

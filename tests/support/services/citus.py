@@ -66,6 +66,7 @@ class Citus(Postgres):
         for node in self.nodes:
             with self._session(node) as session:
                 if template != "template1":
+                    session.execute("SELECT pg_advisory_lock(0)")  # until the session ends: others copy it, too
                     session.execute(_NO_SESSIONS.format(template).encode())
                     session.execute(_END_SESSIONS.format(template).encode())
                 session.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())

@@ -30,6 +30,8 @@ from sqlalchemy import (
 )
 
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
+from app.identity.platform.outbox import distributed_queues
+from app.identity.platform.outbox.all_tenants import EXEMPT, AllTenants
 from app.identity.platform.outbox.lanes import Lane, inlined
 from app.identity.platform.outbox.outbox import (
     DISCARDED,
@@ -47,7 +49,6 @@ from app.identity.platform.store.compiled_statements import TENANT, Compiled
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
-EXEMPT = "outbox"
 LEASE = timedelta(seconds=20)
 """The message of a worker that died is due again after this. The clocks of worker hosts must agree to a fraction of it."""
 MAX_ATTEMPTS = 12
@@ -105,29 +106,26 @@ def claim(
     after: str = "",
     without: Collection[str] = (),
     lease: timedelta = LEASE,
+    search: AllTenants | None = None,
 ) -> ClaimedMessage | None:
     """Claim one due message of a lane, or return None; no other worker gets it until the lease expires.
 
     Tenants take turns: the message is the oldest one of the first tenant after `after` that has any and is not in `without`.
     """
+    search = search or AllTenants(database)
     for first, last in _between(after, without):
         tenant_id = first
-        while tenant_id := _next_tenant(database, now, lane, tenant_id, last):
+        while tenant_id := _next_tenant(search, now, lane, tenant_id, last):
             if message := _claim(database, tenant_id, now, lane, lease):
                 return message  # else other workers were quicker
     return None
 
 
-def _next_tenant(database: Database, now: datetime, lane: Lane, first: str, last: str) -> str:
+def _next_tenant(search: AllTenants, now: datetime, lane: Lane, first: str, last: str) -> str:
     """Return the first tenant after `first` and before `last` with a due message, or an empty string."""
-    work = UnitOfWork(database, EXEMPT)
-    try:
-        found = work.one(
-            _with_due(lane, has_first=bool(first), has_last=bool(last)), {"now": now, "first": first, "last": last}
-        )
-        return str(found.tenant_id) if found else ""
-    finally:
-        work.rollback()
+    statement = _with_due(lane, has_first=bool(first), has_last=bool(last))
+    found = search.rows(statement, {"now": now, "first": first, "last": last})
+    return min((str(row.tenant_id) for row in found), default="")
 
 
 @cache
@@ -168,20 +166,14 @@ def _between(after: str, without: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def renew(database: Database, messages: Collection[ClaimedMessage], until: datetime) -> Collection[ClaimedMessage]:
-    """Extend the leases and return the messages whose lease was lost: another worker may have claimed them."""
-    lost: list[ClaimedMessage] = []
-    for tenant_id in {message.tenant_id: None for message in messages}:
-        claimed = {message.message_id: message for message in messages if message.tenant_id == tenant_id}
-        is_claimed = tuple_(_O.message_id, _O.attempts).in_(
-            [(item.message_id, item.attempts) for item in claimed.values()]
-        )
-        renewed = (
-            update(outbox).where(_O.tenant_id == tenant_id, is_claimed, _O.state == "waiting").values(due_at=until)
-        )
-        with of_tenant(database, tenant_id) as work:
-            kept = {row.message_id for row in work.all(renewed.returning(_O.message_id))}
-        lost += [message for message_id, message in claimed.items() if message_id not in kept]
-    return lost
+    """Extend the leases of one tenant's messages; return those whose lease was lost: another worker may have claimed them."""
+    claimed = {message.message_id: message for message in messages}
+    (tenant_id,) = {message.tenant_id for message in messages}
+    is_claimed = tuple_(_O.message_id, _O.attempts).in_([(item.message_id, item.attempts) for item in messages])
+    renewed = update(outbox).where(_O.tenant_id == tenant_id, is_claimed, _O.state == "waiting").values(due_at=until)
+    with of_tenant(database, tenant_id) as work:
+        kept = {row.message_id for row in work.all(renewed.returning(_O.message_id))}
+    return [message for message_id, message in claimed.items() if message_id not in kept]
 
 
 def release(database: Database, message: ClaimedMessage, now: datetime) -> None:
@@ -247,6 +239,9 @@ def count_unsent(database: Database, most: int = MAX_COUNTED) -> Sequence[Any]:
     found: list[Any] = []
     try:
         for state in UNSENT:
+            if work.is_distributed:
+                found += work.all(distributed_queues.unsent(state, most))
+                continue
             after = ""
             while row := work.one(_next_kind(state, most), {"after": after}):
                 found.append(row)

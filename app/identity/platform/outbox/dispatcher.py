@@ -7,6 +7,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from app.identity.platform.outbox import claims, queue_claims
+from app.identity.platform.outbox.all_tenants import AllTenants
 from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.lanes import Lane
 from app.identity.platform.outbox.queue_claims import Search
@@ -37,6 +38,7 @@ class LaneDispatcher:
         self._database = database
         self._clock = clock
         self._lease = lease
+        self._all_tenants = AllTenants(database)
         self._max_per_tenant = max(1, size - 1)
         self._in_progress: Counter[str] = Counter()
         self._last_tenant = ""
@@ -94,7 +96,8 @@ class LaneDispatcher:
 
     def _claim_next(self, now: datetime) -> ClaimedMessage | None:
         full, after = self._full_tenants(), self._last_tenant
-        return claims.claim(self._database, now, self.lane, after=after, without=full, lease=self._lease)
+        given = (self._database, now, self.lane)
+        return claims.claim(*given, after=after, without=full, lease=self._lease, search=self._all_tenants)
 
     def _full_tenants(self) -> list[str]:
         return [tenant_id for tenant_id, count in self._in_progress.items() if count >= self._max_per_tenant]
@@ -139,7 +142,8 @@ class QueueDispatcher(LaneDispatcher):
     def _claim_next(self, now: datetime) -> ClaimedMessage | None:
         full = [queue for queue, count in self._in_queues.items() if count >= self._max_per_queue]
         search = Search(self._last_tenant, self._last_queues, self._full_tenants(), full)
-        return queue_claims.claim(self._database, now, self.lane, search, lease=self._lease)
+        given = (self._database, now, self.lane, search)
+        return queue_claims.claim(*given, lease=self._lease, all_tenants=self._all_tenants)
 
     def _full_tenants(self) -> list[str]:
         full, slow = super()._full_tenants(), self._slow_tenants()

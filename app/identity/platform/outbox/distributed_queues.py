@@ -1,7 +1,7 @@
-"""The queries over the queues of all tenants where the tables lie on several nodes (decision 0390).
+"""The queries over the messages of all tenants where the tables lie on several nodes (decision 0390).
 
-`queue_claims.py` steps from queue to queue by a recursive query, which Citus refuses over all tenants. These read the waiting
-messages of paused queues instead, on all nodes at once.
+`queue_claims.py` steps from queue to queue by a recursive query, and `claims.count_unsent` counts with correlated subqueries; Citus
+refuses both over all tenants. These read the messages instead, on all nodes at once, also those of paused queues.
 """
 
 from __future__ import annotations
@@ -43,6 +43,14 @@ def queues_beyond(lane: Lane, most: int) -> Compiled:
     """Build the query that `queue_limits._queues_beyond` builds, with the same result."""
     counted = select(_O.tenant_id, _O.queue).where(*_waiting(lane)).group_by(_O.tenant_id, _O.queue)
     return Compiled(counted.having(func.count() > most))
+
+
+@lru_cache(maxsize=4)
+def unsent(state: str, most: int) -> Compiled:
+    """Build the query for what `claims.count_unsent` returns of a state; it reads all of its messages."""
+    count = func.least(func.count(), most).label("messages")
+    columns = (inlined(state).label("state"), _O.kind, count, func.min(_O.created_at).label("oldest"))
+    return Compiled(select(*columns).where(_O.state == inlined(state)).group_by(_O.kind))
 
 
 def _waiting(lane: Lane) -> tuple[ColumnElement[bool], ...]:

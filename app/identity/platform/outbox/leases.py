@@ -13,6 +13,7 @@ from app.identity.platform.outbox.claims import ClaimedMessage
 from app.identity.platform.outbox.sender import Sender
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.kit.clock import Clock
+from app.kit.limits import time_budget
 
 log = logging.getLogger("gatehouse.worker")
 
@@ -62,10 +63,22 @@ class Leases:
                 wait = self.renewal_interval_seconds / 5
 
     def _renew(self) -> None:
+        """Renew the leases by tenant: on Citus, the rows of one may lie on a node that does not answer. Raises StoreUnavailable."""
         with self._lock:
             messages = tuple(self._senders)
-        for lost in claims.renew(self._database, messages, self._clock.now() + self.length):
-            self._interrupt(lost)
+        unavailable = None
+        for tenant_id in {message.tenant_id: None for message in messages}:
+            claimed = [message for message in messages if message.tenant_id == tenant_id]
+            try:
+                with time_budget.at_most(self.renewal_interval_seconds):
+                    lost = claims.renew(self._database, claimed, self._clock.now() + self.length)
+            except StoreUnavailable as problem:
+                unavailable = problem
+                continue
+            for message in lost:
+                self._interrupt(message)
+        if unavailable is not None:
+            raise unavailable
 
     def _interrupt(self, lost: ClaimedMessage) -> None:
         """Stop sending a message that another worker may have claimed by now."""

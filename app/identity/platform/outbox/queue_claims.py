@@ -7,7 +7,7 @@ of the first one makes the next one due (decision 0373).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -16,7 +16,8 @@ from typing import Any, Final
 from sqlalchemy import CTE, ColumnElement, Text, and_, bindparam, case, cast, false, func, not_, or_, select, update
 
 from app.identity.platform.outbox import distributed_queues
-from app.identity.platform.outbox.claims import CLAIMED_PROBLEM, EXEMPT, LEASE, ClaimedMessage
+from app.identity.platform.outbox.all_tenants import AllTenants
+from app.identity.platform.outbox.claims import CLAIMED_PROBLEM, LEASE, ClaimedMessage
 from app.identity.platform.outbox.lanes import Lane, inlined
 from app.identity.platform.outbox.outbox import HELD, RETRY_PERIOD, outbox, outbox_queues
 from app.identity.platform.outbox.queue_outcomes import first_waiting
@@ -58,10 +59,12 @@ def claim(
     search: Search = Search(),
     *,
     lease: timedelta = LEASE,
+    all_tenants: AllTenants | None = None,
 ) -> ClaimedMessage | None:
     """Claim one due message of a lane with queues, or return None; no other worker gets it until the lease expires."""
     tries = 0
-    while found := _find(database, now, lane, search):
+    all_tenants = all_tenants or AllTenants(database)
+    while found := _find(all_tenants, now, lane, search):
         if message := _claim(database, found, now, lease):
             return message
         tries += 1
@@ -72,25 +75,25 @@ def claim(
     return None
 
 
-def _find(database: Database, now: datetime, lane: Lane, search: Search) -> Any:
+def _find(all_tenants: AllTenants, now: datetime, lane: Lane, search: Search) -> Any:
     """Return tenant, queue, id and the queue's failures of a due message that no pause or limit excludes."""
-    work = UnitOfWork(database, EXEMPT)
     sizes = (len(search.full_tenants), len(search.full_queues))
     values = {"now": now, **{f"tenant_{at}": tenant_id for at, tenant_id in enumerate(search.full_tenants)}}
     for at, (tenant_id, queue) in enumerate(search.full_queues):
         values |= {f"full_tenant_{at}": tenant_id, f"full_queue_{at}": queue}
-    try:
-        first_due = distributed_queues.first_due if work.is_distributed else _first_due
-        for after in dict.fromkeys((search.after, "")):
-            found = work.one(first_due(lane, *sizes), {**values, "after": after})
-            if found and (last := search.last_queues.get(found.tenant_id)):
-                within = {**values, "after": found.tenant_id, "queue": last}
-                found = work.one(first_due(lane, *sizes, is_of_one_tenant=True), within) or found
-            if found:
-                return found
-        return None
-    finally:
-        work.rollback()
+    first_due = distributed_queues.first_due if all_tenants.is_distributed else _first_due
+    for after in dict.fromkeys((search.after, "")):
+        found = _first(all_tenants.rows(first_due(lane, *sizes), {**values, "after": after}))
+        if found and (last := search.last_queues.get(found.tenant_id)):
+            within = {**values, "after": found.tenant_id, "queue": last}
+            found = _first(all_tenants.rows(first_due(lane, *sizes, is_of_one_tenant=True), within)) or found
+        if found:
+            return found
+    return None
+
+
+def _first(rows: Sequence[Any]) -> Any:
+    return min(rows, key=lambda row: (row.tenant_id, row.queue), default=None)
 
 
 @lru_cache(maxsize=64)
@@ -164,7 +167,9 @@ def _claim(database: Database, found: Any, now: datetime, lease: timedelta) -> C
     Of a queue that failed, the claim prolongs the pause: the others wait for the outcome of this message.
     """
     work = UnitOfWork(database, found.tenant_id)
-    is_first = _O.message_id == first_waiting(_O.queue, _O.order_key, _O.tenant_id).correlate(outbox).scalar_subquery()
+    is_first = (
+        _O.message_id == first_waiting(_O.queue, _O.order_key, found.tenant_id).correlate(outbox).scalar_subquery()
+    )
     where = (
         *(_O.tenant_id == found.tenant_id, _O.message_id == found.message_id, _O.state == inlined("waiting")),
         *(_O.due_at <= now, or_(_O.order_key.is_(None), is_first)),

@@ -10,7 +10,7 @@ from typing import Any, Final
 from sqlalchemy import delete, exists, literal_column, select, update
 
 from app.identity.platform.outbox import distributed_queues
-from app.identity.platform.outbox.claims import EXEMPT
+from app.identity.platform.outbox.all_tenants import EXEMPT
 from app.identity.platform.outbox.lanes import LANES, Lane, inlined
 from app.identity.platform.outbox.outbox import outbox, outbox_queues
 from app.identity.platform.outbox.queue_claims import waiting_queues

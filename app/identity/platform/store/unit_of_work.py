@@ -324,3 +324,12 @@ class UnitOfWork:
         self.locked.clear()
         if borrowed is not None:
             borrowed.discard()
+
+
+def is_distributed(database: Database) -> bool:
+    """Return whether the tables lie on several nodes. Raises StoreUnavailable."""
+    work = UnitOfWork(database, "none")
+    try:
+        return work.is_distributed
+    finally:
+        work.rollback()
