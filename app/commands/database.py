@@ -36,7 +36,8 @@ def migrate(down: str | None) -> None:
     with as_command_errors():
         if down is None:
             before = migrations.current(url).revision
-            revision = migrations.migrate(loaded).revision or ""
+            migrated = migrations.migrate(loaded)
+            revision = migrated.revision or ""
             newer = (
                 f" (newer than this version's {migrations.HEAD}, which can still serve it)"
                 if revision > migrations.HEAD
@@ -44,6 +45,8 @@ def migrate(down: str | None) -> None:
             )
             said = "unchanged at" if revision == before else f"migrated from schema {before or 'none'} to"
             click.echo(f"{make_url(url).render_as_string(hide_password=True)}: {said} schema {revision}{newer}")
+            if migrated.distributed:
+                click.echo(f"Distributed over the nodes of Citus: {', '.join(migrated.distributed)}")
             return
         if not migrations.is_known(down):
             raise CommandError(f"There's no revision {down!r}. The newest is {migrations.HEAD}.")

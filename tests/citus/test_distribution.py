@@ -61,7 +61,7 @@ def test_migrate_distributes_a_later_table(
 ) -> None:
     superuser.execute("SET ROLE gatehouse_owner")
     superuser.execute("CREATE TABLE later (tenant_id varchar(64) PRIMARY KEY)")
-    migrate.upgrade(copied_postgres.migrate_url, runtime_role=RUNTIME)
+    assert migrate.upgrade(copied_postgres.migrate_url, runtime_role=RUNTIME).distributed == ("later",)
     assert dict(superuser.execute(_KINDS).fetchall())["later"] == "h"
     assert migrate.examine(database)
 

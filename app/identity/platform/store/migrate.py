@@ -63,7 +63,15 @@ class LockRetries:
 LOCK_RETRIES = LockRetries()
 
 
-def migrate(settings: Settings) -> SchemaState:
+@dataclass(frozen=True)
+class Upgraded(SchemaState):
+    """The state of a database after an upgrade."""
+
+    distributed: tuple[str, ...] = ()
+    """The tables that the upgrade distributed over the nodes of Citus."""
+
+
+def migrate(settings: Settings) -> Upgraded:
     """Upgrade the installation's database as the owner of its tables. Raises SettingsError, StoreUnavailable."""
     role = make_url(settings.database).username if not settings.is_sqlite else None
     return upgrade(settings.migrate_url or settings.database, runtime_role=role)
@@ -77,7 +85,7 @@ def current(database_url: str) -> SchemaState:
 
 def upgrade(
     database_url: str, *, runtime_role: str | None = None, revision: str = "head", retries: LockRetries = LOCK_RETRIES
-) -> SchemaState:
+) -> Upgraded:
     """Upgrade a database and return its state; a newer schema that this code can serve is left unchanged.
 
     Args:
@@ -97,13 +105,15 @@ def upgrade(
         if revision == "head" and (state.revision or "") > HEAD:
             if refusal := incompatibility_of(state):
                 raise SettingsError(refusal)
-            return state
+            return Upgraded(state.revision, state.oldest_code)
         _run_with_retries(connection, retries, lambda: command.upgrade(config_of(connection), revision))
         if runtime_role and connection.dialect.name == "postgresql" and runtime_role != connection.engine.url.username:
             _run_with_retries(connection, retries, lambda: _grant(connection, runtime_role))
+        distributed: list[str] = []
         if connection.dialect.name == "postgresql" and revision == "head":
-            _run_with_retries(connection, retries, lambda: distribution.distribute(connection))
-        return _read_state(connection)
+            _run_with_retries(connection, retries, lambda: distributed.extend(distribution.distribute(connection)))
+        state = _read_state(connection)
+        return Upgraded(state.revision, state.oldest_code, tuple(distributed))
 
 
 def downgrade(database_url: str, *, revision: str = "base", retries: LockRetries = LOCK_RETRIES) -> None:
