@@ -13,9 +13,10 @@ import pytest
 
 from app.contract.tenants.settings import Argon2
 from app.identity.credentials.passwords import hash_limiter, imported_hashes
-from app.identity.credentials.passwords.hash_limiter import ExpensiveLane, HashLimiter, MaxWaiting
+from app.identity.credentials.passwords.hash_limiter import ExpensiveLane, HashLimiter
 from app.identity.credentials.passwords.hashing import Argon2Hashing
 from app.identity.platform.password_hashing import HashingBusy
+from app.kit.limits.fair_limiter import MaxWaiting
 
 CHEAP = Argon2(memory_kib=8_192, iterations=1)
 COSTLY = Argon2(memory_kib=262_144, iterations=1)

@@ -1,0 +1,1 @@
+"""Pictures that people upload: decoded, cropped and encoded anew in a process of their own (decision 0398)."""
