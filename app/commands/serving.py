@@ -27,6 +27,7 @@ from app.commands.listen_address import (
     with_port,
 )
 from app.commands.server_metrics import ServerMetrics
+from app.contract.images.uploads import BODY_BYTES
 from app.kit.clock import SystemClock
 from app.kit.gc_pause import gc_paused
 from app.kit.limits.queue_slot import WsgiApp
@@ -112,7 +113,7 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
             on_worker_exit=metrics.on_worker_exit,
             reserved_paths=PATHS,
             hash_limits=hash_limits(settings, role),
-            limits=ServerLimits(lame_duck_seconds=settings.drain_seconds),
+            limits=ServerLimits(lame_duck_seconds=settings.drain_seconds, body_bytes_under=BODY_BYTES),
             on_ready=announce,
         )
     except (ValueError, OSError) as problem:

@@ -14,6 +14,7 @@ from app.contract.paging import Paged
 from app.kit.operations.auth import OPEN, Access, Admission, Auth, Cors
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import (
+    MAX_BODY_BYTES,
     Accept,
     BodyRules,
     Catalogue,
@@ -78,6 +79,7 @@ def operation(
     answers: tuple[str, ...] = ("application/json",),
     takes_markup: bool = False,
     no_object: type[ApiError] | None = None,
+    max_body_bytes: int = MAX_BODY_BYTES,
     heavy_work: HeavyWork | None = None,
     takes_blank_segments: bool = False,
     is_cached: bool = False,
@@ -97,9 +99,8 @@ def operation(
     declared = Operation(
         name, method, path, request, response, on, error_profile, also, when, errors,
         Admission(auth, API_SECRET if takes_secret else None, scope, access, cors),
-        BodyRules(accepts, answers, takes_markup, no_object),
-        Documentation(summary, described(request, description), row),
-        heavy_work, takes_blank_segments, is_cached,
+        BodyRules(accepts, answers, takes_markup, no_object, max_body_bytes),
+        Documentation(summary, described(request, description), row), heavy_work, takes_blank_segments, is_cached,
     )  # fmt: skip
     return _added(catalogue, declared, visits=visits)
 

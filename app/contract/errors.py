@@ -8,6 +8,7 @@ from app.contract.captcha.errors import *
 from app.contract.consents.errors import *
 from app.contract.custom_objects.errors import *
 from app.contract.federation.errors import *
+from app.contract.images.errors import *
 from app.contract.jwt.errors import *
 from app.contract.messages.errors import *
 from app.contract.organizations.errors import *

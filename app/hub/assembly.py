@@ -18,6 +18,7 @@ from app.hub.endpoints import (
     legacy_urls,
     protocol,
     theme_files,
+    uploaded_images,
     web_sso,
 )
 from app.hub.exception_pages import ERROR_PAGES
@@ -47,6 +48,7 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
         crawlers.views,
         theme_files.views,
         application_logos.views,
+        uploaded_images.views,
         protocol.views,
         check_session.views,
         device_qr.views,

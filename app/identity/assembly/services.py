@@ -17,6 +17,7 @@ from app.identity.platform.store.database import Database
 from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth.sender_constraints import dpop
 from app.kit.clock import Clock, SystemClock
+from app.kit.images.image_converter import ImageConverter
 from app.kit.limits.nonces import Nonces
 from app.kit.limits.rate_limits import RateLimits
 from app.kit.operations.call_signing import WINDOW_SECONDS
@@ -72,6 +73,7 @@ def assemble(
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),
         hub_keys=tuple(derive_key(secret, "hub calls") for secret in settings.secrets),
         nonces=Nonces(shared, WINDOW_SECONDS, refuses_forgotten=True),
+        images=ImageConverter(),
         used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),
     )
     return services

@@ -19,6 +19,7 @@ from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.clock import Clock
+from app.kit.images.image_converter import ImageConverter
 from app.kit.limits.nonces import Nonces
 from app.kit.limits.rate_limits import RateLimits
 from app.settings import Settings
@@ -185,6 +186,7 @@ class IdentityServices:
     provider_metadata: ProviderMetadataCache
     hub_keys: tuple[bytes, ...]
     nonces: Nonces
+    images: ImageConverter
     used_proofs: Nonces
     """The DPoP proofs of clients, apart from the nonces of the hub's calls, so that clients cannot fill the store of these."""
     call_answers: CallAnswers = field(default_factory=CallAnswers)

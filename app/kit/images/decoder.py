@@ -16,6 +16,7 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.kit.images.image_format import (
@@ -97,8 +98,9 @@ def _limit() -> None:
     }
     if sys.platform == "linux":
         bounds[resource.RLIMIT_AS] = MAX_MEMORY_BYTES
-        with open("/proc/self/oom_score_adj", "w") as score:  # noqa: PTH123 - as above
-            score.write("1000")  # a machine without memory ends this process first, not the server
+        Path("/proc/self/oom_score_adj").write_text(
+            "1000"
+        )  # without memory, the machine ends this process, not the server
     os.nice(_NICENESS)
     for kind, most in bounds.items():
         resource.setrlimit(kind, (most, most))

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from app.kit.operations.auth import Admission, Auth, BaseAuthScheme
 from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import Document, Wire
+
+MAX_BODY_BYTES: Final = 1_000_000
 
 
 class BaseHost(Enum):
@@ -108,6 +110,8 @@ class BodyRules:
     """The input filter lets markup pass, for templates (decision 0051)."""
     no_object: type[ApiError] | None = None
     """The refusal of a JSON body that is not an object; None: that of the error profile."""
+    max_bytes: int = MAX_BODY_BYTES
+    """Of a request's body; a larger one is refused."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from app.kit.operations.wire import From, Wire, shape_of
 from app.kit.text import input_filter
 from app.kit.web import form_fields
 
-MAX_BODY_BYTES = 1_000_000
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 _MAX_FIELDS = 1000
 _FORM = Accept.FORM.types
@@ -149,8 +148,8 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """
     if not raw.body and not raw.too_large and raw.method not in WRITES:
         return {}
-    if raw.too_large or len(raw.body) > MAX_BODY_BYTES:
-        raise _unreadable(operation, raw)(f"The body is larger than {MAX_BODY_BYTES} bytes.")
+    if raw.too_large or len(raw.body) > operation.body.max_bytes:
+        raise _unreadable(operation, raw)(f"The body is larger than {operation.body.max_bytes} bytes.")
     shape = shape_of(operation.request)
     if not raw.body or raw.body.isspace():
         if shape.needs_body and raw.method in WRITES:

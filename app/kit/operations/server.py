@@ -26,11 +26,10 @@ from app.kit.limits.queue_slot import SHED, LoadShed
 from app.kit.observability.instrumentation import REQUEST_ID, new_request_id
 from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.operations.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
-from app.kit.operations.operation import AnyOperation, BaseHost, Catalogue
+from app.kit.operations.operation import MAX_BODY_BYTES, AnyOperation, BaseHost, Catalogue
 from app.kit.operations.request_lifecycle import RequestLifecycle
 from app.kit.operations.request_parsing import (
     INSIDE,
-    MAX_BODY_BYTES,
     RawRequest,
     filter_address,
     read_body,
@@ -125,6 +124,12 @@ class OperationServer:
     def _routers(self) -> Mapping[BaseHost, Router]:
         return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
 
+    @cached_property
+    def _larger_bodies(self) -> Mapping[str, int]:
+        """How much is read at the addresses of operations that take larger bodies than others, by path in lower case."""
+        larger = (operation for operation in self.catalogue if operation.body.max_bytes > MAX_BODY_BYTES)
+        return {path.lower(): operation.body.max_bytes for operation in larger for _, path in operation.addresses()}
+
     def _router(self, host: BaseHost) -> Router:
         return self._routers.get(host, self._nothing)
 
@@ -134,7 +139,8 @@ class OperationServer:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve the catalogue (PEP 3333)."""
-        return self.respond(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
+        raw = raw_request(environ, self._larger_bodies.get(path_of(environ).lower(), MAX_BODY_BYTES))
+        return self.respond(raw).send(environ["REQUEST_METHOD"], start_response)
 
     def operations_at(self, host: BaseHost, method: str, path: str) -> list[AnyOperation]:
         """Return the operations at a method and path; `choose` selects one by the query."""
@@ -318,9 +324,9 @@ def path_of(environ: Mapping[str, Any]) -> str:
     return "/" + path.lstrip("/")
 
 
-def raw_request(environ: WSGIEnvironment) -> RawRequest:
+def raw_request(environ: WSGIEnvironment, max_body_bytes: int = MAX_BODY_BYTES) -> RawRequest:
     """Return the request of a WSGI environment; a body over the limit is not read."""
-    body = _read_body(environ)
+    body = _read_body(environ, max_body_bytes)
     return RawRequest(
         method=environ["REQUEST_METHOD"],
         path=path_of(environ),
@@ -339,17 +345,17 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
     )
 
 
-def _read_body(environ: WSGIEnvironment) -> bytes | None:
+def _read_body(environ: WSGIEnvironment, most: int) -> bytes | None:
     """Return the body; None if it is over the limit."""
     stream = environ["wsgi.input"]
     if isinstance(stream, io.BytesIO) and "wsgi.input_terminated" in environ:  # our server has read it completely
         stored = stream.getvalue()
         if environ.get("CONTENT_LENGTH", "0") == str(len(stored)):
-            return stored if len(stored) <= MAX_BODY_BYTES else None
-    if (get_content_length(environ) or 0) > MAX_BODY_BYTES:
+            return stored if len(stored) <= most else None
+    if (get_content_length(environ) or 0) > most:
         return None
     try:
-        return get_input_stream(environ, max_content_length=MAX_BODY_BYTES).read()
+        return get_input_stream(environ, max_content_length=most).read()
     except RequestEntityTooLarge:
         return None
 

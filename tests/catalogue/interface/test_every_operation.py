@@ -21,7 +21,6 @@ from app.contract.error_profiles import OAUTH
 from app.contract.oauth.oauth_errors import UnknownApplication
 from app.identity.platform.services import IdentityServices
 from app.kit.operations.operation import Accept, AnyOperation
-from app.kit.operations.request_parsing import MAX_BODY_BYTES
 from app.kit.operations.wire import From, shape_of
 from tests.support.operations.asking import (
     METHODS,
@@ -314,8 +313,9 @@ def test_hostile_body_gets_a_declared_refusal(new_caller: NewCaller, operation: 
             continue
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
-        if len(body) > MAX_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
-            is_unread = len(body) > MAX_BODY_BYTES and AuthScheme.HUB in operation.admission.auth.schemes()
+        is_too_large = len(body) > operation.body.max_bytes
+        if is_too_large or what.startswith(("a NUL", "a raw", "a lone", "deep")):
+            is_unread = is_too_large and AuthScheme.HUB in operation.admission.auth.schemes()
             # an unread body has no verified signature
             assert answer.status_code == (403 if is_unread else 400), (what, answer.text)
 

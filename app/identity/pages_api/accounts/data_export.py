@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.tokens import tokens
+from app.identity.directory import pictures
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.email_list import EmailAddress
@@ -28,6 +30,7 @@ from app.identity.platform import audit
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.consents import authorized_applications
 from app.kit.clock import iso
+from app.kit.images.image_converter import ConvertedImage
 from app.kit.limits.rate_limits import Rate
 
 FORMAT: Final = "gatehouse-own-data/1"
@@ -60,6 +63,7 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         "format": FORMAT,
         "made_at": iso(context.now),
         "tenant": context.tenant.display_name,
+        "picture": _picture(pictures.of_account(context.work, uid)),
         "profile": profile_document.profile_of(account),
         "addresses": [_address(item) for item in account.email_list],
         "security_questions": [_question(context, item) for item in account.security_answers],
@@ -84,6 +88,11 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         "events": [_event(item) for item in events[:MAX_EVENTS]],
         "has_older_events": len(events) > MAX_EVENTS,
     }  # fmt: skip
+
+
+def _picture(image: ConvertedImage | None) -> dict[str, str] | None:
+    """Return the uploaded picture, its content in base64."""
+    return {"type": image.media_type, "content": b64encode(image.content).decode()} if image is not None else None
 
 
 def _address(item: EmailAddress) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors
-from app.contract.accounts import self_service_operations
+from app.contract.accounts import picture_operations, self_service_operations
 from app.contract.accounts.account_operations import ReadOwnAccount
 from app.contract.accounts.account_operations import read_own as read_own_account
 from app.contract.profile import Profile
@@ -20,7 +20,7 @@ from app.identity.messaging import messaging
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service import account_unlock
 from app.identity.public_api.sign_in import sign_in_responses
-from app.identity.use_cases.accounts import change_emails, change_profile, deletion
+from app.identity.use_cases.accounts import change_emails, change_profile, deletion, own_picture
 from app.identity.use_cases.accounts.change_emails import NewEmail
 
 
@@ -44,6 +44,17 @@ def update(context: Context, req: self_service_operations.UpdateOwnAccount) -> s
     captcha_verification.require_solved_at(context, place, answers.from_parameters(req))
     account = change_profile.update(context, own, req)
     return self_service_operations.OwnProfile(data=accounts.profile_for_owner(context, account, req.fields_))
+
+
+@picture_operations.set_picture.implements
+def set_picture(context: Context, req: picture_operations.OwnPicture) -> picture_operations.PictureSet:
+    return picture_operations.PictureSet(image_url=own_picture.change(context, accounts.current(context), req.picture))
+
+
+@picture_operations.remove_picture.implements
+def remove_picture(context: Context, req: picture_operations.RemovePicture) -> Deleted:
+    own_picture.remove(context, accounts.current(context))
+    return Deleted()
 
 
 @self_service_operations.set_username.implements

@@ -113,7 +113,7 @@ def test_picture_is_a_square_of_jpeg(kind: str) -> None:
     assert red_at(image, 150, 150) > 240
 
 
-def test_photo_is_turned_upright_and_tells_nothing() -> None:
+def test_photo_is_upright_and_without_metadata() -> None:
     content = decoder.convert(photo(), PORTRAIT)
     image = opened(content)
     assert red_at(image, 10, 150) > 200 > 50 > red_at(image, 290, 150)

@@ -10,6 +10,7 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.accounts.account_operations import PinInfo
+from app.identity.directory import pictures
 from app.identity.directory.accounts import account_store, pin_hash
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import former_language
@@ -86,6 +87,8 @@ def write(
     after = account_store.change(context, uid, values)
     if after is None:
         raise errors.UnknownUid
+    if after.profile.get("ImageUrl") != fresh.profile.get("ImageUrl"):
+        pictures.delete_of_account(context.work, uid)
     return ChangedAccount(fresh, after)
 
 

@@ -1,0 +1,1 @@
+"""Images that people upload: pictures of accounts and logos of organizations."""
