@@ -12,6 +12,8 @@ WIDTHS = (1280, 390)
 PAIRS = {
     "sign-in, wrong password": ("LoginPage", "with a hint", "wrong"),
     "sign-in, empty fields": ("LoginPage", "for an application", "empty"),
+    "identifier first, empty": ("LoginPage", "identifier first", "identifier first, empty"),
+    "password then, wrong password": ("LoginPage", "password then", "password then, wrong"),
     "sign-in by phone, wrong password": ("LoginPage", "by phone", "by phone, wrong"),
     "confirmation, wrong password": ("LoginPage", "once more", "once more, wrong"),
     "sign-up, wrong fields": ("RegisterPage", "for an application", "refused"),

@@ -238,6 +238,7 @@ class TenantSettings(ConfigurationModel):
     audit_days: int = Field(default=365, ge=1, le=3650)  # retention of the audit trail
     deletion_days: int = Field(default=14, ge=0, le=365)  # until an account that its owner deleted is erased
     remember_me: bool = True
+    identifier_first: bool = False  # the sign-in page asks for the identifier, and for the password on a second step
     hide_unknown_accounts: bool = Field(
         default=False,
         description="No response reveals whether an account exists. Availability checks report every name as available.",

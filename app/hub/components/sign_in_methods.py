@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from flask import Response
 
+from app.contract.organizations.settings import MethodLimit
 from app.contract.steps import CONNECTION_METHOD, StepResponse
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenants.tenant import UpstreamConnection
@@ -57,6 +58,11 @@ _METHODS: Final = {
 def kind_of(key: str) -> str:
     """Return the contract's `SignInMethod` for a method's key on the page."""
     return CONNECTION if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
+
+
+def is_allowed(kind: str, limit: MethodLimit | None, entry: frozenset[str]) -> bool:
+    """Return whether an organization's limit and the methods of a workflow, none of them for all, allow a contract's `SignInMethod`."""
+    return (limit is None or kind in limit.allowed_methods) and (not entry or kind in entry)
 
 
 def is_taken(kind: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any, Final, Self
 
 from wtforms import Field, StringField
-from wtforms.validators import InputRequired
+from wtforms.validators import DataRequired, InputRequired
 
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
@@ -14,11 +14,11 @@ from app.hub.tenants.tenant import IdentifierKind
 
 
 class _Required(InputRequired):
-    """Requires the field, in words for the kinds of identifiers that the form accepts."""
+    """Requires more than blanks, in words for the kinds of identifiers that the form accepts."""
 
     def __call__(self, form: Any, field: Field) -> None:
         _, missing, _ = _texts(form.identifiers)
-        InputRequired(missing)(form, field)
+        DataRequired(missing)(form, field)
 
 
 class IdentifierForm(HubForm):

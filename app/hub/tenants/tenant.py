@@ -56,6 +56,8 @@ class HubTenant:
     """BCP 47 tags of its pages' languages, the default first."""
     identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
     has_remember_me: bool = True
+    is_identifier_first: bool = False
+    """Whether the sign-in page asks for the password on a second step."""
     sign_in_page_seconds: int = 8 * 3600
     """How long a page of a sign-in can stay open."""
     passkeys: str = ""
@@ -117,6 +119,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         languages=(view.default_locale, *others),
         identifiers=kinds or (IdentifierKind.EMAIL,),
         has_remember_me=view.remember_me,
+        is_identifier_first=view.identifier_first,
         sign_in_page_seconds=view.sign_in_page_hours * 3600,
         passkeys=view.passkeys,
         related_origins=tuple(view.related_origins),

@@ -49,6 +49,7 @@ def tenant(context: Context) -> tenant_pages.TenantView:
         default_locale=settings.default_locale,
         identifiers=list(settings.login_kinds),
         remember_me=settings.remember_me,
+        identifier_first=settings.identifier_first,
         sign_in_page_hours=settings.sign_in_page_hours,
         connections=[
             tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)

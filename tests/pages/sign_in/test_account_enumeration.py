@@ -39,12 +39,18 @@ def signs_in(name: str) -> Walk:
     def walk(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
         page = browser_of(who, hub).open("/login")
         for _ in range(LOCKS_AFTER + 2):
-            page = page.press("Sign in", identifier=who.names[name], password=WRONG)
+            page = page.sign_in(who.names[name], WRONG)
             yield page
             if page.heading == "Sign-in is locked":
                 page = page.follow("Use another account")
 
     return walk
+
+
+def signs_in_by_steps(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
+    who.tenant.change_settings(identifier_first=True)
+    yield browser_of(who, hub).open("/login").press("Continue", identifier=who.email)
+    yield from signs_in("email")(who, hub)
 
 
 def forgets(name: str, what: str = "password") -> Walk:
@@ -134,6 +140,7 @@ def then_signs_in(who: Subject, hub: Flask, password: str, name: str) -> Iterato
 
 WALKS: dict[str, Walk] = {
     **{f"sign in by {name}": signs_in(name) for name in ("email", "username", "phone")},
+    "sign in by steps": signs_in_by_steps,
     **{f"forgotten password by {name}": forgets(name) for name in ("email", "username", "phone")},
     **{f"forgotten PIN by {name}": forgets(name, "pin") for name in ("email", "phone")},
     "a PIN by answers": answers_for_a_pin,

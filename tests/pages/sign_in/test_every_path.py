@@ -43,6 +43,14 @@ def test_path_signs_in_by_its_callers_with_one_event(path: SignInPath, prepare: 
 
 
 @every_path
+def test_path_signs_in_where_the_identifier_comes_first(
+    path: SignInPath, new_tenant_server: NewTenantServer, hub_app: Flask, fake_provider: FakeProvider
+) -> None:
+    prepared = path.prepare(new_tenant_server, hub_app, fake_provider, identifier_first=True)
+    assert prepared.perform() == SignedIn(path.by)
+
+
+@every_path
 def test_account_blocked_at_any_moment_is_refused(path: SignInPath, prepare: Prepare) -> None:
     assert len(path.refusals) in (0, path.moments)
     for moment, code in enumerate(path.refusals):

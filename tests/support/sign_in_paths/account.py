@@ -48,7 +48,7 @@ class SigningAccount(PasskeyHolder):
         return visitor
 
     def types_password(self, page: VisitedPage) -> VisitedPage:
-        return page.press("Sign in", identifier=self.email, password=OLD)
+        return page.sign_in(self.email, OLD)
 
     def application(self, **settings: Any) -> RelyingParty:
         return self.world.application("Shop", client_uri="https://shop.example/", **settings)

@@ -46,7 +46,7 @@ def by_chosen_account(who: SigningAccount) -> Steps:
     visitor, shop = who.signed_in_browser(), who.application()
     other = who.world.person("grace@example.test")
     login = visitor.authorize(shop, prompt="select_account").press("Use another account")
-    login.press("Sign in", identifier=other.email, password=other.password)
+    login.sign_in(other.email, other.password)
     yield
     page = visitor.authorize(shop, prompt="select_account")
     if who.email not in page.text:

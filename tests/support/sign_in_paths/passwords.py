@@ -38,7 +38,7 @@ def by_invitation(who: SigningAccount) -> Steps:
     business.invite(who.email)
     yield
     page = visitor.open(f"/i/{business.token(who.email)}").press("Sign in to join")
-    return of_page(page.press("Sign in", identifier=who.email, password=who.person.password))
+    return of_page(page.sign_in(who.email, who.person.password))
 
 
 def by_grant(who: SigningAccount) -> Steps:

@@ -44,7 +44,7 @@ def by_answers(who: SigningAccount) -> Steps:
 
 def requests_reset(who: SigningAccount, visitor: Visitor) -> VisitedPage:
     """Ask for a reset on our pages."""
-    page = visitor.open("/login").follow("Forgot password?")
+    page = visitor.open("/login").at_password(who.email).follow("Forgot password?")
     return page.press("Send reset link", identifier=who.email)
 
 

@@ -145,7 +145,7 @@ def by_verified_number_on_page(who: SigningAccount) -> Steps:
     unverified(who)
     visitor = who.browser()
     yield
-    page = visitor.open("/login").press("Sign in", identifier=who.phone, password=who.person.password)
+    page = visitor.open("/login").sign_in(who.phone, who.person.password)
     page.form("Verify")
     yield
     return of_page(page.press("Verify", code=who.texted()))

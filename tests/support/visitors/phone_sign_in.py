@@ -18,7 +18,7 @@ PATH = "/sign-in/phone"
 
 
 def signed_in(visitor: Visitor, person: Person) -> Visitor:
-    visitor.open("/login").press("Sign in", identifier=person.email, password=person.password)
+    visitor.open("/login").sign_in(person.email, person.password)
     return visitor
 
 

@@ -149,6 +149,15 @@ class VisitedPage:
         address = form.actions.get(button, form.action)
         return self.visitor.send(form.method.upper(), urljoin(self.address, address), sent)
 
+    def sign_in(self, identifier: str, password: str) -> VisitedPage:
+        """Sign in with a password, on one page or, where the identifier comes first, in two steps."""
+        return self.at_password(identifier).press("Sign in", identifier=identifier, password=password)
+
+    def at_password(self, identifier: str) -> VisitedPage:
+        """Return this page if it asks for the password, else the one after the identifier."""
+        is_whole = any("Sign in" in form.buttons for form in Forms(self.html).found)
+        return self if is_whole else self.press("Continue", identifier=identifier)
+
     def follow(self, text: str, **typed: str) -> VisitedPage:
         """Follow the link with this text, or the button that looks like one and takes along what was typed."""
         links = re.findall(r'<a[^>]* href="([^"]+)"[^>]*>(.*?)</a>', self.html)

@@ -11,10 +11,12 @@ from flask import Response
 from app.contract.organizations.settings import MethodLimit
 from app.hub.components import sign_in_methods
 from app.hub.components.reauthentication import Reauthentication, current_reauthentication
-from app.hub.components.sign_in_methods import PASSKEY, SignInMethod
+from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, SignInMethod
 from app.hub.components.sign_in_refusals import RefusalReason
-from app.hub.pages.sign_in.login.form import LoginForm
-from app.hub.pages.sign_in.login.page import LockedLoginPage, LoginPage, PasskeyLoginPage
+from app.hub.pages.sign_in.login.form import FormStep, LoginForm
+from app.hub.pages.sign_in.login.locked_page import LockedLoginPage
+from app.hub.pages.sign_in.login.page import LoginPage
+from app.hub.pages.sign_in.login.passkey_page import PasskeyLoginPage
 from app.hub.web.visit import current_visit
 
 
@@ -48,12 +50,21 @@ def login_page(
         "is_returning": sign_in_methods.has_signed_in() if is_returning is None else is_returning,
         "limit": limit,
         "entry": entry,
+        "step": _step(form, limit, entry) if reauthentication is None else None,
     }
     if form.captcha.is_shown or form.shows_question:
         return LockedLoginPage(form, **fields)
     page = LoginPage(form, **fields)
     has_passkey = reauthentication.has_passkey if reauthentication else page.takes(PASSKEY)
     return PasskeyLoginPage(form, **fields, passkeys=tenant.passkeys) if tenant.passkeys and has_passkey else page
+
+
+def _step(form: LoginForm, limit: MethodLimit | None, entry: frozenset[str]) -> FormStep | None:
+    """Return what an identifier-first tenant's page asks for; None for a tenant of one page, and where the password is not taken."""
+    if not current_visit().tenant.is_identifier_first or not sign_in_methods.is_allowed(PASSWORD, limit, entry):
+        return None
+    is_known = bool(form.identifier.data) and not form.identifier.errors
+    return FormStep.PASSWORD if is_known and not form.is_identifier_alone else FormStep.IDENTIFIER
 
 
 def _entry(limit: MethodLimit | None) -> frozenset[str]:
@@ -74,8 +85,7 @@ def _usable(
         method
         for method in methods
         if (reauthentication is None or method.key in reauthentication.methods)
-        and (limit is None or sign_in_methods.kind_of(method.key) in limit.allowed_methods)
-        and (not entry or sign_in_methods.kind_of(method.key) in entry)
+        and sign_in_methods.is_allowed(sign_in_methods.kind_of(method.key), limit, entry)
     )
 
 

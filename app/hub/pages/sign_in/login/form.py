@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Any, Final
 
 from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
@@ -22,6 +23,13 @@ WRONG_ANSWER: Final = _l("Wrong answer.")
 _UNANSWERED: Final = _l("Answer this question, too.")
 
 
+class FormStep(StrEnum):
+    """What the page of an identifier-first tenant asks for."""
+
+    IDENTIFIER = "identifier"
+    PASSWORD = "password"
+
+
 class MethodChoiceForm(HubForm):
     """The choice of another method or page on the login page, with the typed identifier."""
 
@@ -39,6 +47,8 @@ class LoginForm(IdentifierForm):
     security_question = HiddenField()
     remember = BooleanField(_l("Keep me signed in"))
     connects = HiddenField()
+    step = HiddenField()
+    """The step of an identifier-first page, as its form or address names it."""
     shows_question = False
     refusals = {
         errors.LockedForCaptcha: ("captcha", _UNANSWERED),
@@ -51,6 +61,17 @@ class LoginForm(IdentifierForm):
     def is_shown(self, field: Field) -> bool:
         """Return whether the reader sees a field; the security answer only with its question."""
         return super().is_shown(field) and (self.shows_question or field is not self.security_answer)
+
+    @property
+    def is_identifier_alone(self) -> bool:
+        """Whether the form comes from the first of two steps. A password manager may have filled in the password there, too."""
+        return self.step.data == FormStep.IDENTIFIER and not self.password.data
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check the form; the password only where it was asked for."""
+        if self.is_identifier_alone:
+            self.password.validators = ()
+        return super().validate(extra_validators)
 
     def to_request(self) -> sign_in_pages.SignInRequest:
         question, answer = self.security_question.data or "", self.security_answer.data or ""

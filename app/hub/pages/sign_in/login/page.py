@@ -1,4 +1,4 @@
-"""The login page in all its states: password, passkey, captcha or security question, reauthentication."""
+"""The login page in its states: password, passkey, identifier first, reauthentication."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.hub.components import sign_in_methods
 from app.hub.components.reauthentication import Reauthentication
-from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, SignInMethod
+from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PHONE, SignInMethod
 from app.hub.components.sign_in_refusals import (
     CHALLENGED,
     CHECK_MORE,
@@ -22,19 +22,19 @@ from app.hub.components.sign_in_refusals import (
     method_notice,
     sign_in_notice,
 )
-from app.hub.forms import captcha
-from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages.sign_in.login.form import WRONG_ANSWER, LoginForm, locked_sample
+from app.hub.pages.sign_in.login.form import FormStep, LoginForm
 from app.hub.rendering.page import Notice, Page
-from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.tenants.branding import initials
 from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.visit import current_visit, interaction_url
 
-_GOOGLE: Final = "connection:google"
+GOOGLE: Final = "connection:google"
+"""A key for samples."""
 MAX_FIRST: Final = 3
-"""Maximum number of methods above the form."""
+"""Maximum number of methods above the form, and below the form of a step."""
+_NEEDS_NO_IDENTIFIER: Final = (PASSKEY, PHONE)
 CONNECTS: Final = "connects"
 """Value of `needs`: the sign-in links a federated identity. Only the identity that the page displayed is linked."""
 
@@ -48,7 +48,7 @@ class LoginPage(Page):
 
     template = "pages/sign_in/login.html"
     scripts = (*Page.scripts, "tabs", "reveal", "choose")
-    query = {**Page.query, "reset": 7, "needs": 8}
+    query = {**Page.query, "reset": 7, "needs": 8, "step": 10}
     links_application = True
 
     form: LoginForm
@@ -82,9 +82,11 @@ class LoginPage(Page):
     """What a workflow says that refused the sign-in; empty if it says nothing, None if none refused it."""
     is_returning: bool = False
     """Whether this browser signed in before."""
+    step: FormStep | None = None
+    """What the page of an identifier-first tenant asks for; None where one page asks for all."""
 
     def __post_init__(self) -> None:
-        if self.refusal is RefusalReason.WRONG and self.takes_password:
+        if self.refusal is RefusalReason.WRONG and self.asks_password:
             text = _WRONG_PASSWORD if self.reauthentication is not None else wrong_pair_text(self.identifiers)
             self.form.add_error("password", text)
 
@@ -103,16 +105,36 @@ class LoginPage(Page):
 
     @property
     def first_methods(self) -> tuple[SignInMethod, ...]:
-        """The methods above the form: the last used one, then providers. Without a password all methods stand there."""
+        """The methods above the form: the last used one, then providers. Without a password all methods stand there, and above the
+        form of a step only the last used one.
+        """
         last = self.last_method
+        if self.step is not None:
+            return (last,) if last else ()
         others = self.connections if self.takes_password else (*self.connections, *self._own_methods)
         ranked = (*((last,) if last else ()), *(method for method in others if method != last))
         return ranked[:MAX_FIRST] if self.takes_password else ranked
 
     @property
+    def step_methods(self) -> tuple[SignInMethod, ...]:
+        """The methods in sight below the form of a step: beside the identifier first those that need none, beside the password the
+        tenant's own.
+        """
+        return self._later_methods[:MAX_FIRST] if self.step is not None else ()
+
+    @property
     def more_methods(self) -> tuple[SignInMethod, ...]:
         """The methods below the form: the tenant's own, then providers for which there is no room above it."""
-        return tuple(method for method in (*self._own_methods, *self.connections) if method not in self.first_methods)
+        return self._later_methods if self.step is None else self._later_methods[MAX_FIRST:]
+
+    @property
+    def _later_methods(self) -> tuple[SignInMethod, ...]:
+        own, first = self._own_methods, self.first_methods
+        ranked = [*own, *self.connections]
+        if self.step is FormStep.IDENTIFIER:
+            alone = [method for method in own if method.key in _NEEDS_NO_IDENTIFIER]
+            ranked = [*alone, *self.connections, *(method for method in own if method not in alone)]
+        return tuple(method for method in ranked if method not in first)
 
     @property
     def offers_passkey_reset(self) -> bool:
@@ -122,7 +144,7 @@ class LoginPage(Page):
 
     @property
     def first_fields(self) -> tuple[str, ...]:
-        return self.form.first_fields if self.reauthentication is None else ("password",)
+        return self.form.first_fields if self.asks_identifier else ("password",)
 
     @property
     def takes_password(self) -> bool:
@@ -131,14 +153,23 @@ class LoginPage(Page):
         return self.takes(PASSWORD)
 
     @property
+    def asks_identifier(self) -> bool:
+        """Whether the page has a field for the identifier."""
+        return self.reauthentication is None and self.step is not FormStep.PASSWORD
+
+    @property
+    def asks_password(self) -> bool:
+        """Whether the page has a field for the password in sight."""
+        return self.takes_password and self.step is not FormStep.IDENTIFIER
+
+    @property
     def takes_email(self) -> bool:
         """Whether the form takes an email address as the identifier."""
         return self.reauthentication is None and IdentifierKind.EMAIL in self.identifiers
 
     def takes(self, method: str) -> bool:
         """Return whether the account's organization and the workflow of the sign-in allow a method."""
-        is_allowed = self.limit is None or method in self.limit.allowed_methods
-        return is_allowed and (not self.entry or method in self.entry)
+        return sign_in_methods.is_allowed(method, self.limit, self.entry)
 
     @property
     def carries(self) -> bool:
@@ -158,6 +189,25 @@ class LoginPage(Page):
     @staticmethod
     def url_of(path: str) -> str:
         return interaction_url(path)
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        return (*super().run, "identifier") if self.step is FormStep.IDENTIFIER else super().run
+
+    @property
+    def has_step_title(self) -> bool:
+        """Whether the title says what the second step asks for, unless the notice says it."""
+        return self.step is FormStep.PASSWORD and self.needs not in (LoginReason.PASSWORD, LoginReason.BROWSER)
+
+    @property
+    def initials(self) -> str:
+        """One or two characters for the identifier of the second step."""
+        return initials((self.form.identifier.data or "").lstrip("+ "))[:2]
+
+    @property
+    def identifier_url(self) -> str:
+        """The address where the identifier can be changed."""
+        return step_url(FormStep.IDENTIFIER)
 
     @property
     def help(self) -> str:
@@ -203,16 +253,17 @@ class LoginPage(Page):
             return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
         if self.is_passkey_set and not self.refusal:
             return Notice(_l("Passkey created"), _l("Use it to sign in."), "ok")
-        if self.refusal is RefusalReason.WRONG and self.takes_password:
+        if self.refusal is RefusalReason.WRONG and self.asks_password:
             return None  # the error is at the password field
         if self.refusal is RefusalReason.CAPTCHA and self.widget:
             return CHECK_MORE
         return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
-    def attributes(self) -> dict[str, str]:
+    def attributes(self) -> dict[str, Any]:
         """The identifier field's HTML attributes for keyboards and password managers."""
-        return identifier_attributes(self.identifiers)
+        has_focus = self.step is FormStep.IDENTIFIER and self.notice is None  # also a filled one, which can be changed
+        return {**identifier_attributes(self.identifiers), **({"autofocus": True} if has_focus else {})}
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:
@@ -248,12 +299,35 @@ class LoginPage(Page):
                 LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()[1:4]
             ),
             **cls._reauthentication_samples(),
+            **cls._step_samples(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
             **{
                 name: cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
                 for name, refusal in refusals.items()
             },
+        }
+
+    @classmethod
+    def _step_samples(cls) -> Mapping[str, LoginPage]:
+        email, typed = (IdentifierKind.EMAIL,), {"data": {"identifier": "ada@example.com"}}
+        shop: dict[str, Any] = {"relying_party": "Acme Shop"}
+        empty = LoginForm.of(email)
+        empty.add_error("identifier", _l("Enter your email."))
+        connections = sign_in_methods.sample_connection_methods()[:2]
+        first: dict[str, Any] = {"step": FormStep.IDENTIFIER, "connections": connections, **shop}
+        then: dict[str, Any] = {"step": FormStep.PASSWORD, **shop}
+        return {
+            "identifier first": cls(LoginForm.of(email), **first),
+            "identifier first, empty": cls(empty, **first),
+            "identifier first, changed": cls(LoginForm.of(email, **typed), **first),
+            "identifier first, no application": cls(LoginForm.of(email), step=FormStep.IDENTIFIER),
+            "password then": cls(LoginForm.of(email, **typed), **then),
+            "password then, wrong": cls(LoginForm.of(email, **typed), refusal=RefusalReason.WRONG, **then),
+            "password then, after one step of two": cls(LoginForm.of(email, **typed), needs="password", **then),
+            "password then, with other ways": cls(
+                LoginForm.of(email, **typed), methods=sign_in_methods.sample_methods(), connections=connections, **then
+            ),
         }
 
     @classmethod
@@ -270,9 +344,9 @@ class LoginPage(Page):
     def _limit_samples(cls) -> Mapping[str, LoginPage]:
         form, methods = LoginForm.of((IdentifierKind.EMAIL,)), sign_in_methods.sample_methods()
         return {
-            "one method required": cls(form, limit=_limit("password")),
+            "one method required": cls(form, limit=sample_limit("password")),
             "one method of a workflow": cls(form, entry=frozenset(("email",)), methods=methods[:1]),
-            "another method required": cls(form, limit=_limit("email", "sms"), methods=methods),
+            "another method required": cls(form, limit=sample_limit("email", "sms"), methods=methods),
         }
 
     @classmethod
@@ -289,104 +363,16 @@ class LoginPage(Page):
                 "mail", "sms", "device", methods=sign_in_methods.sample_methods()
             ),
             "once more, without anything": once_more(),
-            "once more, at another provider": once_more(_GOOGLE, connections=google),
+            "once more, at another provider": once_more(GOOGLE, connections=google),
         }
 
 
-@dataclass(frozen=True)
-class PasskeyLoginPage(LoginPage):
-    """The login page with a password field and passkeys."""
-
-    scripts = (*LoginPage.scripts, "passkey", "signal")
-    allows_fetch = True
-
-    passkeys: str = "both"
-
-    @property
-    def has_autofill(self) -> bool:
-        return self.passkeys != "button" and self.reauthentication is None
-
-    @property
-    def has_button(self) -> bool:
-        return self.passkeys != "autofill" or self.reauthentication is not None or not self.takes(PASSWORD)
-
-    @property
-    def attributes(self) -> dict[str, str]:
-        """The identifier field's HTML attributes, with passkey autofill if enabled."""
-        return {**super().attributes, **({"autocomplete": "username webauthn"} if self.has_autofill else {})}
-
-    @classmethod
-    def samples(cls) -> Mapping[str, PasskeyLoginPage]:
-        form = LoginForm.of((IdentifierKind.EMAIL,))
-        return {
-            "fresh": cls(form, relying_party="Acme Shop"),
-            "autofill alone": cls(form, passkeys="autofill"),
-            "button alone": cls(form, passkeys="button"),
-            "once more": cls(
-                form,
-                relying_party="Acme Shop",
-                has_remember_me=False,
-                reauthentication=Reauthentication.sample("password", "passkey"),
-            ),
-            "once more, a passkey alone": cls(
-                form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
-            ),
-            "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
-            "four ways": cls(form, relying_party="Acme Shop", methods=sign_in_methods.sample_methods()),
-            "every way": cls(form, relying_party="Acme Shop", **cls._every_method()),
-            "every way, one used last": cls(
-                form, relying_party="Acme Shop", **cls._every_method(), last_key=_GOOGLE, is_returning=True
-            ),
-            "every way, the passkey used last": cls(
-                form, **cls._every_method(), last_key=sign_in_methods.PASSKEY, is_returning=True
-            ),
-            "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
-            "after a new passkey": cls(form, is_passkey_set=True),
-            "passkey alone": cls(form, relying_party="Acme Shop", entry=frozenset(("passkey",))),
-            "passkey required": cls(form, relying_party="Acme Shop", limit=_limit("passkey")),
-        }
-
-    @staticmethod
-    def _every_method() -> dict[str, Any]:
-        return {"methods": sign_in_methods.sample_methods(), "connections": sign_in_methods.sample_connection_methods()}
+def step_url(step: FormStep) -> str:
+    """Return the address of a step of the login page, within the interaction of the visit if there is one."""
+    address = interaction_url("/login")
+    return f"{address}{'&' if '?' in address else '?'}step={step}"
 
 
-@dataclass(frozen=True)
-class LockedLoginPage(LoginPage):
-    """The login page of a locked account, with a captcha or a security question."""
-
-    scripts = (*LoginPage.scripts, "work")
-
-    @classmethod
-    def samples(cls) -> Mapping[str, LockedLoginPage]:
-        wrong_captcha = locked_sample(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8)))
-        wrong_answer = locked_sample(None)
-        wrong_captcha.add_error("captcha", OTHER_QUESTION)
-        wrong_answer.add_error("security_answer", WRONG_ANSWER)
-        solved = locked_sample(captcha.sample(work_bits=8))
-        solved.captcha.work = captcha.SAMPLE_WORK
-        position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
-        provider_form, invisible_form = locked_sample(captcha.sample()), locked_sample(captcha.sample())
-        provider_form.captcha.prompt(captcha.sample(), WidgetView("tencent", "a key"))
-        invisible_form.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
-        return {
-            "captcha": cls(locked_sample(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
-            "captcha of a position": cls(locked_sample(position), refusal=RefusalReason.CAPTCHA),
-            "captcha after a wrong password": cls(locked_sample(captcha.sample()), refusal=RefusalReason.WRONG),
-            "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
-            "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
-            "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
-            "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
-            "captcha, once more": cls(
-                locked_sample(captcha.sample()),
-                has_remember_me=False,
-                reauthentication=Reauthentication.sample("password"),
-                refusal=RefusalReason.CAPTCHA,
-            ),
-            "question": cls(locked_sample(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
-            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
-        }
-
-
-def _limit(*methods: str) -> MethodLimit:
+def sample_limit(*methods: str) -> MethodLimit:
+    """Return a sample of an organization's limit to these methods."""
     return MethodLimit.model_validate({"organization": "Globex Gardens", "allowed_methods": methods})

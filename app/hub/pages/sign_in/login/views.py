@@ -26,8 +26,8 @@ from app.hub.components.sign_in_refusals import (
 )
 from app.hub.pages import pages
 from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
-from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
-from app.hub.pages.sign_in.login.page import CONNECTS, LoginPage
+from app.hub.pages.sign_in.login.form import FormStep, LoginForm, MethodChoiceForm
+from app.hub.pages.sign_in.login.page import CONNECTS, LoginPage, step_url
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page, with_retry_after
 from app.hub.web.responses import redirect_to
@@ -79,7 +79,8 @@ def _page_of_address(
     """Return the page in the state that its address names: what the last step left undone, what was reset, all methods."""
     visit, query = current_visit(), current_visit().query
     needs, reset = query.get("needs", ""), query.get("reset")
-    data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
+    connects = "yes" if needs == CONNECTS else ""
+    data = {"identifier": identifier, "connects": connects, "step": _step_of_address(identifier)}
     form = LoginForm.of(visit.tenant.identifiers, data=data)
     limit = visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
     page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
@@ -91,6 +92,15 @@ def _page_of_address(
         is_reset=reset == "done",
         is_passkey_set=reset == "passkey",
     )
+
+
+def _step_of_address(identifier: str) -> str:
+    """Return the step that the address asks for. Back leads to the first one, with what was typed; an application's login hint and
+    a page that the journey leads to lead to the second.
+    """
+    interaction, query = current_visit().interaction, current_visit().query
+    is_hinted = interaction is not None and identifier == interaction.hint
+    return query.get("step") or ("" if is_hinted or query.keys() & {"needs", "reset"} else FormStep.IDENTIFIER)
 
 
 @cached_page("/login")
@@ -107,6 +117,8 @@ def submit_login() -> Response:
         if not form.is_token_invalid and not form.password.data and (continued := journey.continue_signed_in()):
             return continued
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
+    if form.is_identifier_alone:  # makes no API call, so it reveals nothing about accounts
+        return carry_identifier(redirect_to(step_url(FormStep.PASSWORD)), form.identifier.data or "")
     try:
         response = api()(sign_in_pages.sign_in, form.to_request())
     except errors.AccountLeaving as refusal:

@@ -1,0 +1,51 @@
+"""The login page of a locked account, which asks for a captcha or a security question beside the password."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.hub.components.reauthentication import Reauthentication
+from app.hub.components.sign_in_refusals import RefusalReason
+from app.hub.forms import captcha
+from app.hub.forms.captcha import OTHER_QUESTION
+from app.hub.pages.sign_in.login.form import WRONG_ANSWER, locked_sample
+from app.hub.pages.sign_in.login.page import LoginPage
+from app.hub.tenants.captcha_widget import WidgetView
+
+
+@dataclass(frozen=True)
+class LockedLoginPage(LoginPage):
+    """The login page of a locked account, with a captcha or a security question."""
+
+    scripts = (*LoginPage.scripts, "work")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LockedLoginPage]:
+        wrong_captcha = locked_sample(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8)))
+        wrong_answer = locked_sample(None)
+        wrong_captcha.add_error("captcha", OTHER_QUESTION)
+        wrong_answer.add_error("security_answer", WRONG_ANSWER)
+        solved = locked_sample(captcha.sample(work_bits=8))
+        solved.captcha.work = captcha.SAMPLE_WORK
+        position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
+        provider_form, invisible_form = locked_sample(captcha.sample()), locked_sample(captcha.sample())
+        provider_form.captcha.prompt(captcha.sample(), WidgetView("tencent", "a key"))
+        invisible_form.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
+        return {
+            "captcha": cls(locked_sample(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
+            "captcha of a position": cls(locked_sample(position), refusal=RefusalReason.CAPTCHA),
+            "captcha after a wrong password": cls(locked_sample(captcha.sample()), refusal=RefusalReason.WRONG),
+            "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
+            "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
+            "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
+            "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
+            "captcha, once more": cls(
+                locked_sample(captcha.sample()),
+                has_remember_me=False,
+                reauthentication=Reauthentication.sample("password"),
+                refusal=RefusalReason.CAPTCHA,
+            ),
+            "question": cls(locked_sample(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
+            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
+        }
