@@ -9,7 +9,7 @@ from app.contract.sessions.session_operations import Token
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted
 from app.identity.authentication.federation import token_handoff
-from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.authentication.sign_in.workflows.tokens import token_workflows
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.credentials.tokens.tokens import TokenGrant
 from app.identity.directory.accounts import account_store, accounts

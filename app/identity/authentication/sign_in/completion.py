@@ -15,7 +15,8 @@ from app.identity.authentication.sign_in import allowed_methods, eligibility, re
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.required_actions import Requirement
-from app.identity.authentication.sign_in.workflows import gate, interaction_runs, login_facts, node_actions
+from app.identity.authentication.sign_in.workflows import gate, interaction_runs, node_actions
+from app.identity.authentication.sign_in.workflows.facts import login_facts
 from app.identity.authentication.sign_in.workflows.gate import NeedsAction, NeedsFactor, NeedsSignIn, SignInDenied
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import target_of

@@ -18,7 +18,7 @@ from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import browser_sessions, sessions
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.authentication.sign_in.workflows.tokens import token_workflows
 from app.identity.credentials.tokens import token_store, tokens
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account, can_sign_in_now

@@ -8,7 +8,7 @@ from app.contract.sign_in.sign_in_operations import PasswordLogin
 from app.identity.authentication.sign_in import password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.authentication.sign_in.workflows.tokens import token_workflows
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.credentials.captcha import answers
 from app.identity.directory.accounts import accounts

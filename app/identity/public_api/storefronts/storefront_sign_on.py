@@ -7,7 +7,7 @@ from typing import Final
 
 from app.contract import errors
 from app.contract.storefronts import storefront_operations
-from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.authentication.sign_in.workflows.tokens import token_workflows
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context

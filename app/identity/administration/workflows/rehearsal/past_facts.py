@@ -14,7 +14,7 @@ from app.identity.administration.workflows.rehearsal.past_sign_ins import PastSi
 from app.identity.authentication.sign_in import allowed_methods
 from app.identity.authentication.sign_in.authentication import MFA
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
-from app.identity.authentication.sign_in.workflows import login_facts
+from app.identity.authentication.sign_in.workflows.facts import login_facts
 from app.identity.credentials.passkeys import passkey_store
 from app.identity.credentials.second_factors.second_factors import SUPPLEMENTARY
 from app.identity.directory.accounts.account import Account

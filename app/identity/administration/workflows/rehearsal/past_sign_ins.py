@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from app.identity.authentication.sign_in.workflows import login_facts
+from app.identity.authentication.sign_in.workflows.facts import login_facts
 from app.identity.credentials import credential_store
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account

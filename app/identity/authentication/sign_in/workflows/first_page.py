@@ -12,7 +12,7 @@ from app.contract.workflows.nodes import RegisterNode
 from app.contract.workflows.workflow_display import WorkflowDisplay
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.workflows import denials, sign_in_target
-from app.identity.authentication.sign_in.workflows.sign_in_facts import RequestFacts
+from app.identity.authentication.sign_in.workflows.facts.sign_in_facts import RequestFacts
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows.entry_methods import can_begin, methods_of
 from app.identity.authentication.workflows.walk import walk

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic_core import to_json
 
 from app.contract.workflows.nodes import HttpCallNode, RiskNode
-from app.identity.authentication.sign_in.workflows.sign_in_facts import SignInFacts
+from app.identity.authentication.sign_in.workflows.facts.sign_in_facts import SignInFacts
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.authentication.workflows.workflow import RunnableWorkflow

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.workflows import node_actions
-from app.identity.authentication.sign_in.workflows.sign_in_facts import SignInFacts
+from app.identity.authentication.sign_in.workflows.facts.sign_in_facts import SignInFacts
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.workflows.walk import CallAnswer
 from app.identity.authentication.workflows.walk_results import ActionNode

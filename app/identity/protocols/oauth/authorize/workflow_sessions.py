@@ -20,12 +20,12 @@ from app.identity.authentication.sign_in.workflows import (
     node_actions,
     pass_keys,
     sign_in_target,
-    token_hooks,
 )
 from app.identity.authentication.sign_in.workflows.gate import NeedsFactor, NeedsSignIn, Passed, SignInDenied
 from app.identity.authentication.sign_in.workflows.session_moments import moment_of
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
-from app.identity.authentication.sign_in.workflows.token_hooks import TokenHookDenied
+from app.identity.authentication.sign_in.workflows.tokens import token_hooks
+from app.identity.authentication.sign_in.workflows.tokens.token_hooks import TokenHookDenied
 from app.identity.authentication.workflows import answered_profiles
 from app.identity.credentials.second_factors import second_factors
 from app.identity.directory.accounts.account import Account

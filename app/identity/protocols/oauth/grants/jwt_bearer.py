@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in.authentication import Authentication
 from app.identity.authentication.sign_in.completion import Complete
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.authentication.sign_in.sessions.sessions import FEDERATED
-from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.authentication.sign_in.workflows.tokens import token_workflows
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims

@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import password_sign_in, sign_in_identi
 from app.identity.authentication.sign_in.completion import ActionRequired, FactorRequired
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.authentication.sign_in.workflows import token_workflows
+from app.identity.authentication.sign_in.workflows.tokens import token_workflows
 from app.identity.authentication.verification.email_verification import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

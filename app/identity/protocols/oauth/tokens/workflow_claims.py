@@ -8,10 +8,10 @@ from typing import Final
 from app.contract.error_groups import WORKFLOW_REFUSALS
 from app.contract.oauth.oauth_errors import InvalidGrant
 from app.identity.authentication.sign_in.authentication import Authentication
-from app.identity.authentication.sign_in.workflows import token_hooks, token_workflows
 from app.identity.authentication.sign_in.workflows.sign_in_moment import SignInMoment
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
-from app.identity.authentication.sign_in.workflows.token_hooks import TokenHookDenied
+from app.identity.authentication.sign_in.workflows.tokens import token_hooks, token_workflows
+from app.identity.authentication.sign_in.workflows.tokens.token_hooks import TokenHookDenied
 from app.identity.credentials.tokens import token_store
 from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account

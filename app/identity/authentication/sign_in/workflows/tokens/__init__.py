@@ -1,0 +1,1 @@
+"""Workflows and hooks where an application gets tokens."""
