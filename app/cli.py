@@ -28,6 +28,7 @@ COMMANDS = {
     "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),
     "secrets": ("tenants", "Re-encrypt stored secrets with the newest secret key."),
     "workflow": ("workflows", "Try a draft of a workflow on past sign-ins."),
+    "account": ("accounts", "List, show, block and unblock accounts, reset their second factors, end their sessions."),
     "audit": ("audit", "Show what happened to the accounts of a tenant, and why sign-ins were refused."),
     "webhooks": ("webhooks.webhook_commands", "Forward events to your machine, list deliveries, and send them again."),
     "outbox": ("tenants", "List outgoing messages, and send failed ones again."),

@@ -1,8 +1,10 @@
-"""Helpers of several commands: find a tenant by name, confirm a removal, count nouns."""
+"""Helpers of several commands: find a tenant by name, act in it, confirm a removal, count nouns."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +12,7 @@ import click
 from app.commands.errors import CommandError
 
 if TYPE_CHECKING:
+    from app.identity.platform.context import Context
     from app.identity.platform.services import IdentityServices
     from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -45,3 +48,37 @@ def tenant_work(services: IdentityServices, name: str) -> UnitOfWork:
         raise CommandError(f"There's no tenant {name!r}. List tenants with 'gatehouse tenant list'.")
     work.switch_tenant(record.tenant_id)
     return work
+
+
+@contextmanager
+def outside_requests(services: IdentityServices, name: str) -> Iterator[Context]:
+    """Yield the context of a command in the tenant with this name; what is not committed is rolled back.
+
+    Raises CommandError if there is no such tenant, or if it is suspended.
+    """
+    from app.identity.platform.context import Context
+
+    work = tenant_work(services, name)
+    try:
+        tenant = services.directory.by_name(name)
+        if tenant is None:
+            raise CommandError(f"{name} is suspended. To take it back, run 'gatehouse tenant resume {name}'.")
+        yield Context.outside_requests(services, tenant, work)
+    finally:
+        work.rollback()
+
+
+def only_tenant(services: IdentityServices) -> str:
+    """Return the name of the only tenant. Raises CommandError if there are several, or none."""
+    from app.identity.directory.tenants import tenant_writes
+    from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
+    from app.identity.platform.store.unit_of_work import UnitOfWork
+
+    work = UnitOfWork(services.database, LOOKUP_TENANT)
+    try:
+        names = [record.name for record in tenant_writes.all_tenants(work)]
+    finally:
+        work.rollback()
+    if len(names) != 1:
+        raise CommandError("Name the tenant with --tenant. List tenants with 'gatehouse tenant list'.")
+    return names[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.errors import CommandError, as_command_errors, open_services
-from app.commands.prompts import counted, tenant_work
+from app.commands.prompts import counted, only_tenant, outside_requests
 
 if TYPE_CHECKING:
     from app.contract.workflows.workflow_trials import TriedStep, WorkflowTrial
@@ -50,39 +50,15 @@ def workflow_try(file: Path, since: str, until: str, tenant_name: str, assume_ca
     draft = _draft(file)
     with open_services() as services:
         span = _span(services.clock.now(), since, until)
-        found = _trial(services, tenant_name or _only_tenant(services), draft, assume_calls.capitalize(), span)
+        found = _trial(services, tenant_name or only_tenant(services), draft, assume_calls.capitalize(), span)
     click.echo(found.to_json().decode() if is_json else report(found))
 
 
 def _trial(services: IdentityServices, name: str, draft: RunnableWorkflow, assumed: str, span: Span) -> WorkflowTrial:
     from app.identity.administration.workflows.rehearsal.rehearsal import Rehearsal
-    from app.identity.platform.context import Context
 
-    work = tenant_work(services, name)
-    try:
-        tenant = services.directory.by_name(name)
-        if tenant is None:
-            raise CommandError(f"{name} is suspended. To take it back, run 'gatehouse tenant resume {name}'.")
-        context = Context.outside_requests(services, tenant, work)
+    with outside_requests(services, name) as context:
         return Rehearsal(context, draft, assumed).run(span)  # type: ignore[arg-type] # one of click's choices
-    finally:
-        work.rollback()
-
-
-def _only_tenant(services: IdentityServices) -> str:
-    """Return the name of the only tenant. Raises CommandError if there are several, or none."""
-    from app.identity.directory.tenants import tenant_writes
-    from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
-    from app.identity.platform.store.unit_of_work import UnitOfWork
-
-    work = UnitOfWork(services.database, LOOKUP_TENANT)
-    try:
-        names = [record.name for record in tenant_writes.all_tenants(work)]
-    finally:
-        work.rollback()
-    if len(names) != 1:
-        raise CommandError("Name the tenant with --tenant. List tenants with 'gatehouse tenant list'.")
-    return names[0]
 
 
 def _draft(file: Path) -> RunnableWorkflow:

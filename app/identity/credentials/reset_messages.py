@@ -132,6 +132,12 @@ def create_token(
     )
 
 
+def create_link(context: Context, account: Account) -> str:
+    """Return a link to the page of a new password, which the caller delivers itself."""
+    options = ResetOptions()
+    return _link(context, create_token(context, account, options), options, PASSWORD)
+
+
 def create_code(
     context: Context, account: Account, subject: str, *, email: str | None = None, reset_kind: ResetKind = PASSWORD
 ) -> tuple[str, int]:

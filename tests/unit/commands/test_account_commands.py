@@ -1,0 +1,82 @@
+"""`gatehouse account` lists, shows and changes the accounts of a tenant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.support.processes.command_line import Run, refused
+
+FILE = """
+tenants:
+  - name: acme
+    roles: [{name: staff}]
+    accounts:
+      - {email: ada@example.com, password: correct-horse-7, email_verified: true, first_name: Ada, last_name: Lovelace, roles: [staff]}
+      - {email: bob@example.com}
+"""
+
+
+@pytest.fixture
+def acme(run: Run, tmp_path: Path) -> Run:
+    """The commands over a database with the accounts of Ada and Bob."""
+    (tmp_path / "acme.yaml").write_text(FILE)
+    assert run("apply", "acme.yaml").exit_code == 0
+    return run
+
+
+def listed(run: Run, *options: str) -> list[str]:
+    lines = run("account", "list", "--json", *options).output.splitlines()
+    return [json.loads(line)["Email"][0]["Value"] for line in lines]
+
+
+def test_accounts_are_listed_by_conditions(acme: Run) -> None:
+    assert listed(acme, "--sort", "email") == ["ada@example.com", "bob@example.com"]
+    assert listed(acme, "--sort", "email", "--order", "desc", "--limit", "1") == ["bob@example.com"]
+    assert listed(acme, "--text", "love", "--verified") == ["ada@example.com"]
+    assert listed(acme, "--role", "staff", "--tenant", "acme") == ["ada@example.com"]
+    line = acme("account", "list", "--text", "ada").output
+    assert "ada@example.com" in line
+    assert "Ada Lovelace" in line
+    assert acme("account", "list", "--text", "zoe").output == "No accounts.\n"
+
+
+def test_wrong_option_of_list_is_named(acme: Run) -> None:
+    assert "--created-from: " in refused(acme("account", "list", "--created-from", "yesterday"))
+    assert "There's no tenant 'globex'" in refused(acme("account", "list", "--tenant", "globex"))
+
+
+def test_account_is_shown_by_each_identifier(acme: Run) -> None:
+    profile = json.loads(acme("account", "show", "ADA@example.com", "--json").output)
+    assert "Ada Lovelace" in acme("account", "show", profile["Uid"]).output
+    assert "acme has no account 'zoe'" in refused(acme("account", "show", "zoe"))
+
+
+def test_account_is_blocked_and_unblocked(acme: Run) -> None:
+    acme("account", "block", "ada@example.com")
+    assert listed(acme, "--blocked") == ["ada@example.com"]
+    assert "blocked" in acme("account", "show", "ada@example.com").output
+    acme("account", "unblock", "ada@example.com")
+    assert listed(acme, "--blocked") == []
+    entries = [
+        json.loads(line) for line in acme("audit", "acme", "--email", "ada@example.com", "--json").output.splitlines()
+    ]
+    acts = {entry["event"]: entry["facts"].get("act") for entry in entries}
+    assert (acts["account.blocked"], acts["account.unblocked"]) == ("command", "command")
+
+
+def test_account_without_factors_and_sessions(acme: Run) -> None:
+    assert "has no second factor" in refused(acme("account", "reset-factors", "bob@example.com", "--yes"))
+    assert acme("account", "sessions", "bob@example.com").output == "No sessions.\n"
+    assert "Ended 0 sessions" in acme("account", "sessions", "bob@example.com", "--end").output
+
+
+def test_each_link_of_a_new_password_is_new(acme: Run) -> None:
+    address = acme("account", "link", "bob@example.com").output.splitlines()[0]
+    parts = urlsplit(address)
+    assert parts.netloc == "acme.localhost:8000"
+    assert parts.path.startswith("/r/")
+    assert acme("account", "link", "bob@example.com").output.splitlines()[0] != address
