@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from app.identity.assembly import table_modules  # noqa: F401 - declares every table
+from app.identity.directory.accounts import account_store
 from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.distribution import LOCAL_TABLES, REFERENCE_TABLES
@@ -64,6 +65,22 @@ def test_migrate_distributes_a_later_table(
     assert migrate.upgrade(copied_postgres.migrate_url, runtime_role=RUNTIME).distributed == ("later",)
     assert dict(superuser.execute(_KINDS).fetchall())["later"] == "h"
     assert migrate.examine(database)
+
+
+def test_migrate_restates_policies_of_a_restored_dump(
+    copied_postgres: PostgresUrls, database: Database, superuser: psycopg.Connection[Any]
+) -> None:
+    """pg_dump spells the cast of the column out, and Citus then sees no tenant in a subquery: it refuses the statement."""
+    superuser.execute(
+        "ALTER POLICY own_tenant ON account_roles USING ((tenant_id)::text = current_setting('gatehouse.tenant', true))"
+    )
+    with pytest.raises(SettingsError, match="restored from a dump"):
+        migrate.examine(database)
+    migrate.upgrade(copied_postgres.migrate_url, runtime_role=RUNTIME)
+    assert migrate.examine(database)
+    work = UnitOfWork(database, "acme")
+    assert account_store.accounts_from_file(work) == []
+    work.rollback()
 
 
 def test_owner_does_not_distribute_rows_it_cannot_see(

@@ -32,6 +32,12 @@ _HIDES_ROWS: Final = """SELECT relname::text FROM pg_class c WHERE relname = ANY
     AND EXISTS (SELECT FROM pg_roles WHERE rolname = current_user AND NOT rolsuper AND NOT rolbypassrls)
     ORDER BY relname LIMIT 1"""
 
+_CAST: Final = "(tenant_id)::text"
+_CAST_POLICIES: Final = """SELECT polname::text AS name, polrelid::regclass::text AS relation, pg_get_expr(polqual, polrelid) AS seen,
+    pg_get_expr(polwithcheck, polrelid) AS written FROM pg_policy JOIN pg_class ON pg_class.oid = polrelid
+    WHERE relnamespace = 'public'::regnamespace AND NOT relispartition AND concat(polqual, polwithcheck) LIKE '%\\:relabelformat 1 %'
+    ORDER BY relation, name"""
+
 
 def local_tables(connection: Connection) -> list[str]:
     """Return the tables that should be distributed and are not: none without Citus, or before it has nodes."""
@@ -48,6 +54,11 @@ def fault(connection: Connection) -> str | None:
     if tables := local_tables(connection):
         return (
             f"The database has Citus nodes, but these tables aren't distributed: {', '.join(tables)}. "
+            "Run 'gatehouse migrate' with the owner's role in GATEHOUSE_MIGRATE_URL."
+        )
+    if _is_true(connection, _HAS_NODES) and _is_true(connection, _CAST_POLICIES):
+        return (
+            "The row-level security was restored from a dump, in a form by which Citus does not see the tenant. "
             "Run 'gatehouse migrate' with the owner's role in GATEHOUSE_MIGRATE_URL."
         )
     setting, role = connection.execute(text(_SETTING)).one()
@@ -73,7 +84,12 @@ def distribute(connection: Connection) -> list[str]:
     Raises:
         SettingsError: a table has rows, and the role does not see them all, so that they would be lost.
     """
+    if not _is_true(connection, HAS_CITUS) or not _is_true(connection, _HAS_NODES):
+        connection.rollback()
+        return []
+    connection.rollback()
     with connection.begin():
+        _uncast_policies(connection)
         tables = local_tables(connection)
         if not tables:
             return []
@@ -92,6 +108,14 @@ def distribute(connection: Connection) -> list[str]:
                     text(f"SELECT create_distributed_table('{table}', 'tenant_id', colocate_with => '{beside}')")
                 )
     return tables
+
+
+def _uncast_policies(connection: Connection) -> None:
+    """State the policies of a restored dump as the migrations do: Citus does not see the tenant in a cast that a text spells out."""
+    for policy in connection.execute(text(_CAST_POLICIES)).all():
+        conditions = {"USING": policy.seen, "WITH CHECK": policy.written}
+        stated = [f"{name} ({said.replace(_CAST, 'tenant_id')})" for name, said in conditions.items() if said]
+        connection.exec_driver_sql(f"ALTER POLICY {policy.name} ON {policy.relation} {' '.join(stated)}")
 
 
 def _is_true(connection: Connection, statement: str) -> bool:
