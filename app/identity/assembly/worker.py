@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
+from app.identity.assembly.clean_up.account_search import SearchCompletion
 from app.identity.assembly.clean_up.expired_rows import Cleaner
 from app.identity.assembly.services import assemble
 from app.identity.messaging.senders.registry import UnsupportedKind, senders
@@ -96,6 +97,7 @@ class Worker:
         self._senders = self._new_senders()
         self._unknown_kind = UnsupportedKind()
         self._cleaner = Cleaner(database)
+        self._search_completion = SearchCompletion(database)
         self._queue_limits = QueueLimits(database)
         self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()
@@ -237,7 +239,7 @@ class Worker:
             log.warning("worker.left", extra={"messages": left})
 
     def _clean(self, stop: threading.Event) -> None:
-        """Delete expired rows in batches, and mark full queues, until `stop` is set."""
+        """Delete expired rows in batches, mark full queues, and complete the search of accounts, until `stop` is set."""
         wait = IDLE_SECONDS
         while not stop.wait(wait):
             wait = IDLE_SECONDS
@@ -245,6 +247,8 @@ class Worker:
                 self._queue_limits.turn(self._clock.now())
                 if removed := self._cleaner.turn(self._clock.now()):
                     log.info("cleaning.done", extra={"rows": removed})
+                if written := self._search_completion.turn(self._clock.now()):
+                    log.info("account_search.completed", extra={"rows": written})
             except StoreUnavailable:
                 wait = UNAVAILABLE_SECONDS
             except Exception:

@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import update
 
 from app.contract.accounts.account_list_operations import LISTED_MEMBERS
 from app.identity.directory.account_search import account_search
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.identifiers import IDENTITY, identity_value
-from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.directory.accounts.tables import identifiers
 from app.identity.directory.organizations.tables import organization_user_roles
+from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.machines import ask, machine
@@ -57,10 +58,10 @@ def names(tenant: TenantServer, people: dict[str, str], **query: Any) -> list[st
 
 
 def change(tenant: TenantServer, uid: str, **columns: Any) -> None:
+    row = tenant.services.directory.by_name(tenant.name)
+    assert row is not None
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        work.run(
-            update(accounts).where(accounts.c.tenant_id == tenant.tenant_id, accounts.c.uid == uid).values(columns)
-        )
+        assert account_store.change(Context.outside_requests(tenant.services, row, work), uid, columns)
 
 
 def insert(tenant: TenantServer, table: Any, **columns: Any) -> None:
@@ -120,6 +121,7 @@ def test_list_is_sorted_across_pages(
         ("älm", ["bob"]),
         ("ÄLM", ["bob"]),
         ("cHaR", ["cyd"]),
+        ("ＡＤＡ", ["ada"]),
         ("lace", []),
         ("%", []),
         ("_da", []),

@@ -14,7 +14,6 @@ from app.identity.directory.accounts.assigned_roles import account_roles
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.roles.tenant_role_store import role_contexts, roles
 from app.identity.platform.audit import audit
-from app.identity.platform.store.compiled_statements import is_computed
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.operation_cases.cases import AccountHolder, account_holder, events
 from tests.support.races import at_once
@@ -188,7 +187,7 @@ def many_accounts(who: AccountHolder, number: int) -> None:
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         row = work.one(select(accounts).where(accounts.c.tenant_id == who.tenant.tenant_id, accounts.c.uid == who.uid))
         assert row is not None
-        stored = {column.name: row._mapping[column] for column in accounts.c if not is_computed(column)}
+        stored = {column.name: row._mapping[column] for column in accounts.c}
         uids = [f"{copy:032x}" for copy in range(number)]
         work.run(insert(accounts), [{**stored, "uid": uid, "profile_id": uid} for uid in uids])
         key = {"tenant_id": who.tenant.tenant_id, "context": "shop"}

@@ -52,12 +52,12 @@ class Cleaner:
         if self._remaining is None:
             if self._next_round_at is not None and now < self._next_round_at:
                 return 0
-            self._remaining, self._next_round_at = _tenants(self._database), now + ROUND_INTERVAL
+            self._remaining, self._next_round_at = tenant_ids(self._database), now + ROUND_INTERVAL
             audit_retention.maintain_partitions(self._database, now)
-        tenant_ids = list(islice(self._remaining, TENANTS_PER_TURN))
-        if len(tenant_ids) < TENANTS_PER_TURN:
+        visited = list(islice(self._remaining, TENANTS_PER_TURN))
+        if len(visited) < TENANTS_PER_TURN:
             self._remaining = None
-        return sum(self._clean(tenant_id, now) for tenant_id in tenant_ids)
+        return sum(self._clean(tenant_id, now) for tenant_id in visited)
 
     def _clean(self, tenant_id: str, now: datetime) -> int:
         """Clean a tenant; on Citus, one whose node does not answer is left to the next round. Raises StoreUnavailable."""
@@ -71,10 +71,10 @@ class Cleaner:
 
 def clean(database: Database, now: datetime) -> int:
     """Delete the expired rows of all tenants. Return their number."""
-    return sum(_clean_tenant(database, tenant_id, now) for tenant_id in _tenants(database))
+    return sum(_clean_tenant(database, tenant_id, now) for tenant_id in tenant_ids(database))
 
 
-def _tenants(database: Database) -> Iterator[str]:
+def tenant_ids(database: Database) -> Iterator[str]:
     """Yield the ids of all tenants, page by page."""
     last = ""
     while True:

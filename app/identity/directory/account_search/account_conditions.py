@@ -1,4 +1,4 @@
-"""The conditions of a search, each as the accounts that an index finds and as a condition on one account."""
+"""The conditions of a search, each as the accounts that an index finds and as a check of one account."""
 
 from __future__ import annotations
 
@@ -12,61 +12,66 @@ from sqlalchemy.sql.selectable import CompoundSelect
 
 from app.contract.accounts.account_list_operations import AccountFilters
 from app.identity.directory.account_search import text_prefixes
+from app.identity.directory.account_search.account_order import LAST_LOGIN, Order, order_of
 from app.identity.directory.account_search.text_prefixes import TextRange
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE, account_roles
 from app.identity.directory.accounts.identifiers import IDENTITY
-from app.identity.directory.accounts.tables import IS_BLOCKED, IS_UNVERIFIED, IS_VERIFIED, accounts, identifiers
+from app.identity.directory.accounts.tables import IS_BLOCKED, account_search, accounts, identifiers
 from app.identity.directory.organizations.tables import organization_user_roles
 
-A, I, R, M = accounts.c, identifiers.c, account_roles.c, organization_user_roles.c  # noqa: E741 - short names, as in all stores
-Columns = Any
-"""The columns of `accounts`, or of a subquery with those of them that the condition reads."""
-_NAMES: Final = ("name_key", "last_name_key")
+A, S, I = accounts.c, account_search.c, identifiers.c  # noqa: E741 - short names, as in all stores
+R, M = account_roles.c, organization_user_roles.c
+_IS_BLOCKED: Final[Any] = text(f"({IS_BLOCKED})")
+"""In the words of the partial index."""
 
 
 @dataclass(frozen=True)
 class Condition:
     """A condition on accounts.
 
-    `uids` selects the accounts that meet it by an index; None if most accounts do. `reads` names the columns of `accounts` that
-    `is_met` reads; `sort` is the column that it is a range of.
+    Attributes:
+        uids: selects the ids of the accounts that meet it, by an index; None if most accounts do.
+        is_met: the condition on one account, by its id.
+        sort: the order that it is a range of, and the range as a condition on its key.
     """
 
     uids: Select[Any] | CompoundSelect[Any] | None
-    is_met: Callable[[Columns], ColumnElement[bool]]
-    reads: tuple[str, ...]
+    is_met: Callable[[Any], ColumnElement[bool]]
     sort: str | None = None
+    range_of: Callable[[Any], ColumnElement[bool]] | None = None
 
 
 def conditions(filters: AccountFilters, tenant_id: str, *, is_sqlite: bool) -> list[Condition]:
     """Return the conditions that the filters state."""
     found = [
-        *_times(tenant_id, "created_at", filters.created_from, filters.created_to),
-        *_times(tenant_id, "last_login_key", filters.last_login_from, filters.last_login_to),
+        *_times(tenant_id, order_of("created", is_sqlite=is_sqlite), filters.created_from, filters.created_to),
+        *_times(tenant_id, order_of(LAST_LOGIN, is_sqlite=is_sqlite), filters.last_login_from, filters.last_login_to),
     ]
-    if filters.text is not None:
-        found.append(_text(tenant_id, filters.text, is_sqlite=is_sqlite))
-    if filters.provider is not None:
-        found.append(_provider(tenant_id, filters.provider, is_sqlite=is_sqlite))
-    if filters.role is not None:
-        found.append(_role(tenant_id, filters.role))
-    if filters.organization is not None:
-        found.append(_organization(tenant_id, filters.organization))
+    if filters.verified is not None:
+        found.append(_one(select(S.uid).where(S.tenant_id == tenant_id, S.is_verified == filters.verified), S.uid))
     if filters.blocked is not None:
         found.append(_blocked(tenant_id, is_blocked=filters.blocked))
-    if filters.verified is not None:
-        found.append(_verified(tenant_id, is_verified=filters.verified))
+    if filters.role is not None:
+        where = (R.tenant_id == tenant_id, R.role == filters.role, R.context == EVERYWHERE)
+        found.append(_one(select(R.uid).where(*where), R.uid))
+    if filters.organization is not None:
+        found.append(_one(select(M.uid).where(M.tenant_id == tenant_id, M.org_id == filters.organization), M.uid))
+    if filters.provider is not None:
+        found.append(_provider(tenant_id, filters.provider, is_sqlite=is_sqlite))
+    if filters.text is not None:
+        found.append(_text(tenant_id, filters.text, is_sqlite=is_sqlite))
     return found
 
 
-def _times(tenant_id: str, column: str, start: datetime | None, end: datetime | None) -> Iterator[Condition]:
+def _times(tenant_id: str, order: Order, start: datetime | None, end: datetime | None) -> Iterator[Condition]:
     if start is None and end is None:
         return
 
-    def is_met(c: Columns) -> ColumnElement[bool]:
-        return and_(*([c[column] >= start] if start else []), *([c[column] < end] if end else []))
+    def in_range(key: Any) -> ColumnElement[bool]:
+        return and_(*([key >= start] if start else []), *([key < end] if end else []))
 
-    yield Condition(_of_tenant(tenant_id).where(is_met(A)), is_met, (column,), sort=column)
+    uids = select(order.uid).where(order.tenant_id == tenant_id, in_range(order.key))
+    yield Condition(uids, lambda uid: _exists(uids, order.uid, uid), order.name, in_range)
 
 
 def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
@@ -75,68 +80,55 @@ def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
         select(I.uid).where(I.tenant_id == tenant_id, I.kind == kind, _in_range(_by_code_point(is_sqlite), item))
         for kind, item in by_kind.items()
     ]
-    selects += [_of_tenant(tenant_id).where(_in_range(A[key], item)) for key in _NAMES for item in by_name]
+    named = [_in_range(key, by_name) for key in (S.name_key, S.last_name_key)] if by_name is not None else []
+    selects += [select(S.uid).where(S.tenant_id == tenant_id, condition) for condition in named]
+    if not selects:
+        return Condition(select(A.uid).where(text("1 = 0")), lambda _: literal_column("(1 = 0)", Boolean))
+    is_named = select(S.uid).where(S.tenant_id == tenant_id, or_(*named)) if named else None
 
-    def is_met(c: Columns) -> ColumnElement[bool]:
-        names = [_in_range(c[key], item) for key in _NAMES for item in by_name]
-        return or_(*names, _has_identifier(c, tenant_id, by_kind, is_sqlite=is_sqlite))
+    def is_met(uid: Any) -> ColumnElement[bool]:
+        checks = [_exists(is_named, S.uid, uid)] if is_named is not None else []
+        return or_(*checks, _has_identifier(uid, tenant_id, by_kind, is_sqlite=is_sqlite))
 
-    return Condition(union_all(*selects) if selects else _of_none(), is_met, _NAMES)
+    return Condition(union_all(*selects), is_met)
 
 
 def _provider(tenant_id: str, name: str, *, is_sqlite: bool) -> Condition:
     item = text_prefixes.beginning_with(f"{name.lower()} ")  # as `identity_value` writes it
     where = (I.tenant_id == tenant_id, I.kind == IDENTITY, _in_range(_by_code_point(is_sqlite), item))
-    return Condition(
-        select(I.uid).where(*where), lambda c: _has_identifier(c, tenant_id, {IDENTITY: item}, is_sqlite=is_sqlite), ()
-    )
 
+    def is_met(uid: Any) -> ColumnElement[bool]:
+        return _has_identifier(uid, tenant_id, {IDENTITY: item}, is_sqlite=is_sqlite)
 
-def _role(tenant_id: str, name: str) -> Condition:
-    assigned = select(R.uid).where(R.tenant_id == tenant_id, R.role == name, R.context == EVERYWHERE)
-    return Condition(assigned, lambda c: assigned.where(R.uid == c.uid).exists(), ())
-
-
-def _organization(tenant_id: str, org_id: str) -> Condition:
-    members = select(M.uid).where(M.tenant_id == tenant_id, M.org_id == org_id)
-    return Condition(members, lambda c: members.where(M.uid == c.uid).exists(), ())
+    return Condition(select(I.uid).where(*where), is_met)
 
 
 def _blocked(tenant_id: str, *, is_blocked: bool) -> Condition:
-    reads = ("is_active", "is_locked", "lock_type")
-    if not is_blocked:
-        return Condition(None, lambda _: literal_column(f"NOT ({IS_BLOCKED})", Boolean), reads)
-    return _by_part(tenant_id, IS_BLOCKED, reads)
+    blocked = select(A.uid).where(A.tenant_id == tenant_id, _IS_BLOCKED)
+    return _one(blocked, A.uid) if is_blocked else Condition(None, lambda uid: ~_exists(blocked, A.uid, uid))
 
 
-def _verified(tenant_id: str, *, is_verified: bool) -> Condition:
-    return _by_part(tenant_id, IS_VERIFIED if is_verified else IS_UNVERIFIED, ("email_verified", "phone_verified"))
+def _one(uids: Select[Any], column: ColumnElement[Any]) -> Condition:
+    """Return the condition that a query for ids states."""
+    return Condition(uids, lambda uid: _exists(uids, column, uid))
 
 
-def _by_part(tenant_id: str, rows: str, reads: tuple[str, ...]) -> Condition:
-    """Return the condition of a partial index."""
-    condition: Any = text(f"({rows})")
-    return Condition(_of_tenant(tenant_id).where(condition), lambda _: condition, reads)
+def _exists(uids: Select[Any], column: ColumnElement[Any], uid: Any) -> ColumnElement[bool]:
+    """Return whether the query finds the account.
 
-
-def _of_tenant(tenant_id: str) -> Select[Any]:
-    return select(A.uid).where(A.tenant_id == tenant_id)
-
-
-def _of_none() -> Select[Any]:
-    return select(A.uid).where(text("1 = 0"))
+    As a scalar, which PostgreSQL computes for one account at a time: it turns EXISTS into a join, and may read all accounts for it.
+    """
+    return uids.where(column == uid).limit(1).scalar_subquery().is_not(None)
 
 
 def _has_identifier(
-    c: Columns, tenant_id: str, by_kind: Mapping[str, TextRange], *, is_sqlite: bool
+    uid: Any, tenant_id: str, by_kind: Mapping[str, TextRange], *, is_sqlite: bool
 ) -> ColumnElement[bool]:
     """Return whether the account has an identifier in one of the ranges, in one search of its own."""
     value = _by_code_point(is_sqlite)
-    own = select(I.uid).where(I.tenant_id == tenant_id, I.uid == c.uid)
-    # The concatenation keeps SQLite from searching the identifiers of all accounts.
-    return own.where(
-        or_(*(and_(I.kind.concat("") == kind, _in_range(value, by_kind[kind])) for kind in by_kind))
-    ).exists()
+    # The concatenation keeps databases from searching the identifiers of all accounts.
+    ranges = (and_(I.kind.concat("") == kind, _in_range(value, by_kind[kind])) for kind in by_kind)
+    return _exists(select(I.uid).where(I.tenant_id == tenant_id, or_(*ranges)), I.uid, uid)
 
 
 def _by_code_point(is_sqlite: bool) -> ColumnElement[str]:

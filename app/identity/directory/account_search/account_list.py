@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from app.contract.accounts.account_list_operations import LISTED_MEMBERS, ListAccounts
 from app.identity.directory.account_search.account_conditions import conditions
+from app.identity.directory.account_search.account_order import TIMES, order_of
 from app.identity.directory.account_search.account_search import AccountPage, AccountSearch, Position
 from app.identity.directory.accounts import accounts
 from app.identity.directory.accounts.account import Account, no_organizations
@@ -18,10 +19,6 @@ from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
 from app.kit import randomness
 
-COLUMNS: Final = {
-    "created": "created_at", "last_login": "last_login_key", "email": "email_key", "name": "name_key",
-}  # fmt: skip
-_TIMES: Final = frozenset({"created", "last_login"})
 FIELDS: Final = ",".join(LISTED_MEMBERS)
 
 
@@ -40,9 +37,9 @@ class Listed(NamedTuple):
 def list_accounts(context: Context, req: ListAccounts) -> Listed:
     """Return a page of the tenant's accounts. Raises WrongCursor."""
     is_sqlite = context.services.database.is_sqlite
-    is_descending = req.order == "desc" if req.order else req.sort in _TIMES
+    is_descending = req.order == "desc" if req.order else req.sort in TIMES
     stated = conditions(req, context.tenant.tenant_id, is_sqlite=is_sqlite)
-    search = AccountSearch(context.work, is_sqlite, COLUMNS[req.sort], is_descending, stated)
+    search = AccountSearch(context.work, is_sqlite, order_of(req.sort, is_sqlite=is_sqlite), is_descending, stated)
     page = search.page(_position(context, req), req.limit)
     found = accounts.by_uids(context, page.uids)
     # The organizations of a profile are a statement for each account, and no listed member needs them.
@@ -66,7 +63,7 @@ def _position(context: Context, req: ListAccounts) -> Position | None:
         key, uid = json.loads(context.services.encryption.decrypt(sealed, _list_name(context, req)))
     except (binascii.Error, ValueError, DecryptionError):
         raise WrongCursor from None
-    return Position(datetime.fromisoformat(key) if req.sort in _TIMES else key, uid)
+    return Position(datetime.fromisoformat(key) if req.sort in TIMES else key, uid)
 
 
 def _list_name(context: Context, req: ListAccounts) -> str:

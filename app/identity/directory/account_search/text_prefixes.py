@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
+from app.identity.directory.accounts.account_search_rows import key_of
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.kit.text.code_normalization import typed_code
 
@@ -40,18 +41,10 @@ def of_identifiers(typed: str) -> dict[str, TextRange]:
     return {kind: beginning_with(prefix) for kind, prefix in prefixes.items() if prefix}
 
 
-def of_names(typed: str) -> list[TextRange]:
-    """Return the ranges of the keys of names.
-
-    The database lowers ASCII letters only, so that other letters are searched as typed, in lower and upper case and as in a name.
-    """
-    text = " ".join(unicodedata.normalize("NFC", typed).split())
-    cases = {text, text.lower(), text.upper(), text.title()}
-    return [beginning_with(key) for key in sorted({_ascii_lower(case) for case in cases}) if key]
-
-
-def _ascii_lower(text: str) -> str:
-    return "".join(letter.lower() if letter.isascii() else letter for letter in text)
+def of_names(typed: str) -> TextRange | None:
+    """Return the range of the keys of names; None if nothing was typed but blanks."""
+    key = key_of(typed)
+    return beginning_with(key) if key else None
 
 
 def _phone(text: str) -> str:

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
-from app.identity.directory.accounts import assigned_roles
+from app.identity.directory.accounts import account_search_rows, assigned_roles
 from app.identity.directory.accounts.account import (
     IDENTITIES,
     TENANT_LIMIT,
@@ -33,15 +33,12 @@ from app.identity.platform.store.compiled_statements import (
     change_row,
     changes,
     insert_row,
-    is_computed,
     row_class,
 )
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
-_OWN_COLUMNS = tuple(
-    column for column in accounts.columns if column.name not in ("tenant_id", "roles") and not is_computed(column)
-)
+_OWN_COLUMNS = tuple(column for column in accounts.columns if column.name not in ("tenant_id", "roles"))
 _ROLES = assigned_roles.outside_contexts(TENANT, A.uid)
 _COLUMNS = (*_OWN_COLUMNS, _ROLES)
 _FIELDS = tuple(column.name for column in _COLUMNS)
@@ -148,7 +145,9 @@ def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, boo
         row["uid"],
         [*new, (PROFILE, row["profile_id"], True), *((IDENTITY, value, True) for value in linked)],
     )
-    return _account(context, added)
+    account = _account(context, added)
+    account_search_rows.write(context.work, account, is_sqlite=context.services.database.is_sqlite)
+    return account
 
 
 def add_identifiers(context: Context, uid: str, new: Iterable[tuple[str, str, bool]]) -> None:
@@ -237,10 +236,11 @@ def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None
     instants = {"modified_at": context.now} | (
         {} if _CLAIMED.isdisjoint(values) else {"profile_modified_at": context.now}
     )
-    written = {**instants, **values}
-    change = _change(frozenset(written), is_sqlite=context.services.database.is_sqlite)
-    found = _found(context, context.work.one(change, changes(key, written)))
+    written, is_sqlite = {**instants, **values}, context.services.database.is_sqlite
+    found = _found(context, context.work.one(_change(frozenset(written), is_sqlite=is_sqlite), changes(key, written)))
     context.work.locked[uid] = found is not None
+    if found is not None and "profile_modified_at" in written:
+        account_search_rows.write(context.work, found, is_sqlite=is_sqlite)
     return found
 
 
@@ -273,6 +273,7 @@ def remove(context: Context, uid: str) -> bool:
     """Delete an account and its identifiers. Return whether it existed."""
     context.work.locked[uid] = False
     context.work.run(delete(identifiers).where(I.tenant_id == context.tenant.tenant_id, I.uid == uid))
+    account_search_rows.remove(context.work, uid)
     return context.work.changed(delete(accounts).where(A.tenant_id == context.tenant.tenant_id, A.uid == uid)) > 0
 
 

@@ -2,20 +2,12 @@
 
 from typing import Final
 
-from sqlalchemy import Boolean, Column, FetchedValue, Index, Integer, String, Text, text
+from sqlalchemy import Boolean, Column, Index, Integer, String, Text, text
 
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 
 IS_BLOCKED: Final = "NOT is_active OR is_locked AND lock_type = 'Block'"
 """As `Account.is_blocked`: a lock of this type does not end by itself."""
-IS_VERIFIED: Final = "email_verified OR phone_verified"
-IS_UNVERIFIED: Final = "NOT email_verified AND NOT phone_verified"
-
-
-def part_index(name: str, rows: str) -> Index:
-    """Return an index of the accounts that meet a condition, which a statement has to state in the same words."""
-    return Index(name, "tenant_id", "uid", sqlite_where=text(rows))  # PostgreSQL's: migration 0040
-
 
 accounts = tenant_table(
     "accounts",
@@ -48,20 +40,25 @@ accounts = tenant_table(
     Column("password_changed_at", Instant),
     Column("has_organizations", Boolean),  # set by the first membership: then a profile reads the organizations
     Column("leaves_at", Instant),  # the owner deleted it: is_deleted is set, and the row is removed at this time
-    # Keys of lists, which the database computes (migration 0040).
-    Column("email_key", String, FetchedValue()),  # the primary address in lower case; empty without one
-    Column("name_key", String, FetchedValue()),  # the first and last name in lower case, at most 100 characters
-    Column("last_name_key", String, FetchedValue()),
-    Column("last_login_key", Instant, FetchedValue()),  # `last_login_at`; the year 1970 before the first sign-in
-    Index("ix_accounts_created_uid", "tenant_id", "created_at", "uid"),
-    Index("ix_accounts_email", "tenant_id", "email_key", "uid"),
-    Index("ix_accounts_name", "tenant_id", "name_key", "uid"),
-    Index("ix_accounts_last_name", "tenant_id", "last_name_key", "uid"),
-    Index("ix_accounts_last_login", "tenant_id", "last_login_key", "uid"),
-    part_index("ix_accounts_blocked", IS_BLOCKED),
-    part_index("ix_accounts_verified", IS_VERIFIED),
-    part_index("ix_accounts_unverified", IS_UNVERIFIED),
-    Index("ix_accounts_leaving", "tenant_id", "leaves_at"),
+    # A sign-in changes every index of this table, so that those of lists are in `account_search`.
+    Index("ix_accounts_leaving", "tenant_id", "leaves_at", sqlite_where=text("leaves_at IS NOT NULL")),
+    Index("ix_accounts_blocked", "tenant_id", "uid", sqlite_where=text(IS_BLOCKED)),
+)
+
+account_search = tenant_table(
+    "account_search",  # what lists of accounts search and sort by: one row of each account (decision 0396)
+    Column("uid", Id, primary_key=True),
+    Column("created_at", Instant, nullable=False),
+    Column("email_key", String(320), nullable=False),  # the primary address; empty without one
+    Column("name_key", String(200), nullable=False),  # the first and last name
+    Column("last_name_key", String(200), nullable=False),
+    Column("is_verified", Boolean, nullable=False),  # the primary address or the phone number
+    Column("changed_at", Instant),  # `profile_modified_at` of the account that this row was made of
+    Index("ix_account_search_created", "tenant_id", "created_at", "uid"),
+    Index("ix_account_search_email", "tenant_id", "email_key", "uid"),
+    Index("ix_account_search_name", "tenant_id", "name_key", "uid"),
+    Index("ix_account_search_last_name", "tenant_id", "last_name_key", "uid"),
+    Index("ix_account_search_verified", "tenant_id", "is_verified", "uid"),
 )
 
 identifiers = tenant_table(

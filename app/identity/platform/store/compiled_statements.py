@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, FetchedValue, Table, bindparam, insert, select, update
+from sqlalchemy import BindParameter, Column, ColumnElement, Table, bindparam, insert, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import MultipleResultsFound, NoResultFound
 from sqlalchemy.sql import Executable
@@ -99,9 +99,7 @@ def insert_row(
         computed: SQL expressions that are the values of columns: aggregates over the rows of another table with `where`, so that
             one row is inserted whether there are any or not. Citus refuses subqueries in VALUES.
     """
-    values: dict[str, ColumnElement[Any]] = {
-        column.key: _parameter(column) for column in table.c if not is_computed(column)
-    }
+    values: dict[str, ColumnElement[Any]] = {column.key: _parameter(column) for column in table.c}
     values |= computed or {}
     statement = insert(table)
     statement = (
@@ -110,11 +108,6 @@ def insert_row(
         else statement.values(values)
     )
     return Compiled(statement.returning(*returned) if returned else statement)
-
-
-def is_computed(column: Column[Any]) -> bool:
-    """Return whether the database computes the column's values, and refuses others."""
-    return type(column.server_default) is FetchedValue
 
 
 @cache
