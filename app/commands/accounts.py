@@ -96,7 +96,10 @@ def show(identifier: str, tenant_name: str, is_json: bool) -> None:
 @account.command
 @_of_account
 def block(identifier: str, tenant_name: str) -> None:
-    """Block an account: it can't sign in, and its sessions and tokens end."""
+    """Keep an account from signing in.
+
+    Its sessions and tokens end. `account unblock` takes it back.
+    """
     with _context(tenant_name) as context:
         _switch(context, _found(context, identifier), "account.blocked", is_active=False)
     click.echo(f"Blocked {identifier}. To take it back, run 'gatehouse account unblock {identifier}'.")
@@ -142,7 +145,10 @@ def sessions_(identifier: str, tenant_name: str, ends: bool, is_json: bool) -> N
 @_of_account
 @click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
 def reset_factors(identifier: str, tenant_name: str, yes: bool) -> None:
-    """Remove every second factor of an account, such as after a lost phone. The owner gets an email."""
+    """Remove every second factor of an account.
+
+    Such as after a lost phone: check who asks. The owner gets an email.
+    """
     from app.identity.credentials.second_factors import factor_changes
 
     with _context(tenant_name) as context:
@@ -163,7 +169,10 @@ def reset_factors(identifier: str, tenant_name: str, yes: bool) -> None:
 @account.command
 @_of_account
 def link(identifier: str, tenant_name: str) -> None:
-    """Print a link with which the owner sets a new password. It works once, for a limited time."""
+    """Print a link that sets a new password.
+
+    It works once, for a limited time. Check who asks for it.
+    """
     from app.identity.credentials import reset_messages
     from app.identity.credentials.one_time_tokens import one_time_tokens
 

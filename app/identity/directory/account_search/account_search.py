@@ -21,7 +21,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 
 FEW: Final = 2_000
 """Up to so many accounts of one condition are read and sorted for a page."""
-WALKED: Final = (500, 2_000)
+WALKED: Final = (500, 1_500)
 """How many accounts a page walks at first, and how many if those did not fill it."""
 
 
