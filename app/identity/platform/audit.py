@@ -33,7 +33,7 @@ audit = tenant_table(
     Index("ix_audit_uid", "tenant_id", "uid", "at"),
 )
 
-_ADD = insert_row(audit)
+_ADD = insert_row(audit, is_deferred=True)
 _REASON = re.compile(r"[A-Za-z][A-Za-z _]{0,39}", re.ASCII)
 
 

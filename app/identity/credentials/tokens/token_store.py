@@ -97,7 +97,7 @@ _END_REFRESH, _END_ACCESS = (
     )
     for table in (refresh_tokens, access_tokens)
 )
-_ADD_ACCESS, _ADD_REFRESH = insert_row(access_tokens), insert_row(refresh_tokens)
+_ADD_ACCESS, _ADD_REFRESH = (insert_row(table, is_deferred=True) for table in (access_tokens, refresh_tokens))
 
 
 def add_access(work: UnitOfWork, row: dict[str, Any]) -> None:

@@ -93,7 +93,7 @@ outbox_queues = tenant_table(
     Column("is_full", Boolean, nullable=False, default=False, server_default=false()),
 )
 
-_ADD = insert_row(outbox)
+_ADD = insert_row(outbox, is_deferred=True)
 _Q = outbox_queues.c
 _IS_FULL = func.max(case((_Q.is_full, 1), else_=0)) == 1
 _ADD_TO_QUEUE = insert_row(

@@ -60,10 +60,13 @@ class Compiled:
 
     Args:
         changes: the table that a common table expression of the statement changes.
+        is_deferred: an insert that nothing refuses, such as of a random key. Within a transaction, PostgreSQL gets it with the next
+            statement or COMMIT, in one round trip (decision 0398).
     """
 
-    def __init__(self, statement: Executable, *, changes: Table | None = None) -> None:
+    def __init__(self, statement: Executable, *, changes: Table | None = None, is_deferred: bool = False) -> None:
         self.statement: Any = statement
+        self.is_deferred = is_deferred
         self.changes = changes if changes is not None else changed_table(statement)
         self._driver_statements: dict[str, DriverStatement] = {}
 
@@ -88,6 +91,7 @@ def insert_row(
     *returned: ColumnElement[Any],
     computed: Mapping[str, ColumnElement[Any]] | None = None,
     where: Sequence[ColumnElement[bool]] = (),
+    is_deferred: bool = False,
 ) -> Compiled:
     """Return the insert of one row, or of several; the parameters are the keys of its columns.
 
@@ -98,6 +102,7 @@ def insert_row(
         returned: columns that the insert of one row returns.
         computed: SQL expressions that are the values of columns: aggregates over the rows of another table with `where`, so that
             one row is inserted whether there are any or not. Citus refuses subqueries in VALUES.
+        is_deferred: as in `Compiled`.
     """
     values: dict[str, ColumnElement[Any]] = {column.key: _parameter(column) for column in table.c}
     values |= computed or {}
@@ -107,7 +112,7 @@ def insert_row(
         if where
         else statement.values(values)
     )
-    return Compiled(statement.returning(*returned) if returned else statement)
+    return Compiled(statement.returning(*returned) if returned else statement, is_deferred=is_deferred)
 
 
 @cache

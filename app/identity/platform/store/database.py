@@ -144,6 +144,12 @@ class Database:
                 borrowed.connection.invalidate(problem)
             raise wrapped from problem
 
+    def defer(self, borrowed: Borrowed, driver_statement: DriverStatement, parameters: Parameters) -> Rows:
+        """Let a compiled insert go to PostgreSQL with the next statement; return what it will have found."""
+        each = [parameters] if isinstance(parameters, Mapping) else parameters
+        borrowed.driver.defer(driver_statement.encoded, [driver_statement.parameters(row) for row in each])
+        return Rows([], len(each))
+
     def record_error(self, problem: BaseException | None) -> None:
         """Report a driver error; a hanging server opens the circuit breaker, so that other requests do not wait."""
         is_hang = getattr(problem, "is_hang", None)

@@ -66,6 +66,10 @@ class BoundedConnection(psycopg.Connection[Any]):
     is_distributed = False
     """Whether Citus distributes the tables: its nodes learn the tenant from a SET in an open transaction only."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._deferred: list[Statement] = []
+
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         """As the base class; raises NoAnswer if nothing arrives in the remaining time."""
         allowed = time_budget.remaining_seconds(self.patience_seconds)
@@ -96,6 +100,8 @@ class BoundedConnection(psycopg.Connection[Any]):
 
     def end(self, sql: str) -> None:
         """Commit or roll back. Raises psycopg.Error, also where the server rolls back instead, because a statement had failed."""
+        if sql == "ROLLBACK":
+            self._deferred = []
         result = self._together(Statement(sql.encode()))[-1]
         if result.command_status != sql.encode():
             raise InFailedSqlTransaction("a statement had failed, so the transaction was rolled back")
@@ -115,6 +121,15 @@ class BoundedConnection(psycopg.Connection[Any]):
         """Execute a statement that returns no rows with each of these values, in one round trip; return how many rows it changed."""
         results = self._transact([Statement(sql, values) for values in rows], first)
         return sum(result.command_tuples or 0 for result in results)
+
+    def defer(self, sql: bytes, rows: Iterable[Sequence[Any]]) -> None:
+        """Execute a statement that returns no rows with each of these values, with the next statement of the transaction or its end."""
+        self._deferred += [Statement(sql, values) for values in rows]
+
+    def execute_deferred(self) -> None:
+        """Execute what is deferred."""
+        if self._deferred:
+            self._together()
 
     def _transact(self, statements: Sequence[Statement], first: FirstStatement | None) -> list[PGresult]:
         """Execute statements with what begins their transaction; without `begins`, they are a transaction of their own."""
@@ -142,11 +157,16 @@ class BoundedConnection(psycopg.Connection[Any]):
         return Statement(_SETTINGS, (tenant_id, str(statement_ms), str(idle_ms)))
 
     def _together(self, *statements: Statement) -> list[PGresult]:
-        started = monotonic()
+        started, deferred = monotonic(), self._deferred
         try:
-            return self._pipelines.run(statements, time_budget.remaining_seconds(self.patience_seconds))
+            within_seconds = time_budget.remaining_seconds(self.patience_seconds)
+            results = self._pipelines.run((*deferred, *statements) if deferred else statements, within_seconds)
         except Overdue:
             raise self._no_answer(started) from None
+        if not deferred:
+            return results
+        self._deferred = []  # not after an error: else a COMMIT could succeed without them
+        return results[len(deferred) :]
 
     @cached_property
     def _pipelines(self) -> Pipelines:

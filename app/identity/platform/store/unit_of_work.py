@@ -203,9 +203,10 @@ class UnitOfWork:
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
-                return self._run_driver_statement(
-                    statement.driver_statement(self._database.engine.dialect), parameters or {}
-                )
+                driver_statement = statement.driver_statement(self._database.engine.dialect)
+                if statement.is_deferred and self._is_begun:
+                    return self._database.defer(self._borrow(), driver_statement, parameters or {})
+                return self._run_driver_statement(driver_statement, parameters or {})
             result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
             return Rows(list(result) if result.returns_rows else [], result.rowcount)
         except IntegrityError:
@@ -244,7 +245,9 @@ class UnitOfWork:
 
     def _begin(self) -> Borrowed:
         borrowed = self._borrow()
-        if not self._is_begun and not self._database.is_sqlite:
+        if self._is_begun:
+            self._command("the inserts before it", methodcaller("execute_deferred"))
+        elif not self._database.is_sqlite:
             try:
                 self._command("BEGIN", lambda driver: driver.begin(self.tenant_id))
             except StoreUnavailable:

@@ -33,7 +33,7 @@ _LIVE = account_store.with_account(
 _BY_ID = Compiled(_LIVE)
 # Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has a single writer).
 _LOCKED_BY_ID = Compiled(_LIVE.with_for_update(read=True, key_share=True, of=sessions))
-_ADD = insert_row(sessions)
+_ADD = insert_row(sessions, is_deferred=True)
 _OF_ACCOUNT = Compiled(
     select(sessions)
     .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))

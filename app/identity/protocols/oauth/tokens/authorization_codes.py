@@ -25,7 +25,7 @@ _SPEND = Compiled(
     .returning(T.uid, T.session_id, T.family_id, T.request)
 )
 _USED = Compiled(select(T.family_id).where(*_KEY, T.used_at.is_not(None)))
-_ADD = insert_row(codes)
+_ADD = insert_row(codes, is_deferred=True)
 
 
 _S256 = "S256"

@@ -14,13 +14,14 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from app.identity.platform.continuation_tokens import token_table
 from app.identity.platform.store import pipeline
-from app.identity.platform.store.compiled_statements import Compiled
+from app.identity.platform.store.compiled_statements import Compiled, Rows, insert_row
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.limits import time_budget
 from tests.support.database.continuation_rows import ADD, KEY, row
 
 pytestmark = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
+ADD_LATER = insert_row(token_table, is_deferred=True)
 READ = Compiled(select(token_table).where(*KEY))
 ALL = Compiled(select(token_table.c.tenant_id))
 READ_EACH = Compiled(select(token_table.c.token_hash, token_table.c.facts))
@@ -42,6 +43,19 @@ def forgotten(connection: Any) -> bool:
     status = connection.info.transaction_status, connection.pgconn.pipeline_status
     is_idle = status == (TransactionStatus.IDLE, PipelineStatus.OFF)
     return is_idle and not connection.execute(TENANT).fetchone()[0]
+
+
+def record_round_trips(pipelines: Any) -> list[int]:
+    """Return a list that gets the number of statements of each round trip from now on."""
+    sent: list[int] = []
+    run = pipelines.run
+
+    def record(statements: Any, within_seconds: float) -> Any:
+        sent.append(len(statements))
+        return run(statements, within_seconds)
+
+    pipelines.run = record
+    return sent
 
 
 def ends() -> list[Callable[[UnitOfWork], object]]:
@@ -254,3 +268,75 @@ def test_time_that_a_request_waits_is_taken_from_its_budget(own_database: Databa
         return time_budget.remaining_seconds(9)
 
     assert copy_context().run(left_seconds) <= 4.8
+
+
+@pytest.mark.parametrize("read", [ALL, select(token_table.c.tenant_id)], ids=["compiled", "built"])
+def test_deferred_insert_precedes_next_statement(own_database: Database, read: Any) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    assert work.run(ADD_LATER, row("two")) == Rows([], 1)
+    assert work.run(ADD_LATER, [row("three"), row("four")]) == Rows([], 2)
+    assert len(work.all(read)) == 4
+    work.rollback()
+    assert work.all(read) == []
+    work.rollback()
+
+
+def test_deferred_inserts_and_commit_are_one_round_trip(own_database: Database) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD_LATER, row())
+    sent = record_round_trips(driver(work)._pipelines)
+    work.run(ADD_LATER, row("two"))
+    work.run(ADD_LATER, row("three"))
+    assert sent == []
+    work.commit()
+    assert sent == [3]
+    assert len(work.all(ALL)) == 3
+    work.rollback()
+
+
+@pytest.mark.parametrize(("end", "statements"), [("rollback", 1), ("commit", 2)])
+def test_deferred_insert_reaches_no_other_unit(own_database: Database, end: str, statements: int) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    connection = driver(work)
+    work.run(ADD_LATER, row("two"))
+    sent = record_round_trips(connection._pipelines)
+    getattr(work, end)()
+    assert sent == [statements]
+    assert connection._deferred == []
+    assert forgotten(connection)
+
+
+def test_refused_deferred_insert_fails_every_commit(own_database: Database) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    work.run(ADD_LATER, row())
+    with pytest.raises(IntegrityError):
+        work.all(ALL)
+    with pytest.raises(StoreUnavailable):
+        work.commit()
+    assert UnitOfWork(own_database, "acme").all(ALL) == []
+
+
+def test_deferred_value_that_is_impossible_fails_commit(own_database: Database) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    work.run(ADD_LATER, row("a\0b"))
+    for _ in range(2):
+        with pytest.raises(DBAPIError):
+            work.all(ALL)
+    with pytest.raises(StoreUnavailable):
+        work.commit()
+    assert UnitOfWork(own_database, "acme").all(ALL) == []
+
+
+def test_suspended_transaction_repeats_deferred_inserts(own_database: Database) -> None:
+    work = UnitOfWork(own_database, "acme")
+    work.run(ADD, row())
+    work.run(ADD_LATER, row("two"))
+    with work.suspended():
+        assert UnitOfWork(own_database, "acme").all(ALL) == []
+    work.commit()
+    assert len(work.all(ALL)) == 2
+    work.rollback()
