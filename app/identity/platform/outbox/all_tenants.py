@@ -1,4 +1,4 @@
-"""Searches the messages of all tenants; on Citus, also while a node does not answer (decision 0398).
+"""Searches the messages of all tenants; on Citus, also while a node does not answer (decision 0400).
 
 One statement asks all nodes, and fails if one of them is stopped. From then on each node is asked for the messages of the
 tenants that it holds.

@@ -61,7 +61,7 @@ class Compiled:
     Args:
         changes: the table that a common table expression of the statement changes.
         is_deferred: an insert that nothing refuses, such as of a random key. Within a transaction, PostgreSQL gets it with the next
-            statement or COMMIT, in one round trip (decision 0398).
+            statement or COMMIT, in one round trip (decision 0401).
     """
 
     def __init__(self, statement: Executable, *, changes: Table | None = None, is_deferred: bool = False) -> None:
