@@ -24,7 +24,7 @@ from app.contract.workflows.http_calls import (
 from app.contract.workflows.result_pages import MAX_RESULT_LENGTH, RETURN_PATH
 from app.contract.workflows.workflow_trials import MAX_SIGN_INS, TriedStep, UnknownFact, WorkflowTrial
 from app.identity.administration.workflows.rehearsal import past_facts
-from app.identity.authentication.sign_in.workflows.redirects import redirect_results
+from app.identity.authentication.sign_in.workflows import redirect_results
 from app.identity.authentication.workflows import call_signatures
 from app.identity.platform import jwts
 from tools.pins.strings import ROOT

@@ -6,7 +6,7 @@ from app.contract.shared_responses import Posted
 from app.contract.workflows import result_pages
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import sessions
-from app.identity.authentication.sign_in.workflows.redirects import redirect_results
+from app.identity.authentication.sign_in.workflows import redirect_results
 from app.identity.platform.context import Context
 
 

@@ -17,7 +17,7 @@ from app.contract.steps import (
     WorkflowRedirectStep,
 )
 from app.contract.workflows.nodes import ConsentNode, ProfileFormNode, TermsNode
-from app.identity.authentication.sign_in.workflows.redirects import redirect_addresses
+from app.identity.authentication.sign_in.workflows import redirect_addresses
 from app.identity.authentication.workflows.walk_results import ActionNode
 from app.identity.authentication.workflows.workflow_run import WaitingRedirect
 from app.identity.directory.accounts import account_consents, privacy_policy

@@ -10,7 +10,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.workflows.http_calls import WorkflowSignIn
 from app.identity.authentication.sign_in import allowed_methods, risks
 from app.identity.authentication.sign_in.authentication import MFA, Authentication
-from app.identity.authentication.sign_in.workflows.redirects import redirect_addresses
+from app.identity.authentication.sign_in.workflows import redirect_addresses
 from app.identity.authentication.sign_in.workflows.sign_in_target import SignInTarget
 from app.identity.credentials import credential_store
 from app.identity.credentials.credential_store import Credential

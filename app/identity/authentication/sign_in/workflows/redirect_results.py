@@ -23,7 +23,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import session_workflows
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.authentication.sign_in.workflows import interaction_runs
-from app.identity.authentication.sign_in.workflows.redirects.redirect_addresses import state_of
+from app.identity.authentication.sign_in.workflows.redirect_addresses import state_of
 from app.identity.authentication.workflows import call_signatures, http_calls, workflow_choice
 from app.identity.authentication.workflows.http_calls import CallOutcome, CallStep
 from app.identity.authentication.workflows.workflow_run import RedirectResult, WaitingRedirect, WorkflowRun

@@ -1,1 +1,0 @@
-"""People sent to a page of the tenant in the middle of a sign-in, and back."""
