@@ -21,7 +21,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.identity.assembly.worker import Worker
-from app.identity.platform.outbox import claims
+from app.identity.platform.outbox import all_tenants, claims
 from app.identity.platform.outbox.outbox import outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -106,7 +106,7 @@ def register(ours: Installation, *emails: str) -> None:
 
 def queued_mails(database: Database) -> list[Any]:
     """Return all mails in the outbox, delivered or not."""
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     try:
         return list(work.all(select(outbox).where(outbox.c.kind == "mail")))
     finally:
@@ -120,7 +120,7 @@ def deferred_mails(database: Database) -> list[Any]:
 def end_backoff(database: Database) -> None:
     """Make the mails due now whose only attempt has failed; tests/api/platform/test_outbox.py checks the delays."""
     failed_once = (outbox.c.state == "waiting", outbox.c.attempts == 1, outbox.c.last_problem.is_not(None))
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     work.run(update(outbox).where(*failed_once).values(due_at=datetime.now(UTC)))
     work.commit()
 

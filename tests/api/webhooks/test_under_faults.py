@@ -22,7 +22,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox import claims
+from app.identity.platform.outbox import all_tenants
 from app.identity.platform.outbox.outbox import HELD, Outbox, QueuedDelivery, outbox, outbox_queues
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -128,7 +128,7 @@ def change(ours: Installation, uids: Sequence[str], changes: int = CHANGES) -> N
 
 def states(database: Database, event: str = "UpdateProfile") -> Counter[str]:
     """Count the deliveries of an event in each state."""
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     try:
         return Counter(row.state for row in work.all(select(outbox.c.state).where(outbox.c.event == event)))
     finally:
@@ -138,7 +138,7 @@ def states(database: Database, event: str = "UpdateProfile") -> Counter[str]:
 def end_waits(database: Database) -> None:
     """Make due now what waits after a failure, and what a killed worker had claimed; other tests check how long that takes."""
     now = datetime.now(UTC)
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     try:
         waits = (
             outbox.c.queue.is_not(None),
@@ -156,7 +156,7 @@ def end_waits(database: Database) -> None:
 
 
 def tenants_with_pauses(database: Database) -> set[str]:
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     try:
         return {row.tenant_id for row in work.all(select(outbox_queues.c.tenant_id))}
     finally:
@@ -200,7 +200,7 @@ def report(what: str, receiver: HttpsReceiver) -> None:
 
 def delays(database: Database) -> list[float]:
     """Return how long each delivery of a change waited until its target had it, in milliseconds, the oldest first."""
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     try:
         columns = select(outbox.c.created_at, outbox.c.finished_at).where(outbox.c.event == "UpdateProfile")
         rows = work.all(columns.order_by(outbox.c.created_at))
@@ -315,7 +315,7 @@ def test_order_outlives_a_database_restart(
 
 def post_backlog(ours: Installation, database: Database) -> None:
     """Queue thousands of deliveries of the newest webhook, as a flood of sign-ins does."""
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     try:
         pings = select(outbox.c.tenant_id, outbox.c.queue).where(outbox.c.event == "ping")
         ping: Any = work.all(pings.order_by(outbox.c.created_at))[-1]

@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.outbox import claims
+from app.identity.platform.outbox import all_tenants
 from app.identity.platform.outbox.outbox import Outbox, QueuedDelivery, outbox
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -168,7 +168,7 @@ def _deliveries(scene: Scene, receiver: HttpsReceiver, dead: HttpsReceiver) -> I
 
 def _queues(database: Database) -> dict[str, tuple[str, str]]:
     """Return the newest webhook of each tenant, by its ping in the outbox."""
-    work = UnitOfWork(database, claims.EXEMPT)
+    work = UnitOfWork(database, all_tenants.EXEMPT)
     t, o = tenants.c, outbox.c
     pings = select(t.name, o.tenant_id, o.queue).where(t.tenant_id == o.tenant_id, o.event == "ping")
     try:
