@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.processes.command_line import Run, refused
+from app.commands.errors import open_services
+from app.commands.prompts import outside_requests
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in.sessions import sessions
+from app.identity.credentials import credential_store
+from app.identity.credentials.second_factors import second_factors
+from app.identity.directory.accounts import accounts
+from app.identity.platform.context import Context
+from tests.support.processes.command_line import SECRETS, Run, refused
 
 FILE = """
 tenants:
@@ -72,6 +82,38 @@ def test_account_without_factors_and_sessions(acme: Run) -> None:
     assert "has no second factor" in refused(acme("account", "reset-factors", "bob@example.com", "--yes"))
     assert acme("account", "sessions", "bob@example.com").output == "No sessions.\n"
     assert "Ended 0 sessions" in acme("account", "sessions", "bob@example.com", "--end").output
+
+
+@pytest.fixture
+def context(acme: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
+    """The tenant of the commands, as they open it."""
+    monkeypatch.setenv("GATEHOUSE_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("GATEHOUSE_SECRET_KEY", SECRETS[0])
+    with open_services() as services, outside_requests(services, "acme") as opened:
+        yield opened
+
+
+def test_factors_are_removed_with_backup_codes(acme: Run, context: Context) -> None:
+    account = accounts.by_email(context, "ada@example.com")
+    assert account is not None
+    credential_store.add(context, account.uid, FactorKind.TOTP, is_enrolled=True)
+    second_factors.generate_backup_codes(context, account, is_first=True)
+    context.commit()
+    assert "Add --yes" in refused(acme("account", "reset-factors", "ada@example.com"))
+    removed = acme("account", "reset-factors", "ada@example.com", "--yes").output
+    assert removed == "Removed totp, backup_code of ada@example.com.\n"
+    assert "has no second factor" in refused(acme("account", "reset-factors", "ada@example.com", "--yes"))
+
+
+def test_sessions_are_listed_and_ended(acme: Run, context: Context) -> None:
+    account = accounts.by_email(context, "ada@example.com")
+    assert account is not None
+    sessions.start_for_grant(context, account.uid, ("pwd",), "desk", timedelta(hours=1))
+    context.commit()
+    (line,) = acme("account", "sessions", "ada@example.com", "--json").output.splitlines()
+    assert json.loads(line)["SessionId"]
+    assert "Ended 1 session of" in acme("account", "sessions", "ada@example.com", "--end").output
+    assert acme("account", "sessions", "ada@example.com").output == "No sessions.\n"
 
 
 def test_each_link_of_a_new_password_is_new(acme: Run) -> None:

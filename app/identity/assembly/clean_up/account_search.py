@@ -13,8 +13,8 @@ from typing import Final
 
 from app.identity.assembly.clean_up.expired_rows import tenant_ids
 from app.identity.directory.accounts import account_search_rows
-from app.identity.platform.store.database import Database
-from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.platform.store.unit_of_work import UnitOfWork, is_distributed
 
 ROUND_INTERVAL: Final = timedelta(days=1)
 """The time between the starts of two rounds; the first is at the start of the worker."""
@@ -48,14 +48,28 @@ class SearchCompletion:
 
 
 def complete(database: Database) -> Iterator[int]:
-    """Complete the rows of all tenants; yield the number of written rows after each transaction."""
+    """Complete the rows of all tenants; yield the number of written rows after each transaction.
+
+    On Citus, a tenant whose node does not answer is left to the next round.
+
+    Raises:
+        StoreUnavailable: the database cannot be reached or written.
+    """
     for tenant_id in tenant_ids(database):
-        last: str | None = ""
-        while last is not None:
-            work = UnitOfWork(database, tenant_id)
-            try:
-                written, last = account_search_rows.write_outdated(work, last, BATCH, is_sqlite=database.is_sqlite)
-                work.commit()
-            finally:
-                work.rollback()
-            yield written
+        try:
+            yield from _complete_tenant(database, tenant_id)
+        except StoreUnavailable:
+            if not is_distributed(database):
+                raise
+
+
+def _complete_tenant(database: Database, tenant_id: str) -> Iterator[int]:
+    last: str | None = ""
+    while last is not None:
+        work = UnitOfWork(database, tenant_id)
+        try:
+            written, last = account_search_rows.write_outdated(work, last, BATCH, is_sqlite=database.is_sqlite)
+            work.commit()
+        finally:
+            work.rollback()
+        yield written
