@@ -85,7 +85,7 @@ class AllTenants:
         found: list[Any] = []
         for node, tenant_ids in tuple(self._answering.items()):
             try:
-                found += self._search(_of_tenants(statement), {**parameters, "tenants_of_node": tenant_ids})
+                found += self._search(_of_tenants(statement), dict(parameters, tenants_of_node=tenant_ids))
             except StoreUnavailable as problem:
                 del self._answering[node]
                 log.warning("outbox.node_unavailable", extra={"node": node, "problem": str(problem)})

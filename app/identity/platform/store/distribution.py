@@ -113,8 +113,8 @@ def distribute(connection: Connection) -> list[str]:
 def _uncast_policies(connection: Connection) -> None:
     """State the policies of a restored dump as the migrations do: Citus does not see the tenant in a cast that a text spells out."""
     for policy in connection.execute(text(_CAST_POLICIES)).all():
-        conditions = {"USING": policy.seen, "WITH CHECK": policy.written}
-        stated = [f"{name} ({said.replace(_CAST, 'tenant_id')})" for name, said in conditions.items() if said]
+        conditions = (("USING", policy.seen), ("WITH CHECK", policy.written))
+        stated = [f"{name} ({said.replace(_CAST, 'tenant_id')})" for name, said in conditions if said]
         connection.exec_driver_sql(f"ALTER POLICY {policy.name} ON {policy.relation} {' '.join(stated)}")
 
 
