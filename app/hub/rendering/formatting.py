@@ -41,6 +41,14 @@ def format_day(instant: str | None) -> str:
     return day
 
 
+def format_month(instant: str | None) -> str:
+    """Return the month and year of an ISO 8601 instant; empty without one."""
+    if not instant:
+        return ""
+    month: str = format_skeleton("yMMMM", datetime.fromisoformat(instant), locale=get_locale())
+    return month
+
+
 def long_date(day: date) -> str:
     """Return a date in the visitor's language, as “December 10, 1815”."""
     return _long_dates(current_language().tag)[day.month - 1] % {"d": day.day, "y": day.year}

@@ -1,10 +1,12 @@
-"""Reads the parameters of a request from the WSGI environment: query parameters and form fields. Bytes that are not UTF-8 stay
+"""Reads the parameters of a request from the WSGI environment: query parameters, form fields and files. Bytes that are not UTF-8 stay
 percent-encoded. An unreadable form is empty: it has no CSRF token, so its page refuses it.
 """
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Final
 from wsgiref.types import WSGIEnvironment
 
@@ -29,6 +31,8 @@ class Parameters(ImmutableMultiDict[str, str]):
 MAX_FORM_BYTES: Final = 64_000
 MAX_FORM_PARTS: Final = 200
 """Maximum number of parts of a `multipart/form-data` form."""
+_MAX_BUFFERED_BYTES: Final = 256_000
+"""Of one field, and of what werkzeug reads of a file at once."""
 NO_PARAMETERS: Final = Parameters()
 _BAD_BYTES: Final = "werkzeug.url_quote"
 """The codec error handler that percent-encodes bytes that are no UTF-8."""
@@ -47,17 +51,29 @@ def read_query(query_text: str) -> Parameters:
     return Parameters(form_fields.read(text, errors=_BAD_BYTES))
 
 
-def read_form(environ: WSGIEnvironment) -> Parameters:
-    """Read the body of a request, once; return its fields. Files and bodies of other kinds than forms are left out.
+@dataclass(frozen=True)
+class UploadedFile:
+    """A file of a form. The type is what the browser made of the file's name."""
+
+    media_type: str
+    content: bytes
+
+
+Files = Mapping[str, UploadedFile]
+"""The first file of each name; a field where nothing was chosen has none."""
+
+
+def read_form(environ: WSGIEnvironment, max_bytes: int = MAX_FORM_BYTES) -> tuple[Parameters, Files]:
+    """Read the body of a request, once; return its fields and files. Bodies of other kinds than forms are left out.
 
     Raises:
-        RequestEntityTooLarge: the body is longer than `MAX_FORM_BYTES`, or has more than `MAX_FORM_PARTS` parts.
+        RequestEntityTooLarge: the body is longer than `max_bytes`, or has more than `MAX_FORM_PARTS` parts.
         ClientDisconnected: the body ends before its `Content-Length`.
     """
-    stream = get_input_stream(environ, max_content_length=MAX_FORM_BYTES)
+    stream = get_input_stream(environ, max_content_length=max_bytes)
     kind, options = parse_options_header(environ.get("CONTENT_TYPE"))
     kind = kind.lower()
-    return _url_encoded(stream.read()) if kind == _URL_ENCODED else _multipart(stream, kind, options)
+    return (_url_encoded(stream.read()), {}) if kind == _URL_ENCODED else _multipart(stream, kind, options)
 
 
 def _url_encoded(body: bytes) -> Parameters:
@@ -68,15 +84,16 @@ def _url_encoded(body: bytes) -> Parameters:
     return Parameters(form_fields.read(text, errors=_BAD_BYTES))
 
 
-def _multipart(stream: IO[bytes], kind: str, options: dict[str, str]) -> Parameters:
-    """Return the fields of `multipart/form-data`; none of other kinds."""
+def _multipart(stream: IO[bytes], kind: str, options: dict[str, str]) -> tuple[Parameters, Files]:
+    """Return the fields and files of `multipart/form-data`; none of other kinds."""
     parser = FormDataParser(
         stream_factory=_file,
-        max_form_memory_size=MAX_FORM_BYTES,
+        max_form_memory_size=_MAX_BUFFERED_BYTES,
         max_form_parts=MAX_FORM_PARTS,
     )
-    _, fields, _ = parser.parse(stream, kind, None, options)
-    return Parameters(fields)
+    _, fields, files = parser.parse(stream, kind, None, options)
+    chosen = {name: UploadedFile(file.mimetype, file.stream.read()) for name, file in files.items() if file.filename}
+    return Parameters(fields), chosen
 
 
 def _file(*_: Any, **__: Any) -> io.BytesIO:

@@ -9,9 +9,11 @@ from wsgiref.types import WSGIEnvironment
 
 from flask import g  # noqa: TID251 - the one module that stores the visit
 from werkzeug.datastructures import EnvironHeaders
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wsgi import get_path_info
 
 from app.contract.accounts.models import PersonView
+from app.contract.images.uploads import FORM_ADDRESSES, MAX_IMAGE_FORM_BYTES
 from app.contract.sessions.models import Session
 from app.contract.visitor_claims import VisitorClaims
 from app.contract.workflows.result_pages import RETURN_PATH
@@ -19,7 +21,7 @@ from app.hub.locale import Language, negotiate, parse_accept_language, use_langu
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import NO_TENANT, HubTenant
 from app.hub.web.interaction import HubInteraction
-from app.hub.web.parameters import NO_PARAMETERS, Parameters, read_form, read_query
+from app.hub.web.parameters import NO_PARAMETERS, Files, Parameters, read_form, read_query
 from app.hub.web.short_links import given_path, is_short_link
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
@@ -84,6 +86,10 @@ class Visit:
     """The signed-in account's language, once the identity service named the account."""
     has_organizations: bool = False
     """Whether the signed-in account has organizations, once the identity service named the account."""
+    files: Files = field(default_factory=dict)
+    """Of a posted form at an address that takes files, once `form` was read."""
+    is_upload_too_large: bool = False
+    """Whether such a form was too large to be read; its page says so at the field, because no other form would."""
     costs: list[str] = field(default_factory=list)
     """The cost headers of this visit's API calls, where the service sends them."""
 
@@ -122,7 +128,14 @@ class Visit:
         if not self.is_post:
             return NO_PARAMETERS
         self.form = NO_PARAMETERS  # of a refused form: its error page may read it, too
-        return read_form(self.environ)
+        if self.path not in FORM_ADDRESSES:
+            return read_form(self.environ)[0]
+        try:
+            fields, self.files = read_form(self.environ, MAX_IMAGE_FORM_BYTES)
+        except RequestEntityTooLarge:
+            self.is_upload_too_large = True
+            return NO_PARAMETERS
+        return fields
 
     @cached_attribute
     def nonce(self) -> str:

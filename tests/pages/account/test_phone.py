@@ -58,7 +58,7 @@ def advance_clock(world: World, **delta: float) -> None:
 
 
 def test_number_is_added_changed_and_removed(world: World, visitor: Visitor, ada: Person) -> None:
-    page = signed_in(visitor, ada, "/profile").follow("Phone number Add one to sign in with Not set Add")
+    page = signed_in(visitor, ada, "/profile").follow("Phone number Add one to sign in with Add")
     assert "Add a phone number to sign in" in page.text
     sent = page.follow("Add phone number").press("Send code", phone=TYPED)
     assert (sent.status, sent.heading) == (200, "Check your phone")

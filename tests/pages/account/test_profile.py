@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.journeys.account_pages import signed_in
+from tests.support.journeys.account_pages import REGISTRATION_FORM, signed_in
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.visitor import NewVisitorAt, Visitor
@@ -18,12 +18,42 @@ def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: 
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     page = signed_in(new_visitor_at(world), ada)
     for row, heading in (
-        ("Name Ada Lovelace Edit", "Edit your profile"),
         ("Email ada@example.com Verified Edit", "Email addresses"),
-        ("Username Choose one to sign in with Not set Add", "Username"),
+        ("Username Choose one to sign in with Add", "Username"),
         ("Delete account You’ll have 3 days to change your mind", "Delete account"),
     ):
         assert page.follow(row).heading == heading
+
+
+def test_row_is_edited_in_its_place(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(email_login=True, custom_fields=["size"], registration_form=REGISTRATION_FORM)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    page = signed_in(new_visitor_at(world), ada)
+    page = page.follow("Name Ada Lovelace Edit")
+    assert 'value="Ada"' in page.html
+    assert 'name="birth_date"' not in page.html
+    refused = page.press("Save", first_name="")
+    assert refused.status == 422
+    assert 'id="first_name-problem"' in refused.html
+    assert "Contact" in refused.text
+    saved = refused.press("Save", first_name="Augusta")
+    assert saved.heading == "Augusta Lovelace"
+    assert 'name="first_name"' not in saved.html
+    assert page.follow("Cancel").heading == "Augusta Lovelace"
+
+
+@pytest.mark.parametrize("row", ["", "x", "password", "email", "../../etc", "name'"])
+def test_unknown_row_is_not_opened(visitor: Visitor, ada: Person, row: str) -> None:
+    signed_in(visitor, ada)
+    page = visitor.open(f"/profile?edit={row}")
+    assert page.status == 200
+    assert "Cancel" not in page.text
+
+
+def test_row_changes_no_other_field(visitor: Visitor, ada: Person) -> None:
+    page = signed_in(visitor, ada).follow("City Not set Add")
+    saved = page.press("Save", city="London", first_name="Eve", company="Eve & Co")
+    assert (saved.heading, "London" in saved.text, "Eve" in saved.text) == ("Ada Lovelace", True, False)
 
 
 def test_dates_follow_the_visitors_language(visitor: Visitor, world: World) -> None:
@@ -44,7 +74,6 @@ def test_username_page_is_offered_if_usernames_sign_in(new_world: NewWorld, new_
 def test_each_post_makes_one_api_call(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     posts = [
-        visitor.open("/profile/edit").press("Save", birth_date="x"),
         visitor.open("/username").press("Save", username="a b"),
         visitor.open("/emails/add").press("Send email", email="x"),
         visitor.open("/emails/add").press("Send email", email="fresh@example.com"),

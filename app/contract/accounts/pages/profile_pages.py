@@ -74,6 +74,7 @@ class ProfileResponse(AccountView):
     requested_phone: str | None = None  # pending: a code was texted, but not entered yet
     resend_in_seconds: int = 0  # wait before the next code for `requested_phone`
     addresses: list[EmailView] = Field(default_factory=list)
+    registered_at: str | None = None
     has_to_do: bool = False  # the account could be made safer; only `with_checkup`
     password_policy: PasswordPolicy | None = (
         None  # with the rules of the account's organizations; only `with_password_policy`

@@ -1,64 +1,77 @@
-"""The account's profile."""
+"""The account's profile: its picture and rows, which are edited in place."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_pgettext
 
-from app.contract.accounts.pages import profile_pages
-from app.contract.accounts.pages.profile_pages import editable
+from app.contract import errors
+from app.contract.images.image_pages import UPLOADED_IMAGES
+from app.contract.images.uploads import PICTURE_PAGE
+from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
+from app.hub.forms.image_field import IMAGE_MESSAGES, ImageField
+from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page
-from app.hub.rendering.formatting import long_date
+from app.hub.pages.account.profile_rows import (
+    EVERY,
+    NAME,
+    PICTURE,
+    Fact,
+    Group,
+    email_fact,
+    form_of,
+    format_date,
+    groups_of,
+    own_fact,
+    phone_fact,
+    username_fact,
+)
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.formatting import format_month
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
-from app.hub.tenants.tenant import HubTenant, IdentifierKind
 from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
 from app.kit.web.urls import is_web_url
 
-
-class Fact(NamedTuple):
-    """One row of the profile: a name, its value, and where it is changed."""
-
-    name: Any
-    value: Any
-    icon: str = "list"
-    address: str = ""
-    """The page that changes it; empty if the account cannot change it."""
-    tag: Any = ""
-    """Its state in a word."""
-    tone: str = ""
-    """Of the tag: ok, warn or none."""
-    action: Any = ""
-    """What its link does, in a word; empty for a row that leads to a page of its own."""
+EDIT: Final = "/profile/edit"
+_SAMPLE_PICTURE: Final = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAATklEQVR42mOInv0/YvKv0J6vQa0f/Ote+5Q/8yx46J55hwGrqEvidQasoo5Rlx"
+    "iwitoFn2XAKmrtc4IBq6iF62EGrKKmdvsYsIoam+8EAJvtYstiGOd7AAAAAElFTkSuQmCC"
+)
 
 
-class Group(NamedTuple):
-    """A titled group of rows."""
+class PictureForm(HubForm):
+    """Uploads a picture."""
 
-    heading: Any
-    facts: tuple[Fact, ...]
+    picture = ImageField(_l("Picture"))
+    refusals = {kind: ("picture", message) for kind, message in IMAGE_MESSAGES.items()}
 
 
 @dataclass(frozen=True)
 class ProfilePage(Page):
-    """Shows the profile and links to the pages that edit it."""
+    """Shows the profile; a row that is open is a form in its place."""
 
     template = "pages/account/profile.html"
-    scripts = ("language",)
-    query = {"landing": 10, "saved": 1, "changed": 8}
+    query = {"landing": 10, "saved": 1, "changed": 8, "edit": 64}
+    refusals = {
+        **CHANGE_REFUSALS,
+        errors.TooManyRequests: Notice(_l("Too many pictures"), _l("Try again in an hour.")),
+    }
 
     name: Any
     account: Any
     initials: Any
     groups: tuple[Group, ...]
     picture: str = ""
+    since: Any = ""
+    """The month of the registration."""
     is_return_url_refused: bool = False
     """Whether the requested return URL was refused, so that the browser was redirected here."""
     is_saved: bool = False
@@ -68,156 +81,137 @@ class ProfilePage(Page):
     """How long the deletion of the account can be undone."""
     has_to_do: bool = False
     """Whether the security check-up has something to do."""
+    opened: str = ""
+    """The row that is open: `PICTURE`, `EVERY` or that of a fact."""
+    form: FieldsForm | PictureForm | None = None
+    """Of the open row."""
 
     @property
     def notice(self) -> Notice | None:
+        if (notice := super().notice) is not None:
+            return notice
         if self.is_password_changed:
             return Notice(_l("Your password was changed"), tone="ok")
         return Notice(_l("Saved"), tone="ok") if self.is_saved else None
 
     @property
+    def removal(self) -> HubForm:
+        """The form that removes the picture."""
+        return HubForm(formdata=None)
+
+    @property
     def pictures(self) -> tuple[str, ...]:
         return (self.picture,) if self.picture else ()
+
+    @property
+    def own_rules(self) -> tuple[str, ...]:
+        return ("profile",)
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        if self.opened == PICTURE:
+            return "focus", "once", "picture", "language"
+        return ("focus", "once", "language") if self.form is not None or self.picture else ("focus", "language")
 
     @classmethod
     def samples(cls) -> Mapping[str, ProfilePage]:
         about = Group(
             _l("About you"),
             (
-                Fact(_l("Name"), "Ada Lovelace", "person", EDIT, action=_CHANGE),
-                Fact(_l("Date of birth"), _format_date("12/10/1815"), "calendar", EDIT, action=_CHANGE),
-                Fact(_l("Language"), "English", "globe"),
+                own_fact(_l("Name"), "Ada Lovelace", NAME),
+                own_fact(_l("Date of birth"), format_date("12/10/1815"), "birth_date"),
+                own_fact(_l("City"), "", "city"),
+                Fact(_l("Language"), "English"),
             ),
         )
         emails = (
-            _email("ada@example.com", is_verified=True, is_first=True),
-            _email("countess.of.lovelace@analytical-engines.example.org", is_verified=False),
+            email_fact("ada@example.com", is_verified=True, is_first=True),
+            email_fact("countess.of.lovelace@analytical-engines.example.org", is_verified=False),
         )
-        contact = (*emails, _phone("+44 20 7946 0018", is_verified=True), _username("countess"))
+        contact = (*emails, phone_fact("+44 20 7946 0018", is_verified=True), username_fact("countess"))
         full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), emails[:1])
-        unset = Group(_l("Contact"), (*emails[:1], _phone("", is_verified=False), _username("")))
-        consenting = Group(about.heading, (*about.facts, _CONSENTS))
-        lovelace = "Ada Lovelace", "ada@example.com", "AL"
+        unset = Group(_l("Contact"), (*emails[:1], phone_fact("", is_verified=False), username_fact("")))
+        consenting = Group(
+            about.heading, (*about.facts, Fact(_l("Consent"), _l("Review or change your consent"), "/consents"))
+        )
+        lovelace = cls("Ada Lovelace", "ada@example.com", "AL", full, deletion_days=7)
         return {
-            "full": cls(*lovelace, full, deletion_days=7),
-            "with things not set": cls(*lovelace, (consenting, unset), deletion_days=1),
+            "full": replace(lovelace, picture=_SAMPLE_PICTURE, since=format_month("2025-03-04")),
+            "with things not set": replace(lovelace, groups=(consenting, unset), deletion_days=1),
             "bare": cls("", "ada@example.com", "A", (bare,), has_to_do=True),
-            "after a change": cls(*lovelace, full, is_saved=True),
-            "after a reset": cls(*lovelace, full, is_password_changed=True),
-            "after a refused address": cls(*lovelace, full, is_return_url_refused=True),
+            "after a change": replace(lovelace, is_saved=True),
+            "after a reset": replace(lovelace, is_password_changed=True),
+            "after a refused address": replace(lovelace, is_return_url_refused=True),
+            **_open_samples(lovelace),
         }
 
 
-@account_page("/profile")
+def _open_samples(page: ProfilePage) -> Mapping[str, ProfilePage]:
+    """Return the page with a row open, as it comes and refused."""
+    values = {"first_name": "Ada", "last_name": "Lovelace", "birth_date": "1815-12-10", "company": "Analytical Engines"}
+    names = FieldsForm.of(SAMPLE_FIELDS[:2], data=values)
+    wrong, wrong_picture = FieldsForm.of(SAMPLE_FIELDS, data=values), PictureForm()
+    wrong.add_error("birth_date", _l("Enter a valid date."))
+    wrong.add_error("first_name", _l("Fill in this field."))
+    wrong_picture.add_error("picture", next(iter(IMAGE_MESSAGES.values())))
+    return {
+        "a row open": replace(page, opened=NAME, form=names),
+        "every row open": replace(page, opened=EVERY, form=FieldsForm.of(SAMPLE_FIELDS, data=values)),
+        "rows refused": replace(page, opened=EVERY, form=wrong),
+        "change failed": replace(page, opened=NAME, form=names, page_notice=CHANGE_REFUSALS[ApiError]),
+        "picture open": replace(page, opened=PICTURE, form=PictureForm()),
+        "picture refused": replace(page, opened=PICTURE, form=wrong_picture),
+    }
+
+
+@account_page("/profile", parameter="edit")
 def show_profile() -> Response:
+    return profile_page(current_visit().query.get("edit", "")).render()
+
+
+@account_page(EDIT)
+def show_every_row() -> Response:
+    """The profile with every row open: older links lead here."""
+    return profile_page(EVERY).render()
+
+
+@account_page(PICTURE_PAGE)
+def show_picture_form() -> Response:
+    """The profile with the form of the picture open, when the browser reloads what it posted to."""
+    return profile_page(PICTURE).render()
+
+
+def profile_page(row: str, form: FieldsForm | PictureForm | None = None) -> ProfilePage:
+    """Return the page of the signed-in account with a row open; with its form, if it was posted. Raises SignInRequired."""
     view = read_profile(with_checkup=True)
-    visit, profile = current_visit(), view.profile
-    groups = (
-        Group(_ABOUT, _about(view, visit.tenant)),
-        Group(_CONTACT, _contact(view, visit.tenant)),
-    )
-    name, picture = view.person.name, str(profile.get("ImageUrl") or "")
-    page = ProfilePage(
+    visit = current_visit()
+    if form is None:
+        form = PictureForm(formdata=None) if row == PICTURE else form_of(view, visit.tenant, row)
+    name = view.person.name
+    return ProfilePage(
         name=name,
         account=view.person.label,
         initials=initials(name or view.person.label),
-        groups=tuple(group for group in groups if group.facts),
-        picture=picture if picture.startswith("https://") and is_web_url(picture) else "",
+        groups=tuple(group for group in groups_of(view, visit.tenant) if group.facts),
+        picture=_picture_of(view.profile.get("ImageUrl")),
+        since=format_month(view.registered_at),
         is_return_url_refused=visit.query.get("landing") == "refused",
         is_saved=visit.query.get("saved") == "1",
         is_password_changed=visit.query.get("changed") == "password",
         deletion_days=visit.tenant.deletion_days,
         has_to_do=view.has_to_do,
+        opened=row if form is not None else "",
+        form=form,
     )
-    return page.render()
 
 
-def _format_date(text: str) -> str:
-    """Return a date of the profile (MM/dd/yyyy) in the visitor's language; malformed text unchanged."""
-    try:
-        return long_date(datetime.strptime(text.replace("-", "/"), "%m/%d/%Y"))  # noqa: DTZ007 - a day has no zone
-    except ValueError:
-        return text
+def _picture_of(address: Any) -> str:
+    """Return the address of the account's picture as the page loads it; empty for one that it must not load.
 
-
-def _about(view: profile_pages.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
-    """Return the rows with the person's name and birth date; each links to the form if the tenant's form has the field."""
-    profile = view.profile
-    fields = {field.name for field in editable(tenant.form)}
-    name = view.person.name
-    own = [(_NAME, name, "person", "first_name")] if name else []
-    for wire, field, label, icon in _OTHERS:
-        if isinstance(value := profile.get(wire), str) and value:
-            own.append((label, _format_date(value) if wire == "BirthDate" else value, icon, field))
-    facts = tuple(
-        Fact(label, value, icon, EDIT, action=_CHANGE) if field in fields else Fact(label, value, icon)
-        for label, value, icon, field in own
-    )
-    if not any(fact.address for fact in facts):
-        facts = (*facts, _EDIT_LINK)
-    has_consents = bool(tenant.consent_forms or tenant.privacy_policy.versions)
-    return (*facts, *((_CONSENTS,) if has_consents else ()))
-
-
-def _contact(view: profile_pages.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
-    """Return addresses, phone number and username; the account's own flag applies to its primary address."""
-    profile, identifiers = view.profile, tenant.identifiers
-    entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
-    facts = [
-        _email(
-            str(entry["Value"]),
-            is_verified=bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified")))),
-            is_first=at == 0 and len(entries) > 1,
-        )
-        for at, entry in enumerate(entries)
-    ]
-    if not entries:
-        facts.append(_NO_EMAIL)
-    if view.phone or IdentifierKind.PHONE in identifiers:
-        facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
-    if profile.get("UserName") or IdentifierKind.USERNAME in identifiers:
-        facts.append(_username(str(profile.get("UserName") or "")))
-    return tuple(facts)
-
-
-def _email(address: Any, *, is_verified: bool, is_first: bool = False) -> Fact:
-    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "mail", "/emails", *_VERIFIED[is_verified], _CHANGE)
-
-
-def _phone(number: Any, *, is_verified: bool) -> Fact:
-    if not number:
-        return Fact(_PHONE, _l("Add one to sign in with"), "phone", "/phone", _NOT_SET, action=_ADD)
-    page = "/phone" if IdentifierKind.PHONE in current_visit().tenant.identifiers else ""
-    return Fact(_PHONE, number, "phone", page, *_VERIFIED[is_verified], _CHANGE)
-
-
-def _username(name: Any) -> Fact:
-    hint = name or _l("Choose one to sign in with")
-    return Fact(_USERNAME, hint, "at", "/username", "" if name else _NOT_SET, action=_CHANGE if name else _ADD)
-
-
-EDIT: Final = "/profile/edit"
-_ABOUT: Final = _l("About you")
-_CONTACT: Final = _l("Contact")
-_NAME: Final = _l("Name")
-_EMAIL: Final = _l("Email")
-_PRIMARY_EMAIL: Final = _l("Primary email")
-_PHONE: Final = _l("Phone number")
-_USERNAME: Final = _l("Username")
-_CHANGE: Final = _l("Edit")
-_ADD: Final = _l("Add")
-_NOT_SET: Final = _l("Not set")
-_VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
-_EDIT_LINK: Final = Fact(_l("Edit your profile"), _l("Name, date of birth and more"), "pen", EDIT)
-_NO_EMAIL: Final = Fact(_EMAIL, _l("Add one to reset your password if you forget it"), "mail", "/emails", action=_ADD)
-_CONSENTS: Final = Fact(_l("Consent"), _l("Review or change your consent"), "tick", "/consents")
-_OTHERS: Final = (
-    ("NickName", "nick_name", _l("Nickname"), "person"),
-    ("BirthDate", "birth_date", _l("Date of birth"), "calendar"),
-    ("Company", "company", _l("Company"), "list"),
-    ("LocalLanguage", "local_language", _l("Language"), "globe"),
-    ("City", "city", _l("City"), "map"),
-    ("State", "state", lazy_pgettext("address", "State"), "map"),
-    ("HomeTown", "home_town", _l("Hometown"), "map"),
-    ("TimeZone", "time_zone", _l("Time zone"), "clock"),
-)
+    An uploaded picture is loaded from the host of the page: the tenant may have others.
+    """
+    text = str(address or "")
+    _, is_uploaded, name = text.partition(UPLOADED_IMAGES)
+    if is_uploaded and text.startswith(current_visit().origin):
+        return f"{UPLOADED_IMAGES}{name}"
+    return text if text.startswith("https://") and is_web_url(text) else ""

@@ -18,6 +18,7 @@ from app.identity.pages_api.accounts import emails_and_phone, security_checkup
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import account_choice
+from app.kit.clock import iso
 
 
 @profile_pages.profile.implements
@@ -42,6 +43,7 @@ def read_profile(context: Context, req: profile_pages.ProfileRequest) -> profile
         if requested_number
         else 0,
         addresses=emails_and_phone.email_views(context, account) if req.with_emails else [],
+        registered_at=iso(account.created_at),
         has_to_do=req.with_checkup and security_checkup.has_task(context, account, signed_in.credentials),
         password_policy=active_policies.password_rules(context, account) if req.with_password_policy else None,
     )
