@@ -23,7 +23,7 @@ class EnrolledFactor(Wire):
     """A second factor of the account."""
 
     kind: FactorKind
-    hint: str | None = None  # masked recipient of its codes
+    hint: str | None = None  # recipient of its codes, in full
     since: str | None = None
     used_at: str | None = None
 

@@ -56,7 +56,8 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
         person=views.person(context, account),
         enrolled=[_held(factors, kind) for kind in usable],
         offered=[
-            second_factor_pages.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others
+            second_factor_pages.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint_for_owner(factors))
+            for kind in others
         ],
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
         is_required=factors.is_factor_required,
@@ -163,7 +164,7 @@ def _held(factors: AccountFactors, kind: FactorKind) -> account_factor_pages.Enr
     used_at = second_factors.last_use(factors, kind)
     return account_factor_pages.EnrolledFactor(
         kind=kind,
-        hint=AUTHENTICATORS[kind].hint(factors),
+        hint=AUTHENTICATORS[kind].hint_for_owner(factors),
         since=iso(credentials[0].created_at) if credentials else None,
         used_at=iso(used_at) if used_at else None,
     )

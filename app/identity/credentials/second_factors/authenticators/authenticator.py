@@ -136,6 +136,10 @@ class Authenticator(ABC):
         """Return which one it is: the masked destination of a challenge, the name of a passkey; None if there is nothing to tell."""
         return None
 
+    def hint_for_owner(self, factors: AccountFactors) -> str | None:
+        """Return `hint` as the account's owner reads it once signed in: a destination in full."""
+        return self.hint(factors)
+
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - for challenges with content
         """Return the challenge as a page shows it again. Sends nothing."""
         return FactorChallenge()

@@ -50,8 +50,12 @@ class EmailCodeAuthenticator(Authenticator):
         return bool(verified_emails(account))
 
     def hint(self, factors: AccountFactors) -> str | None:
+        address = self.hint_for_owner(factors)
+        return mask_email(address) if address else None
+
+    def hint_for_owner(self, factors: AccountFactors) -> str | None:
         addresses = verified_emails(factors.account)
-        return mask_email(addresses[0]) if len(addresses) == 1 else None
+        return addresses[0] if len(addresses) == 1 else None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         return _challenge(factors.account, None)

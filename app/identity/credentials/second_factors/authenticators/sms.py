@@ -24,7 +24,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 )
 from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.identifiers import mask_phone
+from app.identity.directory.accounts.identifiers import display_phone, mask_phone
 from app.identity.messaging import messaging
 from app.identity.messaging.message import MessageFacts
 from app.identity.platform.context import Context
@@ -49,6 +49,10 @@ class SmsCodeAuthenticator(Authenticator):
     def hint(self, factors: AccountFactors) -> str | None:
         number = self._number_of(factors)
         return mask_phone(number) if number else None
+
+    def hint_for_owner(self, factors: AccountFactors) -> str | None:
+        number = self._number_of(factors)
+        return display_phone(number) if number else None
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         hint = self.hint(factors)
