@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.identity.assembly.clean_up.account_search import SearchCompletion
 from app.identity.assembly.clean_up.expired_rows import Cleaner
+from app.identity.assembly.clean_up.search_completion import SearchCompletion
 from app.identity.assembly.services import assemble
 from app.identity.messaging.senders.registry import UnsupportedKind, senders
 from app.identity.platform.encryption import Encryption

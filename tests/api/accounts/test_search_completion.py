@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
-from app.identity.assembly.clean_up import account_search as completion
-from app.identity.assembly.clean_up.account_search import ROUND_INTERVAL, SearchCompletion
+from app.identity.assembly.clean_up import search_completion
+from app.identity.assembly.clean_up.search_completion import ROUND_INTERVAL, SearchCompletion
 from app.identity.directory.accounts.tables import account_search, accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import FixedClock
@@ -23,9 +23,9 @@ NOW = FixedClock().now()
 @pytest.fixture
 def worker(acme: TenantServer, monkeypatch: pytest.MonkeyPatch) -> SearchCompletion:
     """A completion that reads the accounts of one tenant, two in a transaction, and one transaction a turn."""
-    monkeypatch.setattr(completion, "tenant_ids", lambda _: iter([acme.tenant_id]))
-    monkeypatch.setattr(completion, "BATCH", 2)
-    monkeypatch.setattr(completion, "BATCHES_PER_TURN", 1)
+    monkeypatch.setattr(search_completion, "tenant_ids", lambda _: iter([acme.tenant_id]))
+    monkeypatch.setattr(search_completion, "BATCH", 2)
+    monkeypatch.setattr(search_completion, "BATCHES_PER_TURN", 1)
     return SearchCompletion(acme.services.database)
 
 

@@ -1,6 +1,6 @@
 """The table that lists of accounts search, and their indexes.
 
-The table is created empty, so that no row of `accounts` is rewritten or locked: the worker fills it (clean_up/account_search_rows.py).
+The table is created empty, so that no row of `accounts` is rewritten or locked: the worker fills it (clean_up/search_completion.py).
 Texts compare by code point (collation C) in both databases.
 """
 
