@@ -42,6 +42,10 @@ class FramedPage(Protocol):
     def own_rules(self) -> tuple[str, ...]:
         """Style sheets that the document contains."""
 
+    @property
+    def own_tokens(self) -> str:
+        """CSS rules with the tokens of a part of the page."""
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -89,7 +93,7 @@ class Frame:
         slots["nonce"], slots["query"] = self.visit.nonce, self._query
         countdown = page.countdown
         counted = f".count{{--from:{int(countdown.seconds)}}}" if countdown else ""
-        slots["rules"] = Markup(self.assets.rules(page.own_rules) + counted)  # noqa: S704 - our own style sheets and a number
+        slots["rules"] = Markup(self.assets.rules(page.own_rules) + page.own_tokens + counted)  # noqa: S704 - our own style sheets, colors and a number
         slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_error else title
         return fragment(
             name, self.brand, self.language, self.assets.style(name).name, script, self._others, *arguments, slots=slots

@@ -125,6 +125,11 @@ class Page:
         return ()
 
     @property
+    def own_tokens(self) -> str:
+        """CSS rules with the tokens of a part of this page that has another brand."""
+        return ""
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         """Sources where redirects after this page's form may lead, beside the hub (CSP `form-action`)."""
         return interaction_redirect_targets(current_visit())

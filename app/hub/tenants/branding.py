@@ -6,6 +6,7 @@ are computed here, for light and dark, and rendered into the page as declaration
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
@@ -64,6 +65,11 @@ class PageBranding:
     def tokens(self) -> str:
         """The tokens of the tenant's branding as CSS declarations, without quotes, which markup would escape."""
         return _tokens(self)
+
+    def shades_for(self, selector: str, names: Collection[str]) -> str:
+        """Return the tokens with these names as CSS rules for a part of a page, written as `tokens`."""
+        shades = {name: shade for name, shade in _shades(self).items() if name in names}
+        return _rules(selector, shades)
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -133,14 +139,24 @@ def _quoted(picture: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _tokens(brand: PageBranding) -> str:
-    """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
+    return _font_face(brand) + _rules(":root", _shades(brand), _shape(brand))
+
+
+def _shades(brand: PageBranding) -> dict[str, tuple[str, str]]:
+    """Return the tokens of the colour, for light and dark."""
     computed = palette(brand.colour, brand.background, brand.background_dark)
     shades = {name: (light.short, dark.short) for name, (light, dark) in computed.items()}
     if brand.scene != "none":
         shades |= scene(brand.colour, is_daylight=brand.scene == "daylight")
-    light = "".join(f"{name}:{value};" for name, (value, _) in shades.items()) + _shape(brand)
+    return shades
+
+
+def _rules(selector: str, shades: Mapping[str, tuple[str, str]], shape: str = "") -> str:
+    """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
+    light = "".join(f"{name}:{value};" for name, (value, _) in shades.items()) + shape
     dark = "".join(f"{name}:{value};" for name, (other, value) in shades.items() if other != value)
-    return f"{_font_face(brand)}:root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark.removesuffix(';')}}}}}"
+    dark = dark.removesuffix(";")
+    return f"{selector}{{{light}}}@media(prefers-color-scheme:dark){{{selector}{{{dark}}}}}"
 
 
 def _shape(brand: PageBranding) -> str:

@@ -6,6 +6,7 @@ brand itself with dark text. A bright brand is never darkened and never text on 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -51,6 +52,30 @@ def palette(colour: str, ground: str = "", dark_ground: str = "") -> dict[str, P
         light, dark = shades[name]
         shades[name] = (light.reaching(ratio, *grounds[0]), dark.reaching(ratio, *grounds[1]))
     return shades
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonContrast:
+    """The text of a button in light mode, on a brand and on the shade of it that fills the button."""
+
+    text: Colour
+    fill: Colour
+    on_brand: float
+    """Contrast ratio of the text with the brand itself."""
+    on_fill: float
+    """The same with the fill: at least `TEXT`."""
+
+    @property
+    def is_brand_readable(self) -> bool:
+        """Whether the brand itself could be the ground of the text (WCAG 2.2, 1.4.3)."""
+        return self.on_brand >= TEXT
+
+
+def button_contrast(colour: str) -> ButtonContrast:
+    """Return how the text of a button contrasts with a brand. Raises NotAColour."""
+    brand, tokens = Colour.parse(colour), palette(colour)
+    text, fill = tokens["--on-brand"][0], tokens["--brand"][0]
+    return ButtonContrast(text, fill, text.contrast(brand), text.contrast(fill))
 
 
 def is_bright(colour: str) -> bool:

@@ -52,14 +52,17 @@ def test_administrator_invites_and_a_new_person_joins(
     page = opened(**how)
     sign_in(page, served, company.ada.email, company.ada.password)
     page.goto(f"{served}/organizations/members?id={org}")
-    page.get_by_role("link", name="Invitations").click()
     page.get_by_role("link", name="Invite people").click()
     page.get_by_label("Email addresses").fill(f"{GUEST}, {company.ada.email}")
     page.get_by_label("Role").select_option("Editor")
     page.get_by_role("button", name="Send invitations").click()
     expect(page.get_by_text("1 invitation sent")).to_be_visible()
     expect(page.get_by_text(f"{company.ada.email}: Already a member")).to_be_visible()
-    expect(page.get_by_label("Email addresses")).to_have_value(company.ada.email)
+    kept = page.get_by_role("listitem").filter(has=page.get_by_role("button", name=f"Remove {company.ada.email}"))
+    if how:
+        expect(page.get_by_label("Email addresses")).to_have_value(company.ada.email)
+    else:
+        expect(kept).to_have_class("wrong")
     assert not is_wider_than_its_window(page)
     page.get_by_role("link", name="Cancel").click()
     expect(page.get_by_text(GUEST, exact=True)).to_be_visible()
@@ -76,6 +79,49 @@ def test_administrator_invites_and_a_new_person_joins(
     assert members(company, org) == [GUEST]
 
 
+def test_addresses_become_chips(company: Company, served: str, opened: Opened, org: str) -> None:
+    page = opened(viewport=PHONE)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sign_in(page, served, company.ada.email, company.ada.password)
+    page.goto(f"{served}/organizations/invitations/new?id={org}")
+    field = page.get_by_label("Email addresses")
+    chips = page.locator("[data-chips] li")
+    field.press_sequentially("one@example.com, Ada Byron <two@example.com>,bad ")
+    expect(chips).to_have_text(["one@example.com", "two@example.com"])
+    expect(field).to_have_value("bad ")
+    field.press("Enter")
+    expect(chips.nth(2)).to_have_class("wrong")
+    page.evaluate(
+        "navigator.clipboard.writeText('three@example.com\\nONE@example.com; four@example.com five@example.com')"
+    )
+    field.press("Control+v")
+    expect(chips).to_have_count(6)
+    page.get_by_role("button", name="Remove two@example.com").click()
+    expect(field).to_be_focused()
+    field.press("Backspace")
+    expect(field).to_have_value("five@example.com")
+    expect(chips).to_have_text(["one@example.com", "bad", "three@example.com", "four@example.com"])
+    assert not is_wider_than_its_window(page)
+    page.get_by_label("Role").select_option("Editor")
+    page.get_by_role("button", name="Send invitations").click()
+    expect(page.get_by_text("4 invitations sent")).to_be_visible()
+    expect(page.get_by_text("bad: Not a valid email")).to_be_visible()
+    expect(chips).to_have_text(["bad"])
+
+
+def test_menu_of_a_row_closes(company: Company, served: str, opened: Opened, org: str) -> None:
+    page = opened()
+    sign_in(page, served, company.ada.email, company.ada.password)
+    page.goto(f"{served}/organizations/members?id={org}")
+    menu = page.get_by_label("Actions for Ada Lovelace")
+    item = page.get_by_role("link", name="Change roles for Ada Lovelace")
+    for close in (lambda: page.keyboard.press("Escape"), page.get_by_role("heading", level=1).click):
+        menu.click()
+        expect(item).to_be_visible()
+        close()
+        expect(item).to_be_hidden()
+
+
 @pytest.mark.parametrize("how", HOWS, ids=["plain", "no script"])
 def test_link_admits_an_existing_person(
     world: World, company: Company, served: str, opened: Opened, org: str, how: dict[str, Any]
@@ -83,8 +129,8 @@ def test_link_admits_an_existing_person(
     has_script = how.get("java_script_enabled", True)
     page = opened(**how)
     sign_in(page, served, company.ada.email, company.ada.password)
-    page.goto(f"{served}/organizations/invitations?id={org}")
-    page.get_by_role("link", name="Create link").click()
+    page.goto(f"{served}/organizations/invitations/new?id={org}")
+    page.get_by_role("link", name="Invite with a link").click()
     page.get_by_label("Role").select_option("Editor")
     page.get_by_label("Maximum number of people").fill("1")
     page.get_by_role("button", name="Create link").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -29,6 +30,10 @@ def heading_is(page: Page, text: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text(text)
 
 
+def title_is(page: Page, text: str) -> None:
+    expect(page).to_have_title(re.compile(f"^{text} · "))
+
+
 def at_organizations(page: Page, served: str, person: Person) -> Page:
     """Sign in at the list of organizations."""
     page.goto(f"{served}/organizations")
@@ -49,15 +54,39 @@ def test_person_creates_an_organization(company: Company, served: str, opened: O
     expect(page.get_by_label("Organization name")).to_have_value("initech")
     page.get_by_label("Organization name").fill("Globex Gardens")
     page.get_by_role("button", name="Create organization").click()
-    heading_is(page, "Members of Globex Gardens")
+    title_is(page, "Members of Globex Gardens")
     page.get_by_role("link", name="Settings", exact=True).click()
     page.get_by_label("Display name").fill("Gardens")
-    page.get_by_role("button", name="Save").click()
-    heading_is(page, "Settings for Gardens")
+    page.get_by_role("button", name="Save changes").click()
+    title_is(page, "Settings for Gardens")
     page.get_by_role("link", name="Delete organization").click()
     page.get_by_label("Organization name").fill("gardens")
     page.get_by_role("button", name="Delete organization").click()
     expect(page.get_by_text("Organization deleted")).to_be_visible()
+
+
+@SCRIPT
+def test_owner_tries_a_color(team: Team, served: str, opened: Opened, has_script: bool) -> None:
+    page = at_organizations(opened(java_script_enabled=has_script, viewport=PHONE), served, team.people["owner"])
+    page.goto(f"{served}/organizations/settings?id={team.org}")
+    button = page.locator(".preview u")
+    before = button.evaluate("each => getComputedStyle(each).backgroundColor")
+    page.get_by_label("Display name").fill("Gardens")
+    if has_script:
+        page.get_by_role("button", name="Rust").click()
+        expect(page.get_by_role("button", name="Rust")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("button", name="Preview")).to_be_hidden()
+    else:
+        expect(page.get_by_role("button", name="Rust")).to_be_hidden()
+        page.get_by_label("Color", exact=True).fill("#c2410c")
+        page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("White text on it reads well: contrast 5.1:1.")).to_be_visible()
+    expect(page.locator(".preview b")).to_have_text("Sign in to Gardens")
+    assert button.evaluate("each => getComputedStyle(each).backgroundColor") != before
+    expect(page.get_by_label("Color", exact=True)).to_have_value("#c2410c")
+    page.get_by_role("button", name="Save changes").click()
+    expect(page.get_by_text("Saved", exact=True)).to_be_visible()
+    title_is(page, "Settings for Gardens")
 
 
 @SCRIPT
@@ -81,12 +110,13 @@ def test_person_creates_an_organization_at_sign_in(
 def test_owner_hands_over_an_organization(team: Team, served: str, opened: Opened, has_script: bool) -> None:
     page = at_organizations(opened(java_script_enabled=has_script, viewport=PHONE), served, team.people["owner"])
     page.get_by_role("link", name="Members of Globex").click()
+    page.get_by_label("Actions for editor@globex.test").click()
     page.get_by_role("link", name="Change roles for editor@globex.test").click()
     page.get_by_role("link", name="Transfer ownership").click()
     expect(page.get_by_label("Step down")).to_be_checked()
     page.get_by_label("Stay an owner").check()
     page.get_by_role("button", name="Change ownership").click()
-    heading_is(page, "Members of Globex")
+    title_is(page, "Members of Globex")
     row = page.get_by_role("listitem").filter(has_text="editor@globex.test")
     expect(row).to_contain_text("Editor, Owner")
 
@@ -104,7 +134,7 @@ def test_person_asks_and_manager_approves(
     )
     page.get_by_role("link", name="Members of Globex").click()
     page.get_by_role("link", name="Requests", exact=True).click()
-    heading_is(page, "Requests to join Globex")
+    title_is(page, "Requests to join Globex")
     page.get_by_role("button", name=f"Approve {open_org.ada.email}").click()
     expect(page.get_by_text("Request approved")).to_be_visible()
     asking.goto(f"{served}/organizations")

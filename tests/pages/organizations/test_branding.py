@@ -178,17 +178,17 @@ def test_owner_changes_the_colour(company: Company, visitor: Visitor, app: Relyi
     signed_in(visitor, company.ada, "/profile")
     page = visitor.open(f"/organizations/settings?id={globex}")
     assert f'value="{COLOUR}"' in page.html
-    wrong = page.press("Save", color="green")
+    wrong = page.press("Save changes", color="green")
     assert (wrong.status, "Enter a color such as #0b7a5b." in wrong.text) == (422, True)
     assert 'value="green"' in wrong.html
-    assert "Saved" in page.press("Save", color="#A8245F").text
+    assert "Saved" in page.press("Save changes", color="#A8245F").text
     visitor.forget("session")
     shown = visitor.authorize(app, organization="globex")
     assert (BRAND in shown.html, LOGO in shown.html) == (False, True)
     visitor.open(f"/organizations/settings?id={globex}").press(
         "Sign in", identifier=company.ada.email, password=company.ada.password
     )
-    assert "Saved" in visitor.open(f"/organizations/settings?id={globex}").press("Save", color="").text
+    assert "Saved" in visitor.open(f"/organizations/settings?id={globex}").press("Save changes", color="").text
     visitor.forget("session")
     assert "Globex Gardens" in visitor.authorize(app, organization="globex").text
 

@@ -65,7 +65,7 @@ def owned(company: Company, world: World, visitor: Visitor, fake_dns: FakeDns) -
 @pytest.mark.both_databases
 def test_owner_adds_verifies_and_removes_a_domain(owned: Owned) -> None:
     page = owned.visitor.open(f"/organizations/members?id={owned.org}").follow("Domains")
-    assert page.heading == "Domains for Globex Gardens"
+    assert page.topic == "Domains for Globex Gardens"
     assert "No domains yet." in page.text
     page = page.follow("Add domain").press("Add domain", name=" Globex.Example ")
     assert "Domain added" in page.text

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # t
 
 
 def listed(members: Members) -> VisitedPage:
-    return members.open("/invitations", id=members.org)
+    return members.open("/members", id=members.org)
 
 
 def invite(members: Members, emails: str, role: str = "Editor", browser: Visitor | None = None) -> VisitedPage:
@@ -43,10 +43,14 @@ def manager(members: Members, new_visitor: NewVisitor) -> Visitor:
     return browser
 
 
-def test_manager_finds_the_tab(members: Members) -> None:
-    page = members.open("/members", id=members.org).follow("Invitations")
-    assert page.heading == "Invitations to Globex Gardens"
-    assert "No pending invitations." in page.text
+def test_members_page_leads_to_the_form(members: Members) -> None:
+    page = members.open("/members", id=members.org).follow("Invite people")
+    assert page.heading == "Invite people"
+    assert page.follow("Cancel").topic == "Members of Globex Gardens"
+
+
+def test_earlier_address_leads_to_the_members(members: Members) -> None:
+    assert members.open("/invitations", id=members.org).topic == "Members of Globex Gardens"
 
 
 def test_people_are_invited_by_lines_and_commas(members: Members) -> None:
@@ -55,7 +59,7 @@ def test_people_are_invited_by_lines_and_commas(members: Members) -> None:
     for email in ("new@example.com", "two@example.com", "three@example.com"):
         assert email in page.text
         assert len(mails(members, email)) == 1
-    assert "Editor Expires in 7 days" in page.text
+    assert "Invited Expires in 7 days Editor" in page.text
     assert links_to(mails(members, "new@example.com")[0], "/invitation")
 
 
@@ -67,7 +71,7 @@ def test_invited_person_joins_with_the_chosen_role(members: Members, new_visitor
     form = page.press("Create account to join")
     assert form.press("Create account", password="Zebra-kettle-91").address.endswith("/profile")
     assert "new@example.com" in members.open("/members", id=members.org).text
-    assert "No pending invitations." in listed(members).text
+    assert "Invited" not in listed(members).text
 
 
 def test_refused_addresses_stay_with_their_reason(members: Members) -> None:
@@ -158,11 +162,11 @@ def test_link_is_shown_once_and_admits_people(members: Members, new_visitor: New
     assert page.heading == "Link created"
     link = address_in(page)
     assert link.rpartition("/")[2] not in listed(members).html
-    assert "Editor 0 of 2 joined" in listed(members).text
+    assert "0 of 2 joined Expires in 7 days Editor" in listed(members).text
     members.company.world.person("eve@example.com")
     form = new_visitor().open(link).press("Sign in")
     assert form.press("Sign in", identifier="eve@example.com", password="correct horse 7").address.endswith("/profile")
-    assert "Editor 1 of 2 joined" in listed(members).text
+    assert "1 of 2 joined Expires in 7 days Editor" in listed(members).text
 
 
 def test_created_link_stays_with_its_session_for_minutes(members: Members, new_visitor: NewVisitor) -> None:
@@ -176,7 +180,7 @@ def test_created_link_stays_with_its_session_for_minutes(members: Members, new_v
     assert members.visitor.open(page.address.replace(members.org, other)).heading != "Link created"
     members.visitor.client.delete_cookie("gatehouse-session", domain=members.visitor.cookie("session").domain)
     signed_in(members.visitor, members.company.ada, "/profile")
-    assert members.visitor.open(page.address).heading == "Invitations to Globex Gardens", "of another session"
+    assert members.visitor.open(page.address).topic == "Members of Globex Gardens", "of another session"
     assert new_visitor().open(page.address).is_sign_in
 
 
@@ -260,7 +264,7 @@ def test_member_without_rights_sees_no_invitations(members: Members, new_visitor
         assert browser.open(f"{ADDRESS}{path}?id={members.org}").heading == "Organizations"
 
 
-@pytest.mark.parametrize("path", ["", "/new", "/link"])
+@pytest.mark.parametrize("path", ["/new", "/link"])
 def test_visitor_signs_in_and_returns(members: Members, company: Company, new_visitor: NewVisitor, path: str) -> None:
     page = new_visitor().open(f"{ADDRESS}{path}?id={members.org}")
     done = page.press("Sign in", identifier=company.ada.email, password=company.ada.password)

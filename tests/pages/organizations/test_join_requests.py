@@ -35,7 +35,7 @@ def test_person_asks_and_manager_approves(adas: Visitor, open_org: OpenOrganizat
     assert "Globex Waiting for approval Requested" in shown_page.text
     assert page.press("Ask to join").heading == "Organizations", "a second click is harmless"
     managers = requests_page(open_org, new_visitor)
-    assert managers.heading == "Requests to join Globex"
+    assert managers.topic == "Requests to join Globex"
     approved = managers.press("Approve")
     assert ("Request approved" in approved.text, "No pending requests." in approved.text) == (True, True)
     assert managers.press("Approve").status == 409, "a second click is explained"
@@ -45,7 +45,7 @@ def test_person_asks_and_manager_approves(adas: Visitor, open_org: OpenOrganizat
 
 def test_manager_reaches_requests_by_a_tab(open_org: OpenOrganization, new_visitor: NewVisitor) -> None:
     page = requests_page(open_org, new_visitor)
-    assert page.follow("Members").follow("Requests").heading == "Requests to join Globex"
+    assert page.follow("Members").follow("Requests").topic == "Requests to join Globex"
     open_org.set_policy(JITPolicy={"RequireApproval": False})
     assert ">Requests<" not in page.visitor.open(f"/organizations/members?id={open_org.team.org}").html
 
@@ -56,7 +56,7 @@ def test_declined_person_reads_when_to_ask_again(
     adas.open("/organizations").press("Ask to join")
     managers = requests_page(open_org, new_visitor, "owner")
     assert "Request declined" in managers.press("Decline").text
-    assert managers.press("Decline").heading == "Requests to join Globex", "a second click is harmless"
+    assert managers.press("Decline").topic == "Requests to join Globex", "a second click is harmless"
     page = adas.open("/organizations")
     assert "Declined. You can ask again on" in page.text
     assert "Ask to join" not in page.text

@@ -29,7 +29,7 @@ def test_only_owner_reads_why_leaving_is_refused(members: Members) -> None:
     page = members.open("/leave", id=members.org)
     assert "You’re the only owner of Globex Gardens . Make another member an owner first." in page.text
     assert "Leave organization" not in page.text
-    assert page.follow("View members").heading == "Members of Globex Gardens"
+    assert page.follow("View members").topic == "Members of Globex Gardens"
 
 
 def test_member_leaves_and_second_submit_is_harmless(members: Members, new_visitor: NewVisitor) -> None:
@@ -84,7 +84,7 @@ def test_owner_removes_a_member(members: Members) -> None:
     removed = page.press("Remove member")
     assert "Member removed" in removed.text
     assert "bob@example.test" not in removed.text
-    assert page.press("Remove member").heading == "Members of Globex Gardens", "a second submit is harmless"
+    assert page.press("Remove member").topic == "Members of Globex Gardens", "a second submit is harmless"
 
 
 @pytest.mark.both_databases
@@ -93,7 +93,7 @@ def test_members_are_searched_and_paged(members: Members) -> None:
     for number in range(26):
         members.company.business.assign(world.person(f"p{number:02}@crowd.test").uid, members.org, editor)
     first = members.open("/members", id=members.org)
-    assert "28 people" in first.text
+    assert "28 members" in first.text
     assert "p25@crowd.test" not in first.text
     second = first.follow("Next")
     assert "p25@crowd.test" in second.text
@@ -111,7 +111,7 @@ def test_organization_one_does_not_manage_leads_back(members: Members, path: str
     uid = members.company.business.member(other)
     for key in (other, f"{other}-{uid}", f"{members.org}-{uid}", "", "x" * 200, "org-%00"):
         page = members.open(path, id=key)
-        assert page.heading in ("Organizations", "Members of Globex Gardens"), key
+        assert page.topic in ("Organizations", "Members of Globex Gardens"), key
         assert "Initech" not in page.text
 
 

@@ -45,10 +45,10 @@ def test_profile_leads_to_a_new_organization(adas: Visitor, open_company: Compan
     page = listed.follow("Create organization")
     assert page.heading == "Create organization"
     created = page.press("Create organization", name="Globex Gardens")
-    assert (created.heading, "Organization created" in created.text) == ("Members of Globex Gardens", True)
-    assert created.follow("Settings").heading == "Settings for Globex Gardens"
+    assert (created.topic, "Organization created" in created.text) == ("Members of Globex Gardens", True)
+    assert created.follow("Settings").topic == "Settings for Globex Gardens"
     again = page.press("Create organization", name="Globex Gardens")
-    assert again.heading == "Members of Globex Gardens", "a second submit is harmless"
+    assert again.topic == "Members of Globex Gardens", "a second submit is harmless"
     assert adas.open("/organizations").text.count("Globex Gardens") == 1
 
 
@@ -132,16 +132,18 @@ def test_non_member_is_refused_where_creation_is_off(company: Company, world: Wo
 @pytest.mark.both_databases
 def test_owner_changes_settings(team: Team, new_visitor: NewVisitor) -> None:
     page = opened(team, new_visitor, "owner", "/settings")
-    assert page.heading == "Settings for Globex"
-    saved = page.press("Save", name="Globex", display_name="Globex Gardens", logo="https://globex.example/logo.png")
-    assert (saved.heading, "Saved" in saved.text) == ("Settings for Globex Gardens", True)
+    assert page.topic == "Settings for Globex"
+    saved = page.press(
+        "Save changes", name="Globex", display_name="Globex Gardens", logo="https://globex.example/logo.png"
+    )
+    assert (saved.topic, "Saved" in saved.text) == ("Settings for Globex Gardens", True)
     assert "https://globex.example/logo.png" in saved.html
     team.company.business.create("Initech")
-    assert "This name is taken." in saved.press("Save", name="initech").text
-    wrong = saved.press("Save", display_name="Gl\u043ebex")
+    assert "This name is taken." in saved.press("Save changes", name="initech").text
+    wrong = saved.press("Save changes", display_name="Gl\u043ebex")
     assert 'id="display_name-problem"' in wrong.html
     for logo in ("http://globex.example/logo.png", "javascript:alert(1)"):
-        wrong = saved.press("Save", logo=logo)
+        wrong = saved.press("Save changes", logo=logo)
         assert "Enter a link that starts with https://." in wrong.text
         assert wrong.status == 422
 
@@ -151,7 +153,7 @@ def test_manager_reads_who_changes_settings(team: Team, new_visitor: NewVisitor)
     assert ">Settings<" not in page.html
     page = page.visitor.open(f"/organizations/settings?id={team.org}")
     assert "Only owners can change the organization’s settings." in page.text
-    assert page.visitor.open(f"/organizations/delete?id={team.org}").heading == "Settings for Globex"
+    assert page.visitor.open(f"/organizations/delete?id={team.org}").topic == "Settings for Globex"
 
 
 @pytest.mark.parametrize("path", ["/settings", "/delete"])
@@ -162,7 +164,7 @@ def test_others_see_their_own_organizations(team: Team, new_visitor: NewVisitor,
 
 @pytest.mark.both_databases
 def test_owner_deletes_the_organization(team: Team, new_visitor: NewVisitor) -> None:
-    page = opened(team, new_visitor, "owner", "/settings").follow("Delete organization")
+    page = opened(team, new_visitor, "owner", "/settings").follow("Delete…")
     assert page.heading == "Delete Globex?"
     assert "3 memberships" in page.text
     wrong = page.press("Delete organization", name="Globe")
@@ -187,9 +189,9 @@ def test_owner_transfers_the_ownership(team: Team, new_visitor: NewVisitor) -> N
     page = edit.follow("Transfer ownership")
     assert "You’ll stay a member as Manager ." in page.text
     done = page.press("Change ownership")
-    assert (done.heading, "Ownership changed" in done.text) == ("Members of Globex", True)
+    assert (done.topic, "Ownership changed" in done.text) == ("Members of Globex", True)
     assert "editor@globex.test Editor, Owner" in done.text
-    assert page.press("Change ownership").heading == "Members of Globex", "a second submit is harmless"
+    assert page.press("Change ownership").topic == "Members of Globex", "a second submit is harmless"
     assert "Transfer ownership" not in page.visitor.open(edit.address).text
 
 
@@ -213,5 +215,5 @@ def test_transfer_to_a_blocked_account_is_explained(team: Team, new_visitor: New
 @pytest.mark.parametrize("name", ["manager", "editor", "outsider"])
 def test_only_owners_reach_the_transfer(team: Team, new_visitor: NewVisitor, name: str) -> None:
     page = opened(team, new_visitor, name, "/transfer", key_of(team.people["editor"]))
-    assert page.heading in ("Members of Globex", "Organizations")
+    assert page.topic in ("Members of Globex", "Organizations")
     assert "Transfer ownership" not in page.text

@@ -102,6 +102,11 @@ class VisitedPage:
         return unescape(re.findall(r"<title>(.*?)</title>", self.html, re.DOTALL)[0])
 
     @property
+    def topic(self) -> str:
+        """Return the title without the name of the tenant."""
+        return self.title.partition(" · ")[0]
+
+    @property
     def heading(self) -> str:
         return words(re.findall(r"<h1.*?</h1>", self.html, re.DOTALL)[0])
 

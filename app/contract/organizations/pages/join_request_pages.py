@@ -27,6 +27,7 @@ class RequestView(Wire):
     """An open request. `domain`: of the verified address by which the account may ask."""
 
     id: str
+    name: str = ""  # first and last name, as far as known
     label: str  # email, username or phone
     domain: str
     since: str

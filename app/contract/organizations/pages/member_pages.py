@@ -8,6 +8,7 @@ from app.contract import errors
 from app.contract.accounts.pages.reauthentication_pages import AccountView
 from app.contract.catalogue import hub_operation
 from app.contract.organizations.pages.account_organization_pages import OWN_ORGANIZATIONS, Id, OwnOrganization
+from app.contract.organizations.pages.open_invitations import ActiveSharedInvitation, PendingInvitation
 from app.contract.shared_responses import Posted
 from app.kit.operations.wire import From, Wire
 
@@ -15,7 +16,7 @@ MEMBERS_PER_PAGE = 25
 
 
 class MembersRequest(Wire):
-    """`search` is a part of an email address, username or phone number."""
+    """`search` is a part of a name, email address, username or phone number."""
 
     organization: Annotated[str, From.PATH, Field(max_length=64)]
     search: Annotated[str, From.QUERY, Field(max_length=100)] = ""
@@ -26,6 +27,7 @@ class MemberView(Wire):
     """A member, as those who manage the organization see it."""
 
     uid: str
+    name: str = ""  # first and last name, as far as known
     label: str  # email, username or phone
     roles: list[str] = Field(default_factory=list)  # names
     role_ids: list[str] = Field(default_factory=list)
@@ -37,9 +39,15 @@ class MemberView(Wire):
 
 
 class MembersResponse(AccountView):
+    """A page of the members, the oldest first, and after the last one of the open invitations."""
+
     organization: OwnOrganization
     members: list[MemberView] = Field(default_factory=list)
+    invitations: list[PendingInvitation] = Field(default_factory=list)
     has_more: bool = False  # there is a next page
+    links: list[ActiveSharedInvitation] = Field(default_factory=list)
+    invited: int = 0  # open invitations by email
+    free_seats: int | None = None  # None: no limit
 
 
 class MemberRequest(Wire):
@@ -78,7 +86,7 @@ _CHANGES = (*_MANAGED, errors.LastOwner, errors.OwnersOnly)
 members = hub_operation(
     "hub.organization_members", f"GET {OWN_ORGANIZATIONS}/{{organization}}/members", MembersRequest, MembersResponse,
     errors=(errors.NotAuthenticated, errors.UnknownOrganization),
-    summary="Read a page of the members of an organization that the account manages.",
+    summary="Read a page of the members of an organization that the account manages, and of the people invited to it.",
 )  # fmt: skip
 member = hub_operation(
     "hub.organization_member", f"GET {OWN_ORGANIZATIONS}/{{organization}}/members/{{uid}}", MemberRequest, MemberResponse,

@@ -13,53 +13,29 @@ from app.contract.catalogue import hub_operation
 from app.contract.organizations.invitation_link_operations import MAX_DAYS, MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages.account_organization_pages import Id, OwnOrganization
 from app.contract.organizations.pages.member_pages import RoleView
+from app.contract.organizations.pages.open_invitations import ActiveSharedInvitation, PendingInvitation
 from app.kit.operations.wire import From, Wire
 
-INVITATIONS_PER_PAGE = 25
 MAX_PEOPLE = 50
 """Maximum number of people in one form."""
 
 
 class OrganizationInvitationsRequest(Wire):
-    """`invitation`: only the invitation with this id."""
+    """`invitation`: the id of one to read."""
 
     organization: Annotated[str, From.PATH, Field(max_length=64)]
-    page: Annotated[int, From.QUERY, Field(ge=1, le=100_000)] = 1
     invitation: Annotated[str, From.QUERY, Field(max_length=64)] = ""
 
 
-class PendingInvitation(Wire):
-    """An open invitation by email, as those who manage the organization see it."""
-
-    id: str
-    email: str
-    roles: list[str] = Field(default_factory=list)  # names
-    expires_at: str
-    resend_in_seconds: int = 0  # wait before another email
-    can_change: bool = True  # only owners may resend or revoke an invitation with an owner role
-
-
-class ActiveSharedInvitation(Wire):
-    """A shared invitation that can still be used. Its token is not stored."""
-
-    id: str
-    roles: list[str] = Field(default_factory=list)  # names
-    expires_at: str
-    domains: list[str] = Field(default_factory=list)
-    uses: int
-    max_uses: int | None = None
-    can_change: bool = True
-
-
 class OrganizationInvitations(AccountView):
+    """What new invitations can give, and the open invitation that was asked for."""
+
     organization: OwnOrganization
-    invitations: list[PendingInvitation] = Field(default_factory=list)
-    has_more: bool = False  # there is a next page
-    links: list[ActiveSharedInvitation] = Field(default_factory=list)
+    invitation: PendingInvitation | None = None
+    link: ActiveSharedInvitation | None = None
     roles: list[RoleView] = Field(default_factory=list)  # that this account can give
     link_roles: list[RoleView] = Field(default_factory=list)  # those without the rights of owners
     default_role: str = ""  # the id of the role of new members
-    free_seats: int | None = None  # None: no limit
 
 
 class InvitePeopleRequest(Wire):
@@ -126,7 +102,7 @@ _OF_ONE = (
 read = hub_operation(
     "hub.read_organization_invitations", f"GET {_OWN}/{{organization}}/invitations", OrganizationInvitationsRequest,
     OrganizationInvitations, errors=(errors.NotAuthenticated, *_MANAGED),
-    summary="Read a page of the open invitations to an organization that the account manages, and of its active shared ones.",
+    summary="Read the roles that invitations to an organization that the account manages can give, and one open invitation.",
 )  # fmt: skip
 invite = hub_operation(
     "hub.invite_people", f"POST {_OWN}/invitations", InvitePeopleRequest, PeopleInvited, reauthentication=True,

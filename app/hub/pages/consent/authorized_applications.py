@@ -54,6 +54,7 @@ class ApplicationsPage(Page):
     """Lists the applications with their scopes."""
 
     template = "pages/consent/authorized_applications.html"
+    own_rules = ("applications",)
     query = {"done": 8}
 
     form: RevokeForm

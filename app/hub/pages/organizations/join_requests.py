@@ -24,7 +24,7 @@ from app.hub.pages.organizations.managed_organization import (
     requested_organization,
     url_of,
 )
-from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
+from app.hub.pages.organizations.presentation import TABS, Tab, members, tabs_of
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
@@ -68,24 +68,30 @@ class JoinRequestRow:
     """A row of the list."""
 
     id: str
+    name: str
     label: str
     domain: str
     since: str
 
     @property
+    def title(self) -> str:
+        """The name, or the label of an account without one."""
+        return self.name or self.label
+
+    @property
     def initials(self) -> str:
-        return initials(self.label)
+        return initials(self.title)
 
     @classmethod
     def of(cls, view: join_request_pages.RequestView) -> JoinRequestRow:
-        return cls(view.id, view.label, view.domain, formatting.short_day(view.since))
+        return cls(view.id, view.name, view.label, view.domain, formatting.short_day(view.since))
 
     @classmethod
     def samples(cls) -> tuple[JoinRequestRow, ...]:
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
         long = "countess.of.lovelace@analytical-engines.example.org"
-        return cls("a", "grace@globex.example", "globex.example", day), cls(
-            "b", long, "analytical-engines.example.org", day
+        return cls("a", "Grace Hopper", "grace@globex.example", "globex.example", day), cls(
+            "b", "", long, "analytical-engines.example.org", day
         )
 
 
@@ -94,6 +100,7 @@ class JoinRequestsPage(Page):
     """Lists the open requests."""
 
     template = "pages/organizations/join_requests.html"
+    own_rules = ("organizations",)
     query = {"id": 64, "page": 6, "done": 8}
     refusals = {**CHANGE_REFUSALS, **_NOTICES}
 
@@ -115,7 +122,7 @@ class JoinRequestsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, JoinRequestsPage]:
         form = DecisionForm(data={"organization": "org_9"})
-        some = cls(form, "org_9", "Globex Gardens", people(24), JoinRequestRow.samples())
+        some = cls(form, "org_9", "Globex Gardens", members(24), JoinRequestRow.samples())
         return {
             "some": some,
             "none": replace(some, requests=()),
@@ -181,7 +188,7 @@ def _page(form: DecisionForm | None, organization: str, number: int = 1) -> Join
         form,
         own.id,
         own.name,
-        people(own.people),
+        members(own.people),
         tuple(map(JoinRequestRow.of, view.requests)),
         number,
         view.has_more,

@@ -19,6 +19,7 @@ from app.kit.operations.operation import Operation
 from app.kit.operations.wire import Wire
 
 LIST: Final = "/organizations"
+MEMBERS: Final = f"{LIST}/members"
 OWNERS_ONLY: Final = Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this."))
 ORGANIZATION_REFUSALS: Final = {**CHANGE_REFUSALS, errors.OwnersOnly: OWNERS_ONLY}
 _MAX_PAGE: Final = 100_000

@@ -75,6 +75,7 @@ class OrganizationsPage(Page):
     """Lists the organizations."""
 
     template = "pages/organizations/memberships.html"
+    own_rules = ("organizations",)
     query = {"done": 8}
 
     organizations: tuple[OrganizationRow, ...]

@@ -56,7 +56,6 @@ class Tab:
 
 TABS: Final = (
     Tab("members", _l("Members"), "/organizations/members"),
-    Tab("invitations", _l("Invitations"), "/organizations/invitations"),
     Tab("requests", _l("Requests"), "/organizations/requests", is_for_requests=True),
     Tab("domains", _l("Domains"), "/organizations/domains", is_for_owners=True),
     Tab("settings", _l("Settings"), "/organizations/settings", is_for_owners=True),
@@ -128,6 +127,11 @@ def ids_in(key: str) -> tuple[str, str]:
 def people(count: int) -> Any:
     """Return a text such as "24 people"."""
     return _n("%(count)s person", "%(count)s people", count, count=format_decimal(count))
+
+
+def members(count: int) -> Any:
+    """Return a text such as "24 members"."""
+    return _n("%(count)s member", "%(count)s members", count, count=format_decimal(count))
 
 
 def listed(names: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
+from app.hub.pages.organizations.look_preview import SWATCHES, LookPreview
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
@@ -24,7 +25,7 @@ from app.hub.pages.organizations.managed_organization import (
     requested_organization,
     url_of,
 )
-from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, people, tabs_of
+from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, members, tabs_of
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.errors import shown_for
@@ -32,6 +33,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
+from app.kit.web.urls import web_url
 
 PATH: Final = f"{LIST}/settings"
 DELETE: Final = f"{LIST}/delete"
@@ -110,9 +112,12 @@ class OrganizationSettingsPage(Page):
     """Shows the settings; a manager who is no owner sees that only owners change them."""
 
     template = "pages/organizations/settings.html"
-    scripts = (*Page.scripts, "reveal")
+    scripts = (*Page.scripts, "reveal", "studio")
+    own_rules = ("studio", "drawings")
+    allows_fetch = True
     query = {"id": 64, "done": 8}
     refusals = ORGANIZATION_REFUSALS
+    swatches = SWATCHES
 
     form: SettingsForm
     organization: str
@@ -122,6 +127,23 @@ class OrganizationSettingsPage(Page):
     is_owner: bool = True
     tabs: tuple[Tab, ...] = TABS
 
+    @property
+    def preview(self) -> LookPreview:
+        """The look with the values of the form, saved or not."""
+        name = self.form.display_name.data or self.form.name.data or self.shown_name
+        logo, colour = web_url(self.form.logo.data), (self.form.color.data or "").strip()
+        is_shown = logo.startswith("https://")
+        return LookPreview.of(current_visit().tenant.brand, name, logo if is_shown else "", colour)
+
+    @property
+    def own_tokens(self) -> str:
+        return self.preview.css
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        logo = self.preview.brand.organization_logo
+        return (logo,) if logo else ()
+
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationSettingsPage]:
         data = {
@@ -130,7 +152,7 @@ class OrganizationSettingsPage(Page):
             "name": "globex",
             "display_name": "Globex Gardens",
         }
-        known = ("org_9", "Globex Gardens", people(24))
+        known = ("org_9", "Globex Gardens", members(24))
         taken, misleading, logo, color = (SettingsForm(data=data) for _ in range(4))
         taken.add_refusal(errors.OrganizationNameTaken())
         misleading.add_refusal(errors.BadField("The Display.Name is not formatted correctly."))
@@ -138,8 +160,7 @@ class OrganizationSettingsPage(Page):
         logo.logo.errors = [_l("Enter a link that starts with https://.")]
         color.color.data = "green"
         color.color.errors = [_l("Enter a color such as #0b7a5b.")]
-        look = {"logo": "https://globex.example/logo.png", "color": "#0b7a5b"}
-        confirming = SettingsForm(data={**data, **look, "reauthentication": NEEDED})
+        confirming = SettingsForm(data={**data, "color": "#0b7a5b", "reauthentication": NEEDED})
         return {
             "fresh": cls(SettingsForm(data=data), *known),
             "saved": cls(SettingsForm(data=data), *known, page_notice=_SAVED),
@@ -147,6 +168,9 @@ class OrganizationSettingsPage(Page):
             "misleading": cls(misleading, *known),
             "wrong logo": cls(logo, *known),
             "wrong color": cls(color, *known),
+            "own color": cls(SettingsForm(data={**data, "color": "#c2410c"}), *known),
+            "bright color": cls(SettingsForm(data={**data, "color": "#f2b705"}), *known),
+            "color that needs a darker shade": cls(SettingsForm(data={**data, "color": "#3f9f6f"}), *known),
             "with the password": cls(confirming, *known),
             "manager": replace(cls(SettingsForm(data=data), *known), is_owner=False, tabs=TABS[:2]),
         }
@@ -220,8 +244,9 @@ def show_organization_settings() -> Response:
 def submit_organization_settings() -> Response:
     form = SettingsForm()
     organization = (form.organization.data or "")[:64]
-    if not form.validate():
-        return _settings_page(form, _read(organization)).render(form.error_status)
+    is_valid, is_preview = form.validate(), current_visit().form.get("do") == "preview"
+    if not is_valid or is_preview:
+        return _settings_page(form, _read(organization)).render(200 if is_valid else form.error_status)
     try:
         api(form.current_password)(organization_settings_pages.change, form.to_request())
     except ApiError as refusal:
@@ -257,7 +282,7 @@ def _settings_page(
     form: SettingsForm, view: organization_settings_pages.OrganizationSettingsView
 ) -> OrganizationSettingsPage:
     own = view.organization
-    return OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, tabs_of(own))
+    return OrganizationSettingsPage(form, own.id, own.name, members(own.people), own.is_owner, tabs_of(own))
 
 
 def _deletion_page(

@@ -15,7 +15,7 @@ from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.managed_organization import LIST, ORGANIZATION_REFUSALS, read, url_of
+from app.hub.pages.organizations.managed_organization import LIST, MEMBERS, ORGANIZATION_REFUSALS, read, url_of
 from app.hub.pages.organizations.presentation import ids_in, listed
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
@@ -24,7 +24,6 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 PATH: Final = f"{LIST}/transfer"
-_MEMBERS: Final = f"{LIST}/members"
 STEP_DOWN, STAY = "step_down", "stay"
 _CANNOT_SIGN_IN: Final = Notice(_l("This person can’t sign in"), _l("Their account is blocked or about to be deleted."))
 
@@ -54,7 +53,7 @@ class TransferOwnershipPage(Page):
     """Its id."""
     name: str
     member: str
-    """The label of the account."""
+    """The name or the label of the account."""
     key: str
     """Organization and account, as addresses and forms name them."""
     is_owner: bool = False
@@ -105,19 +104,21 @@ def submit_transfer_ownership() -> Response:
         api(form.current_password)(organization_settings_pages.transfer, change)
     except ApiError as refusal:
         return _page(form, _read(key), form.choice).render_refusal(refusal)
-    return redirect_to(url_of(_MEMBERS, organization, done="owner"))
+    return redirect_to(url_of(MEMBERS, organization, done="owner"))
 
 
 def _page(form: TransferForm, view: organization_settings_pages.TransferView, choice: str) -> TransferOwnershipPage:
     own, member = view.organization, view.member
     key, after = f"{own.id}-{member.uid}", listed(view.roles_after)
-    return TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice)
+    return TransferOwnershipPage(
+        form, own.id, own.name, member.name or member.label, key, member.is_owner, after, choice
+    )
 
 
 def _read(key: str) -> organization_settings_pages.TransferView:
     """Return the effects of the transfer; redirect to the members if it is not possible, or made by another tab."""
     organization, uid = ids_in(key)
-    members = url_of(_MEMBERS, organization)
+    members = url_of(MEMBERS, organization)
     request = organization_settings_pages.TransferRequest(organization=organization or "-", uid=uid or "-")
     view = read(organization_settings_pages.read_transfer, request, members)
     if view.member.is_self:

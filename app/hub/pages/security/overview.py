@@ -122,6 +122,7 @@ class SecurityPage(Page):
     """Lists credentials, sessions, trusted browsers and applications."""
 
     template = "pages/security/overview.html"
+    own_rules = ("checkup",)
     query = {"done": 12}
 
     form: HubForm

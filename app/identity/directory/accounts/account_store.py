@@ -296,13 +296,20 @@ def with_primary_email(statement: Select[Any], tenant_id: Any, uid: Any, search:
 def with_identifiers(statement: Select[Any], tenant_id: str, uid: Any, search: str) -> Select[Any]:
     """Return a statement of another area with the columns `email`, `username` and `phone` of the account in its row.
 
-    Rows without an account are dropped. `search` keeps the accounts where one of them contains the text, in any letter case.
+    Rows without an account are dropped. `search` keeps the accounts where one of them or the name contains the text, in any letter case.
     """
     joined = statement.add_columns(A.email, A.username, A.phone)
     joined = joined.join(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
     if not search:
         return joined
-    return joined.where(or_(*(column.icontains(search, autoescape=True) for column in (A.email, A.username, A.phone))))
+    return joined.where(
+        or_(*(column.icontains(search, autoescape=True) for column in (A.email, A.username, A.phone, A.name_key)))
+    )
+
+
+def with_names(statement: Select[Any]) -> Select[Any]:
+    """Return a statement of `with_identifiers` with the columns `FirstName` and `LastName`, as far as known."""
+    return statement.add_columns(*(A.profile[name].as_string().label(name) for name in ("FirstName", "LastName")))
 
 
 def with_ability(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:

@@ -128,6 +128,7 @@ class MemberRecord:
     """An account in an organization, as those who manage the organization see it."""
 
     uid: str
+    name: str  # first and last name; empty if unknown
     label: str  # email, username or phone
     since: datetime
     roles: tuple[MemberRole, ...]

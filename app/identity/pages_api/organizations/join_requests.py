@@ -40,6 +40,7 @@ def read(context: Context, req: join_request_pages.RequestsRequest) -> join_requ
         requests=[
             join_request_pages.RequestView(
                 id=item.request.join_request_id,
+                name=item.name,
                 label=item.label,
                 domain=item.request.domain,
                 since=iso(item.request.created_at) or "",

@@ -8,11 +8,18 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import sessions
 from app.identity.directory.accounts import accounts
 from app.identity.directory.organizations import owned_organizations
-from app.identity.directory.organizations.invitations import account_invitations
+from app.identity.directory.organizations.invitations import (
+    account_invitations,
+    email_invitations,
+    invitation_store,
+    shared_invitation_store,
+)
+from app.identity.directory.organizations.invitations.invitation import EmailInvitation
 from app.identity.directory.organizations.membership_changes import managed_members
 from app.identity.directory.organizations.memberships import managed_organization, memberships
+from app.identity.directory.organizations.organization import MemberRecord
 from app.identity.pages_api import signed_in_account
-from app.identity.pages_api.organizations import organization_page_views
+from app.identity.pages_api.organizations import invitation_views, organization_page_views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import organization_choice
 
@@ -44,12 +51,32 @@ def list_members(context: Context, req: member_pages.MembersRequest) -> member_p
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     scope, size = managed_organization.load(context, account, req.organization), member_pages.MEMBERS_PER_PAGE
-    found = managed_organization.page(context, req.organization, req.search, size + 1, (req.page - 1) * size)
+    views, seats = invitation_views.of(context, scope), scope.organization.seats
+    members, invited = _page(context, req)
     return member_pages.MembersResponse(
         organization=organization_page_views.own(context, account, [scope.actor])[0],
-        members=[organization_page_views.member(scope, account, item) for item in found[:size]],
-        has_more=len(found) > size,
+        members=[organization_page_views.member(scope, account, item) for item in members[:size]],
+        invitations=[views.by_email(context, item) for item in invited[: size - len(members)]],
+        has_more=len(members) + len(invited) > size,
+        links=[views.shared(item) for item in shared_invitation_store.open_of(context, [req.organization])],
+        invited=invitation_store.count_open(context, req.organization),
+        free_seats=None
+        if seats is None
+        else max(0, seats - email_invitations.taken_seats(context, scope.organization)),
         **organization_page_views.account_view(context, session, account),
+    )
+
+
+def _page(context: Context, req: member_pages.MembersRequest) -> tuple[list[MemberRecord], list[EmailInvitation]]:
+    """Return one page of the members and then of the open invitations, with one item more if there is a next page."""
+    search, most = req.search.strip(), member_pages.MEMBERS_PER_PAGE + 1
+    start = (req.page - 1) * member_pages.MEMBERS_PER_PAGE
+    found = managed_organization.page(context, req.organization, search, most, start)
+    if len(found) == most:
+        return found, []
+    before = start + len(found) if found or not start else managed_organization.count(context, req.organization, search)
+    return found, invitation_store.open_page(
+        context, req.organization, search, most - len(found), max(0, start - before)
     )
 
 

@@ -8,7 +8,7 @@ from app.contract import errors
 from app.contract.organizations.pages import account_organization_pages, member_pages
 from app.identity.authentication.sign_in import reauthentication_rules
 from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations.memberships import managed_organization, membership_store, memberships
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.organization import OWN, MemberRecord, Membership
@@ -62,13 +62,15 @@ def member_of(context: Context, scope: ManagedOrganization, account: Account, ui
     except errors.UnknownMember:
         raise errors.NotAMember from None
     since = min(item.created_at for item in stored)
-    return member(scope, account, MemberRecord(uid, oauth_views.person(other).label, since, tuple(names.get(uid, ()))))
+    label, roles = oauth_views.person(other).label, tuple(names.get(uid, ()))
+    return member(scope, account, MemberRecord(uid, full_name(other) or "", label, since, roles))
 
 
 def member(scope: ManagedOrganization, account: Account, item: MemberRecord) -> member_pages.MemberView:
     """Return a member as `account` sees it."""
     return member_pages.MemberView(
         uid=item.uid,
+        name=item.name,
         label=item.label,
         roles=list(dict.fromkeys(role.name for role in item.roles)),
         role_ids=[role.role_id for role in item.roles],

@@ -46,7 +46,7 @@ def link(team: Team, name: str, role: str = "Editor", **members: Any) -> tuple[i
 
 
 def pending(team: Team, name: str = "owner") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = team.read(name, f"/{team.org}/invitations")["Invitations"]
+    found: list[dict[str, Any]] = team.read(name, f"/{team.org}/members")["Invitations"]
     return found
 
 
@@ -87,7 +87,7 @@ def test_invitation_of_another_organization_is_not_found(team: Team) -> None:
     other = foreign(team)
     assert pending(team) == []
     found = team.read("owner", f"/{team.org}/invitations?invitation={other}")
-    assert (found["Invitations"], found["Links"]) == ([], [])
+    assert (found["Invitation"], found["Link"]) == (None, None)
     for act in ("/invitations/resend", "/invitations/revoke", "/links/revoke"):
         for invitation in (other, NONE, "any"):
             assert team.send("owner", act, Invitation=invitation) == refused(errors.UnknownOrganizationInvitation)
@@ -198,7 +198,7 @@ def test_changes_are_in_the_audit_log(team: Team) -> None:
     (made,) = pending(team)
     assert team.send("owner", "/invitations/revoke", Invitation=made["Id"]) == (200, None)
     assert link(team, "manager") == (200, None)
-    (link_made,) = team.read("owner", f"/{team.org}/invitations")["Links"]
+    (link_made,) = team.read("owner", f"/{team.org}/members")["Links"]
     assert team.send("owner", "/links/revoke", Invitation=link_made["Id"]) == (200, None)
     world = team.company.world
     work = UnitOfWork(world.services.database, world.tenant_id)
@@ -281,7 +281,7 @@ def test_others_cannot_answer(team: Team) -> None:
 
 def test_link_is_answered_by_its_token_alone(team: Team) -> None:
     assert link(team, "owner") == (200, None)
-    (made,) = team.read("owner", f"/{team.org}/invitations")["Links"]
+    (made,) = team.read("owner", f"/{team.org}/members")["Links"]
     browser = team.browser("outsider")
     for act in ("accept", "decline"):
         assert post(browser, f"{MINE}/{act}", Invitation=made["Id"]) == refused(errors.UnknownOrganizationInvitation)

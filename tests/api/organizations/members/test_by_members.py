@@ -235,6 +235,32 @@ def test_list_has_pages_and_a_search(team: Team) -> None:
     assert team.members(query="?search=%25") == team.members(query="?search=_") == []
 
 
+@pytest.mark.both_databases
+def test_list_has_names_and_finds_by_them(team: Team) -> None:
+    zoe = team.company.world.person("zw@crowd.test", FirstName="Zoë", LastName="Ward")
+    nameless = team.company.world.person("nameless@crowd.test", LastName="Ng")
+    for person in (zoe, nameless):
+        answered(team.company.business.assign(person.uid, team.org, team.roles["Editor"]))
+    names = {member["Label"]: member["Name"] for member in team.members()}
+    assert (names[zoe.email], names[nameless.email], names["editor@globex.test"]) == ("Zoë Ward", "Ng", "")
+    assert [member["Label"] for member in team.members(query="?search=o%C3%AB%20WARD")] == [zoe.email]
+    assert team.read("owner", f"/{team.org}/members/{zoe.uid}")["Member"]["Name"] == "Zoë Ward"
+
+
+@pytest.mark.both_databases
+def test_invited_people_follow_the_last_member(team: Team) -> None:
+    invited = [f"guest{number:02}@crowd.test" for number in range(30)]
+    assert team.send("owner", "/invitations", Emails=invited, Role=team.roles["Editor"]) == (200, None)
+    pages = [team.read("manager", f"/{team.org}/members?page={page}") for page in (1, 2, 3)]
+    assert [(len(page["Members"]), len(page["Invitations"]), page["HasMore"]) for page in pages] == [
+        (3, 22, True), (0, 8, False), (0, 0, False)
+    ]  # fmt: skip
+    assert sorted(item["Email"] for page in pages for item in page["Invitations"]) == invited
+    assert {page["Invited"] for page in pages} == {30}
+    found = [team.read("owner", f"/{team.org}/members?search=GUEST1&page={page}") for page in (1, 2)]
+    assert [(len(page["Members"]), len(page["Invitations"])) for page in found] == [(0, 10), (0, 0)]
+
+
 def test_list_marks_oneself_and_what_can_be_changed(team: Team) -> None:
     seen = {member["Label"].partition("@")[0]: member for member in team.members("manager")}
     assert (seen["manager"]["IsSelf"], seen["owner"]["IsOwner"], seen["owner"]["CanChange"]) == (True, True, False)

@@ -30,6 +30,7 @@ class OrganizationDomainsPage(Page):
     """Lists the domains, each with its next action."""
 
     template = "pages/organizations/domains/overview.html"
+    own_rules = ("organizations", "domains")
     scripts = (*Page.scripts, "copy")
     query = {"id": 64, "done": 9}
 

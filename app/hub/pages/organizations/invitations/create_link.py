@@ -25,6 +25,7 @@ from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import PATH, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
+    MEMBERS,
     ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
     requested_organization,
@@ -178,14 +179,14 @@ def submit_create_link() -> Response:
     return _carry_link(redirect_to(url_of(CREATED, organization)), organization, link)
 
 
-@account_page(CREATED, landing=PATH, parameter="id")
+@account_page(CREATED, landing=MEMBERS, parameter="id")
 def show_created_link() -> Response:
     organization = requested_organization()
     view = read(organization)
     text = current_visit().cookies.get(services().invitation_link_cookie, "")
     content: Any = services().cookie_cipher.decrypt(text, _context())
     if not isinstance(content, list) or content[0] != organization:
-        return redirect_to(url_of(PATH, organization))
+        return redirect_to(url_of(MEMBERS, organization))
     return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
 
 

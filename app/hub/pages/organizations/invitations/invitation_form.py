@@ -37,9 +37,9 @@ class InvitingForm(ReauthenticationForm):
         return self
 
 
-def read(organization: str, page: int = 1, invitation: str = "") -> sent_invitation_pages.OrganizationInvitations:
-    """Return the invitations, or one of them, as `managed_organization.read`."""
+def read(organization: str, invitation: str = "") -> sent_invitation_pages.OrganizationInvitations:
+    """Return what new invitations can give, and one open invitation, as `managed_organization.read`."""
     request = sent_invitation_pages.OrganizationInvitationsRequest(
-        organization=organization or "-", page=page, invitation=invitation
+        organization=organization or "-", invitation=invitation
     )
     return managed_organization.read(sent_invitation_pages.read, request)

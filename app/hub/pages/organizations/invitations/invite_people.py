@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_ngettext as _n
 from wtforms import SelectField, TextAreaField
 from wtforms.validators import InputRequired, Length
 
@@ -20,15 +19,17 @@ from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import PATH, TOO_MANY, InvitingForm, read
+from app.hub.pages.organizations.invitations.open_invitations import sent_notice
 from app.hub.pages.organizations.managed_organization import (
     LIST,
+    MEMBERS,
     ORGANIZATION_REFUSALS,
     OWNERS_ONLY,
     requested_organization,
     url_of,
 )
 from app.hub.rendering.form import too_long
-from app.hub.rendering.page import Notice, Page
+from app.hub.rendering.page import Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
@@ -82,7 +83,8 @@ class InvitePeoplePage(Page):
     """Asks for addresses and a role; names each address that was refused, and keeps those."""
 
     template = "pages/organizations/invitations/invite_people.html"
-    scripts = (*Page.scripts, "reveal")
+    scripts = (*Page.scripts, "reveal", "chips")
+    own_rules = ("chips",)
     query = {"id": 64}
     refusals = {**ORGANIZATION_REFUSALS, errors.TooManyRequests: TOO_MANY}
 
@@ -128,8 +130,7 @@ def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], s
     named = tuple((email, _PROBLEMS[problem]) for email, problem in refused)
     page.form.emails.data = "\n".join(email for email, _ in refused)
     page.form.add_error("emails", _l("Check these email addresses."))
-    notice = Notice(_n("%(num)d invitation sent", "%(num)d invitations sent", sent), tone="ok") if sent else None
-    return replace(page, refused=named, page_notice=notice)
+    return replace(page, refused=named, page_notice=sent_notice(sent) if sent else None)
 
 
 @account_page(NEW, parameter="id", field="organization")
@@ -164,7 +165,7 @@ def submit_invite_people() -> Response:
     refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
     if refused:
         return with_refused(_page(form, organization), refused, sent).render(422)
-    return redirect_to(url_of(PATH, organization, done="sent", count=sent))
+    return redirect_to(url_of(MEMBERS, organization, done="sent", count=sent))
 
 
 def _page(form: InviteForm, organization: str) -> InvitePeoplePage:

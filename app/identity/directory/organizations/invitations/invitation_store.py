@@ -80,9 +80,10 @@ def end_expired(context: Context, org_id: str, email_keys: Collection[str]) -> N
     context.work.run(update(table).where(*where).values(status=EXPIRED, open_email=None))
 
 
-def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[EmailInvitation]:
-    """Return the invitations to an organization that can still be accepted, the newest first."""
-    ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id, *_open(context)))
+def open_page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[EmailInvitation]:
+    """Return the invitations to an organization that can still be accepted, the newest first; `search` is a part of the address."""
+    where = [T.org_id == org_id, *_open(context), *([T.email.icontains(search, autoescape=True)] if search else [])]
+    ordered = select(*_COLUMNS).where(*_of(context, *where))
     ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
     return [_invitation(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 

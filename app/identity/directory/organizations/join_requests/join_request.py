@@ -38,10 +38,11 @@ class JoinRequestRecord:
 
 @dataclass(frozen=True)
 class ListedRequest:
-    """A request and the label of its account: email, username or phone."""
+    """A request with the account that asks."""
 
     request: JoinRequestRecord
-    label: str
+    name: str  # first and last name; empty if unknown
+    label: str  # email, username or phone
 
 
 @dataclass(frozen=True)

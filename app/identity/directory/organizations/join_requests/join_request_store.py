@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, delete, exists, insert, select, update
 from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import account_store
+from app.identity.directory.accounts.account import name_in
 from app.identity.directory.organizations import organization_names
 from app.identity.directory.organizations.join_requests.join_request import (
     OPEN,
@@ -44,8 +45,13 @@ def page(
         *_of(context, *where)
     )
     limit, offset = window
-    rows = context.work.all(chosen.order_by(T.created_at, T.join_request_id).limit(limit).offset(offset))
-    return [ListedRequest(_request(row), row.email or row.username or row.phone or row.uid) for row in rows]
+    rows = context.work.all(
+        account_store.with_names(chosen).order_by(T.created_at, T.join_request_id).limit(limit).offset(offset)
+    )
+    return [
+        ListedRequest(_request(row), name_in(row._mapping) or "", row.email or row.username or row.phone or row.uid)
+        for row in rows
+    ]
 
 
 def open_(context: Context, uid: str, org_id: str, domain: str) -> JoinRequestRecord:

@@ -67,8 +67,13 @@ def load(context: Context, account: Account, org_id: str, *, for_change: bool = 
 
 
 def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
-    """Return members, the oldest first; `search` is a part of the email, username or phone."""
-    return membership_store.people(context, org_id, search.strip(), limit, offset)
+    """Return members, the oldest first; `search` is a part of the name, email, username or phone."""
+    return membership_store.people(context, org_id, search, limit, offset)
+
+
+def count(context: Context, org_id: str, search: str) -> int:
+    """Return how many members `page` finds."""
+    return membership_store.count_found(context, org_id, search)
 
 
 def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:

@@ -14,7 +14,7 @@ from sqlalchemy.sql import Select
 
 from app.contract import errors
 from app.identity.directory.accounts import account_store
-from app.identity.directory.accounts.account import ProfileOrganizations
+from app.identity.directory.accounts.account import ProfileOrganizations, name_in
 from app.identity.directory.organizations import active_policies, organization_names, organization_store
 from app.identity.directory.organizations.organization import (
     MANAGE,
@@ -119,19 +119,33 @@ def managers(context: Context, org_id: str, limit: int) -> list[str]:
 
 
 def people(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
-    """Return the members of an organization, the oldest first; `search` is a part of the email, username or phone."""
-    grouped = select(M.uid, func.min(M.created_at).label("since"))
-    of_one = grouped.where(*_of(context, M.org_id == org_id)).group_by(M.uid).subquery()
-    listed = select(of_one.c.uid, of_one.c.since)
-    listed = account_store.with_identifiers(listed, context.tenant.tenant_id, of_one.c.uid, search)
-    rows = context.work.all(listed.order_by(of_one.c.since, of_one.c.uid).limit(limit).offset(offset))
+    """Return the members of an organization, the oldest first; `search` is a part of the name, email, username or phone."""
+    listed = account_store.with_names(_found(context, org_id, search))
+    rows = context.work.all(listed.order_by("since", "uid").limit(limit).offset(offset))
     roles = roles_of(context, org_id, [row.uid for row in rows])
     return [
         MemberRecord(
-            row.uid, row.email or row.username or row.phone or row.uid, row.since, tuple(roles.get(row.uid, ()))
+            row.uid,
+            name_in(row._mapping) or "",
+            row.email or row.username or row.phone or row.uid,
+            row.since,
+            tuple(roles.get(row.uid, ())),
         )
         for row in rows
     ]
+
+
+def count_found(context: Context, org_id: str, search: str) -> int:
+    """Return how many members `people` finds."""
+    row = context.work.one(select(func.count()).select_from(_found(context, org_id, search).subquery()))
+    return int(row[0]) if row else 0
+
+
+def _found(context: Context, org_id: str, search: str) -> Select[Any]:
+    grouped = select(M.uid, func.min(M.created_at).label("since"))
+    of_one = grouped.where(*_of(context, M.org_id == org_id)).group_by(M.uid).subquery()
+    listed = select(of_one.c.uid, of_one.c.since)
+    return account_store.with_identifiers(listed, context.tenant.tenant_id, of_one.c.uid, search)
 
 
 def roles_of(context: Context, org_id: str, uids: Collection[str]) -> dict[str, list[MemberRole]]:
