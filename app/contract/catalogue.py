@@ -148,6 +148,7 @@ def hub_operation(
     heavy_work: HeavyWork | None = None,
     reauthentication: bool = False,
     spans_tenants: bool = False,
+    max_body_bytes: int = MAX_BODY_BYTES,
 ) -> Operation[Req, Res]:
     """Declare an operation that only the hub calls; it has no public host and is not published.
 
@@ -158,6 +159,7 @@ def hub_operation(
         heavy_work, errors = HASHES_SECRETS, (*errors, *REAUTHENTICATION)
     declared = Operation(
         name, method, path, request, response, Host.INSIDE, error_profiles.HUB, errors=errors,
+        body=BodyRules(max_bytes=max_body_bytes),
         admission=Admission(HUB, visitor=SENSITIVE if reauthentication else None, spans_tenants=spans_tenants),
         documentation=Documentation(summary, is_public=False), heavy_work=heavy_work,
     )  # fmt: skip

@@ -19,12 +19,15 @@ ImageContent = Annotated[str, Field(max_length=MAX_IMAGE_BODY_BYTES)]
 """A file in base64 (RFC 4648 section 4)."""
 
 OWN_PICTURE: Final = "/identity/v2/auth/account/picture"
+ORGANIZATION_LOGO: Final = "/hub/own/organizations/logo"
 PICTURE_PAGE: Final = "/profile/picture"
-FORM_ADDRESSES: Final = frozenset({PICTURE_PAGE})
+LOGO_PAGE: Final = "/organizations/logo"
+FORM_ADDRESSES: Final = frozenset({PICTURE_PAGE, LOGO_PAGE})
 """The pages whose forms upload an image."""
 BODY_BYTES: Final = {
     OWN_PICTURE: MAX_IMAGE_BODY_BYTES,
     f"/hub{OWN_PICTURE}": MAX_IMAGE_BODY_BYTES,
+    ORGANIZATION_LOGO: MAX_IMAGE_BODY_BYTES,
     **dict.fromkeys(FORM_ADDRESSES, MAX_IMAGE_FORM_BYTES),
 }
 """The largest bodies that the server reads, by the beginning of the path; all others have the server's own bound."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from app.contract import errors
-from app.contract.federation.connections import is_provider_url
+from app.contract.federation.connections import is_local, is_provider_url
 from app.contract.organizations.settings import SignInMethod
 from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Wire
@@ -16,8 +16,8 @@ Query = From.QUERY
 
 
 def _https(address: str) -> str:
-    if not (address.startswith("https://") and is_web_url(address)):
-        raise ValueError("an https address")
+    if not (is_web_url(address) and (address.startswith("https://") or is_local(address))):
+        raise ValueError("an https address (http works on localhost only)")
     return address
 
 

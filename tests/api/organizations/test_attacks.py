@@ -87,7 +87,7 @@ def test_names_are_not_probed_by_renaming(team: Team) -> None:
     body = json.dumps({"Organization": team.org, "Name": "Initech"}).encode()
     tries = [owner.send("POST", f"{OWN}/settings", body).status_code for _ in range(MAX_CREATIONS.amount + 1)]
     assert tries == [409] * MAX_CREATIONS.amount + [429]
-    same = {"Organization": team.org, "Name": "Globex", "Logo": "https://globex.test/logo.png"}
+    same = {"Organization": team.org, "Name": "Globex", "Color": "#0a7d55"}
     assert owner.send("POST", f"{OWN}/settings", json.dumps(same).encode()).status_code == 200
 
 

@@ -7,7 +7,9 @@ from pydantic import Field
 from app.contract import errors
 from app.contract.accounts.pages.reauthentication_pages import AccountView
 from app.contract.catalogue import hub_operation
-from app.contract.organizations.models import HexColor, HttpsUrl
+from app.contract.images.errors import IMAGE_ERRORS
+from app.contract.images.uploads import CONVERTS_IMAGE, MAX_IMAGE_BODY_BYTES, ORGANIZATION_LOGO, ImageContent
+from app.contract.organizations.models import HexColor
 from app.contract.organizations.organization_operations import Name
 from app.contract.organizations.pages.account_organization_pages import Id, OwnOrganization
 from app.contract.organizations.pages.member_pages import MemberView
@@ -43,13 +45,19 @@ class OrganizationSettingsView(AccountView):
 
 
 class ChangeOrganizationSettings(Wire):
-    """An empty `display_name` shows the name, an empty `logo` the initials, an empty `color` the tenant's."""
+    """An empty `display_name` shows the name, an empty `color` the tenant's."""
 
     organization: Id
     name: Name
     display_name: Annotated[str, Field(max_length=100)] = ""
-    logo: HttpsUrl | None = None
     color: HexColor | None = None
+
+
+class SetOrganizationLogo(Wire):
+    """An empty `logo` removes it: pages show the initials."""
+
+    organization: Id
+    logo: ImageContent = ""
 
 
 class DeleteOwnOrganization(Wire):
@@ -100,7 +108,13 @@ read = hub_operation(
 change = hub_operation(
     "hub.change_organization", f"POST {_OWN}/settings", ChangeOrganizationSettings, Posted, reauthentication=True,
     errors=(*_CHANGES, errors.BadField, errors.OrganizationNameTaken),
-    summary="Change the name, the display name and the logo of an organization.",
+    summary="Change the name, the display name and the color of an organization.",
+)  # fmt: skip
+set_logo = hub_operation(
+    "hub.set_organization_logo", f"POST {ORGANIZATION_LOGO}", SetOrganizationLogo, Posted,
+    errors=(*_CHANGES, errors.NotAuthenticated, *IMAGE_ERRORS.values(), errors.TooManyRequests),
+    heavy_work=CONVERTS_IMAGE, max_body_bytes=MAX_IMAGE_BODY_BYTES,
+    summary="Replace the logo of an organization by an uploaded image, or remove it.",
 )  # fmt: skip
 delete = hub_operation(
     "hub.delete_organization", f"POST {_OWN}/delete", DeleteOwnOrganization, Posted, reauthentication=True,

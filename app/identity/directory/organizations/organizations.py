@@ -10,6 +10,7 @@ from typing import Any, Final
 from app.contract import errors
 from app.contract.organizations.models import Display
 from app.contract.organizations.organization_operations import DomainInput, UpdateOrganization
+from app.identity.directory import pictures
 from app.identity.directory.organizations import organization_names, organization_store
 from app.identity.directory.organizations.domains import domain_verification, domains, membership_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -104,6 +105,8 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
         merged_display = merged(organization.display, req.display) if req.display is not None else {}
         values["display"] = checked_display(Display.model_validate(merged_display))
     changed = _found(organization_store.change(context, organization.org_id, values))
+    if changed.logo_url != organization.logo_url:
+        pictures.delete_of_organization(context.work, changed.org_id)
     if requested is not None:
         domains.replace_all(context, organization, requested, by=by)
     context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(member_names))
@@ -115,6 +118,7 @@ def delete(context: Context, org_id: str, by: str | None = None) -> None:
     membership_domains.forget_of(context, checked_id(org_id))
     if not organization_store.remove(context, org_id):
         raise errors.UnknownOrganization
+    pictures.delete_of_organization(context.work, org_id)
     context.audit.record("organization.deleted", uid=by, org_id=org_id)
 
 

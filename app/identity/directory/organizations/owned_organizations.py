@@ -81,9 +81,9 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
 
 
 def change(
-    context: Context, actor: Account, org_id: str, *, name: str, display_name: str, logo: str | None, color: str | None
+    context: Context, actor: Account, org_id: str, *, name: str, display_name: str, color: str | None
 ) -> OrganizationRecord:
-    """Change name and look.
+    """Change name, display name and color.
 
     Raises:
         UnknownOrganization, OwnersOnly, BadField, TooManyRequests.
@@ -95,8 +95,15 @@ def change(
     namesake = organization_store.by_name(context, display_name) if display_name else None
     if namesake is not None and namesake.org_id != org_id:
         raise errors.OrganizationNameTaken("The Display.Name is the name of another organization.")
-    look = {**stored.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
+    look = {**stored.display, "Name": display_name or None, "Color": color}
     requested = UpdateOrganization(org_id=org_id, name=name, display=DisplayUpdate.model_validate(look))
+    return organizations.update(context, requested, by=actor.uid)
+
+
+def set_logo(context: Context, actor: Account, org_id: str, address: str | None) -> OrganizationRecord:
+    """Change the address of the logo; None removes it. Raises UnknownOrganization, OwnersOnly."""
+    look = {**_owned(context, actor, org_id).display, "LogoURL": address}
+    requested = UpdateOrganization(org_id=org_id, display=DisplayUpdate.model_validate(look))
     return organizations.update(context, requested, by=actor.uid)
 
 

@@ -25,6 +25,7 @@ from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import organization_page_views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import oauth_views
+from app.identity.use_cases.organizations import own_logo
 
 _PAGE: Final = "/organizations"
 
@@ -70,9 +71,15 @@ def change(context: Context, req: organization_settings_pages.ChangeOrganization
         req.organization,
         name=req.name,
         display_name=req.display_name.strip(),
-        logo=req.logo,
         color=req.color,
     )
+    return Posted()
+
+
+@organization_settings_pages.set_logo.implements
+def set_logo(context: Context, req: organization_settings_pages.SetOrganizationLogo) -> Posted:
+    _, account = signed_in_account.require_account(context)
+    own_logo.change(context, account, req.organization, req.logo)
     return Posted()
 
 
