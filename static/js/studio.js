@@ -12,9 +12,13 @@ document.querySelectorAll(".studio .form").forEach(function (form) {
     fetch(form.action, { method: "POST", body: data, signal: request.signal }).then(function (answer) {
       return answer.text();
     }).then(function (text) {
-      var page = new DOMParser().parseFromString(text, "text/html");
+      var rules, page = new DOMParser().parseFromString(text.replace(/<style[^>]*>([^<]*)<.style>/, function (style, content) {
+        rules = content; // the parser would apply the policy of this page, and find another nonce
+        return "";
+      }), "text/html");
       if (!page.querySelector(".preview")) return;
-      ["head style", ".preview", "#color-note"].forEach(function (place) {
+      document.querySelector("head style").textContent = rules;
+      [".preview", "#color-note"].forEach(function (place) {
         document.querySelector(place).replaceChildren.apply(document.querySelector(place), page.querySelector(place).childNodes);
       });
       field.setAttribute("aria-describedby", "color-note");

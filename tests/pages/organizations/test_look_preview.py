@@ -28,7 +28,7 @@ def test_preview_shows_what_is_not_saved(members: Members) -> None:
 
 @pytest.mark.parametrize(("color", "sentence"), [
     ("#c2410c", "White text on it reads well: contrast 5.1:1."),
-    (" #F2B705 ", "Dark text on it reads well: contrast 10."),
+    (" #F2B705 ", "Dark text on it reads well: contrast 9.9:1."),
     ("#3f9f6f", "White text is hard to read on it (3.2:1). Buttons use #158052 instead (4.9:1)."),
     ("#777777", "White text is hard to read on it (4.4:1)."),
     ("#ffffff", "White text is hard to read on it (1.0:1)."),

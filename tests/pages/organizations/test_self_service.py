@@ -133,19 +133,12 @@ def test_non_member_is_refused_where_creation_is_off(company: Company, world: Wo
 def test_owner_changes_settings(team: Team, new_visitor: NewVisitor) -> None:
     page = opened(team, new_visitor, "owner", "/settings")
     assert page.topic == "Settings for Globex"
-    saved = page.press(
-        "Save changes", name="Globex", display_name="Globex Gardens", logo="https://globex.example/logo.png"
-    )
+    saved = page.press("Save changes", name="Globex", display_name="Globex Gardens")
     assert (saved.topic, "Saved" in saved.text) == ("Settings for Globex Gardens", True)
-    assert "https://globex.example/logo.png" in saved.html
     team.company.business.create("Initech")
     assert "This name is taken." in saved.press("Save changes", name="initech").text
     wrong = saved.press("Save changes", display_name="Gl\u043ebex")
     assert 'id="display_name-problem"' in wrong.html
-    for logo in ("http://globex.example/logo.png", "javascript:alert(1)"):
-        wrong = saved.press("Save changes", logo=logo)
-        assert "Enter a link that starts with https://." in wrong.text
-        assert wrong.status == 422
 
 
 def test_manager_reads_who_changes_settings(team: Team, new_visitor: NewVisitor) -> None:

@@ -9,6 +9,8 @@ from flask import abort
 
 from app.contract import errors
 from app.contract.accounts.pages.reauthentication_pages import AccountView
+from app.contract.organizations.pages import organization_settings_pages
+from app.contract.organizations.pages.organization_settings_pages import OrganizationSettingsView
 from app.hub.account_pages import read_account
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.locale import lazy_gettext as _l
@@ -42,6 +44,17 @@ def page_number() -> int:
     """Return the page of the list that the address names; 1 for anything but a number."""
     text = current_visit().query.get("page", "1")
     return min(int(text), _MAX_PAGE) or 1 if text.isascii() and text.isdecimal() and len(text) <= 6 else 1
+
+
+def read_settings(organization: str, *, only_owners: bool = False) -> OrganizationSettingsView:
+    """Return the settings as `read` does; `only_owners` redirects others to the page of the settings."""
+    view = read(
+        organization_settings_pages.read,
+        organization_settings_pages.OrganizationSettingsRequest(organization=organization or "-"),
+    )
+    if only_owners and not view.organization.is_owner:
+        abort(redirect_to(url_of(f"{LIST}/settings", organization)))
+    return view
 
 
 def read(operation: Operation[Req, View], request: Req, back: str = LIST) -> View:

@@ -21,11 +21,11 @@ from app.hub.pages.organizations.look_preview import SWATCHES, LookPreview
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
-    read,
+    read_settings,
     requested_organization,
     url_of,
 )
-from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, members, tabs_of
+from app.hub.pages.organizations.presentation import NAME_ERRORS, TABS, Tab, Tile, members, tabs_of
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.errors import shown_for
@@ -33,7 +33,6 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
-from app.kit.web.urls import web_url
 
 PATH: Final = f"{LIST}/settings"
 DELETE: Final = f"{LIST}/delete"
@@ -51,16 +50,6 @@ class SettingsForm(ReauthenticationForm):
         render_kw={"dir": "auto"},
     )
     display_name = StringField(_l("Display name"), [_TOO_LONG], render_kw={"dir": "auto"})
-    logo = StringField(
-        _l("Logo link"),
-        render_kw={
-            "inputmode": "url",
-            "autocapitalize": "none",
-            "spellcheck": "false",
-            "dir": "ltr",
-        },
-    )
-
     color = StringField(
         _l("Color"),
         render_kw={"autocapitalize": "none", "spellcheck": "false", "dir": "ltr"},
@@ -71,15 +60,12 @@ class SettingsForm(ReauthenticationForm):
             organization=(self.organization.data or "")[:64],
             name=self.name.data or "",
             display_name=self.display_name.data or "",
-            logo=(self.logo.data or "").strip() or None,
             color=(self.color.data or "").strip() or None,
         )
 
     def add_contract_errors(self, refusal: Any) -> None:
-        """Say what the address of a logo and a color need."""
+        """Say what a color needs."""
         super().add_contract_errors(refusal)
-        if self.logo.errors:
-            self.logo.errors = [_l("Enter a link that starts with https://.")]
         if self.color.errors:
             self.color.errors = [_l("Enter a color such as #0b7a5b.")]
 
@@ -120,9 +106,8 @@ class OrganizationSettingsPage(Page):
     swatches = SWATCHES
 
     form: SettingsForm
-    organization: str
-    """Its id."""
-    shown_name: str
+    tile: Tile
+    """The organization with its logo."""
     people: Any
     is_owner: bool = True
     tabs: tuple[Tab, ...] = TABS
@@ -130,10 +115,8 @@ class OrganizationSettingsPage(Page):
     @property
     def preview(self) -> LookPreview:
         """The look with the values of the form, saved or not."""
-        name = self.form.display_name.data or self.form.name.data or self.shown_name
-        logo, colour = web_url(self.form.logo.data), (self.form.color.data or "").strip()
-        is_shown = logo.startswith("https://")
-        return LookPreview.of(current_visit().tenant.brand, name, logo if is_shown else "", colour)
+        name = self.form.display_name.data or self.form.name.data or self.tile.name
+        return LookPreview.of(current_visit().tenant.brand, name, self.tile.logo, (self.form.color.data or "").strip())
 
     @property
     def own_tokens(self) -> str:
@@ -141,8 +124,7 @@ class OrganizationSettingsPage(Page):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        logo = self.preview.brand.organization_logo
-        return (logo,) if logo else ()
+        return (self.tile.logo,) if self.tile.logo else ()
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationSettingsPage]:
@@ -152,12 +134,10 @@ class OrganizationSettingsPage(Page):
             "name": "globex",
             "display_name": "Globex Gardens",
         }
-        known = ("org_9", "Globex Gardens", members(24))
-        taken, misleading, logo, color = (SettingsForm(data=data) for _ in range(4))
+        known = (Tile("Globex Gardens", "org_9"), members(24))
+        taken, misleading, color = (SettingsForm(data=data) for _ in range(3))
         taken.add_refusal(errors.OrganizationNameTaken())
         misleading.add_refusal(errors.BadField("The Display.Name is not formatted correctly."))
-        logo.logo.data = "http://globex.example/logo.png"
-        logo.logo.errors = [_l("Enter a link that starts with https://.")]
         color.color.data = "green"
         color.color.errors = [_l("Enter a color such as #0b7a5b.")]
         confirming = SettingsForm(data={**data, "color": "#0b7a5b", "reauthentication": NEEDED})
@@ -166,7 +146,6 @@ class OrganizationSettingsPage(Page):
             "saved": cls(SettingsForm(data=data), *known, page_notice=_SAVED),
             "taken": cls(taken, *known),
             "misleading": cls(misleading, *known),
-            "wrong logo": cls(logo, *known),
             "wrong color": cls(color, *known),
             "own color": cls(SettingsForm(data={**data, "color": "#c2410c"}), *known),
             "bright color": cls(SettingsForm(data={**data, "color": "#f2b705"}), *known),
@@ -224,14 +203,13 @@ def _parts(members: int, domains: int, connections: int, invitations: int) -> tu
 @account_page(PATH, parameter="id", field="organization")
 def show_organization_settings() -> Response:
     requested = requested_organization()
-    view = _read(requested)
+    view = read_settings(requested)
     if view.organization.is_owner:
         require_reauthentication(view)
     data = {
         "organization": requested,
         "name": view.name,
         "display_name": view.display_name,
-        "logo": view.logo,
         "color": view.color,
         **reauthentication_data(view),
     }
@@ -246,20 +224,18 @@ def submit_organization_settings() -> Response:
     organization = (form.organization.data or "")[:64]
     is_valid, is_preview = form.validate(), current_visit().form.get("do") == "preview"
     if not is_valid or is_preview:
-        return _settings_page(form, _read(organization)).render(200 if is_valid else form.error_status)
+        return _settings_page(form, read_settings(organization)).render(200 if is_valid else form.error_status)
     try:
         api(form.current_password)(organization_settings_pages.change, form.to_request())
     except ApiError as refusal:
-        return _settings_page(form, _read(organization)).render_refusal(refusal)
+        return _settings_page(form, read_settings(organization)).render_refusal(refusal)
     return redirect_to(url_of(PATH, organization, done="saved"))
 
 
 @account_page(DELETE, parameter="id", field="organization")
 def show_delete_organization() -> Response:
     requested = requested_organization()
-    view = _read(requested)
-    if not view.organization.is_owner:
-        return redirect_to(url_of(PATH, requested))
+    view = read_settings(requested, only_owners=True)
     require_reauthentication(view)
     data = {**reauthentication_data(view), "organization": requested}
     return _deletion_page(DeletionForm(formdata=None, data=data), view).render()
@@ -270,11 +246,11 @@ def submit_delete_organization() -> Response:
     form = DeletionForm()
     organization = (form.organization.data or "")[:64]
     if not form.validate():
-        return _deletion_page(form, _read(organization)).render(form.error_status)
+        return _deletion_page(form, read_settings(organization)).render(form.error_status)
     try:
         api(form.current_password)(organization_settings_pages.delete, form.to_request())
     except ApiError as refusal:
-        return _deletion_page(form, _read(organization)).render_refusal(refusal)
+        return _deletion_page(form, read_settings(organization)).render_refusal(refusal)
     return redirect_to(f"{LIST}?done=deleted")
 
 
@@ -282,7 +258,8 @@ def _settings_page(
     form: SettingsForm, view: organization_settings_pages.OrganizationSettingsView
 ) -> OrganizationSettingsPage:
     own = view.organization
-    return OrganizationSettingsPage(form, own.id, own.name, members(own.people), own.is_owner, tabs_of(own))
+    tile = Tile(own.name, own.id, view.logo)
+    return OrganizationSettingsPage(form, tile, members(own.people), own.is_owner, tabs_of(own))
 
 
 def _deletion_page(
@@ -291,10 +268,3 @@ def _deletion_page(
     own = view.organization
     parts = _parts(own.people, view.domains, view.connections, view.invitations)
     return DeleteOrganizationPage(form, own.id, own.name, *parts)
-
-
-def _read(organization: str) -> organization_settings_pages.OrganizationSettingsView:
-    return read(
-        organization_settings_pages.read,
-        organization_settings_pages.OrganizationSettingsRequest(organization=organization or "-"),
-    )
