@@ -28,6 +28,8 @@ COPY templates /srv/gatehouse/templates
 COPY static /srv/gatehouse/static
 COPY --from=vendor /srv/npm/vendor /srv/gatehouse/static/vendor
 COPY translations /srv/gatehouse/translations
+COPY docs /srv/gatehouse/docs
+COPY CHANGELOG.md /srv/gatehouse/CHANGELOG.md
 COPY LICENSE /srv/gatehouse/LICENSE
 WORKDIR /srv/gatehouse
 RUN /opt/venv/bin/python -c 'from app.hub import compiled_templates, flask_app; compiled_templates.compile_all(flask_app.make_flask_app([b"none"]).jinja_env)'

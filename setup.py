@@ -10,7 +10,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-FOLDERS = ("templates", "static", "translations", "examples")
+FOLDERS = ("templates", "static", "translations", "examples", "docs")
 
 
 class BuildWithFiles(build_py):
@@ -23,7 +23,10 @@ class BuildWithFiles(build_py):
         super().run()
         if not self.editable_mode:
             for name in FOLDERS:
-                shutil.copytree(name, target / "app" / "files" / name, ignore=shutil.ignore_patterns("__pycache__", "*.mo"))
+                shutil.copytree(
+                    name, target / "app" / "files" / name, ignore=shutil.ignore_patterns("__pycache__", "*.mo")
+                )
+            shutil.copy("CHANGELOG.md", target / "app" / "files")
 
 
 setup(cmdclass={"build_py": BuildWithFiles})

@@ -35,6 +35,7 @@ PURPOSES = {
     "joserfc": "JWS, JWK, JWT",
     "jsonschema-rs": "JSON Schema of custom objects, with patterns in linear time",
     "limits": "rate limits in Redis: sliding windows that several processes share",
+    "markdown-it-py": "the guides and the changelog beside the API reference",
     "maxminddb": "locations of IP addresses, from the operator's file in the MaxMind DB format",
     "phonenumbers": "normal form of phone numbers",
     "pillow": "decodes, crops and encodes uploaded pictures, in a process of its own",

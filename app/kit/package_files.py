@@ -1,4 +1,4 @@
-"""Paths of the files that are shipped with the program: `templates`, `static`, `translations` and `examples`.
+"""Paths of the files that are shipped with the program: `templates`, `static`, `translations`, `examples`, `docs` and the changelog.
 
 A wheel holds them in `app/files` (setup.py puts them there); a checkout has them beside `app`.
 """
@@ -18,6 +18,8 @@ TEMPLATES: Final = HOME / "templates"
 STATIC: Final = HOME / "static"
 TRANSLATIONS: Final = HOME / "translations"
 EXAMPLES: Final = HOME / "examples"
+DOCS: Final = HOME / "docs"
+CHANGELOG: Final = HOME / "CHANGELOG.md"
 
 
 def data_dir(env: Mapping[str, str]) -> Path:
