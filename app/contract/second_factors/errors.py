@@ -35,11 +35,13 @@ class WrongTotpCode(FactorError):
 class SmsFactorOff(FactorError):
     code, status, message = 1100, 403, "OTP two factor authentication is not enabled"
     description = "Text messages as a second factor are off for this tenant."
+    remedy = "Choose another factor, or turn it on in the second factor settings."
 
 
 class SmsFactorOffAtLogin(ApiError):
     code, status, message = 1277, 403, "OTP two factor authentication is not enabled"
     description = "Text messages as a second factor are off for this tenant."
+    remedy = "It was turned off after this sign-in began. Answer the challenge with another factor."
 
 
 class NoSecondFactor(ApiError):
@@ -60,6 +62,7 @@ class ExpiredFactorToken(ApiError):
 class FactorCodeMissing(ApiError):
     code, status, message = 1105, 403, "At least one verification code is required"
     description = "Send the verification code."
+    remedy = "The operation sets up or answers a second factor."
 
 
 class FactorRemovalRefused(ApiError):
@@ -95,6 +98,7 @@ class StepUpOff(ApiError):
 class StepUpCodeMissing(ApiError):
     code, status, message = 1192, 403, "At least one verification code is required"
     description = "Send the verification code."
+    remedy = "The operation confirms a signed-in account."
 
 
 class WrongValidationToken(ApiError):

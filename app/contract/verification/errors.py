@@ -62,41 +62,49 @@ class WrongClientGuid(ApiError):
 class WrongSmsCode(ApiError):
     code, status, message = 1067, 403, "Invalid OTP Code"
     description = "The code is wrong. Check it, or request a new one."
+    remedy = "It came by text message."
 
 
 class UsedSmsCode(ApiError):
     code, status, message = 1068, 403, "The OTP has already been used"
     description = "The code was used before. Request a new one."
+    remedy = "It came by text message."
 
 
 class ExpiredSmsCode(ApiError):
     code, status, message = 1069, 403, "Verification OTP has expired"
     description = "The code has expired. Request a new one."
+    remedy = "It came by text message."
 
 
 class ClosedSmsCode(ApiError):
     code, status, message = 1070, 403, "The OTP cannot be accessed"
     description = "The code stopped working after too many wrong attempts, or because a newer code replaced it. Request a new one."
+    remedy = "It came by text message."
 
 
 class WrongMailCode(ApiError):
     code, status, message = 1185, 403, "Verification OTP is invalid"
     description = "The code is wrong. Check it, or request a new one."
+    remedy = "It came by email."
 
 
 class UsedMailCode(ApiError):
     code, status, message = 1186, 403, "The email verification OTP has already been used"
     description = "The code was used before. Request a new one."
+    remedy = "It came by email."
 
 
 class ExpiredMailCode(ApiError):
     code, status, message = 1187, 403, "Email verification OTP has expired"
     description = "The code has expired. Request a new one."
+    remedy = "It came by email."
 
 
 class ClosedMailCode(ApiError):
     code, status, message = 1188, 403, "Invalid email verification OTP"
     description = "The code stopped working after too many wrong attempts, or because a newer code replaced it. Request a new one."
+    remedy = "It came by email."
 
 
 class WrongTokenType(ApiError):
