@@ -18,6 +18,7 @@ from app.identity.administration.configuration.apply_configuration import apply
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.assembly.services import assemble
 from app.identity.directory.accounts import accounts
+from app.identity.directory.organizations import organizations
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import migrate
@@ -46,13 +47,16 @@ class Person:
 class Keys:
     """The first tenant's credentials, which the API reference shows.
 
-    `client` is the ID and the secret of its first application, with a colon; `fields` has what names its first account in requests.
+    `client` is the ID and the secret of its first application, with a colon, `machine_client` those of its program without people,
+    and `public_client` the ID of the one that signs in at the reference; `fields` has what names its first account in requests.
     """
 
     tenant: str
     api_key: str
     api_secret: str
     client: str
+    machine_client: str
+    public_client: str
     fields: Mapping[str, str]
 
 
@@ -82,30 +86,43 @@ def prepare(settings: Settings) -> tuple[list[Person], Keys]:
 
 
 def _keys(services: IdentityServices, tenant: TenantFile) -> Keys:
-    account, application = (tenant.accounts or ())[0], (tenant.applications or ())[0]
+    account = (tenant.accounts or ())[0]
+    uid, org_id = _ids(services, tenant, account.email or "")
     named = {
-        "uid": _uid(services, tenant.name, account.email or ""),
+        "uid": uid,
+        "orgid": org_id,
         "email": account.email,
+        "emailid": account.email,
         "username": account.username,
         "password": account.password,
     }
     fields = {name: value for name, value in named.items() if value}
-    client = f"{application.client_id}:{application.client_secret}"
-    return Keys(tenant.name, tenant.api_key or "", tenant.api_secret or "", client, fields)
+    clients = {each.name: f"{each.client_id}:{each.client_secret or ''}" for each in tenant.applications or ()}
+    return Keys(
+        tenant.name,
+        tenant.api_key or "",
+        tenant.api_secret or "",
+        client=next(iter(clients.values())),
+        machine_client=clients["server"],
+        public_client=clients["first-request"].removesuffix(":"),
+        fields=fields,
+    )
 
 
-def _uid(services: IdentityServices, tenant_name: str, email: str) -> str:
-    """Return the id of the account, which the database chose."""
-    tenant = services.directory.by_name(tenant_name)
+def _ids(services: IdentityServices, file: TenantFile, email: str) -> tuple[str, str]:
+    """Return the IDs of the account and of the first organization, which the database chose."""
+    tenant = services.directory.by_name(file.name)
     if tenant is None:
-        return ""
+        return "", ""
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         work.begin()
-        account = accounts.by_email(Context.outside_requests(services, tenant, work), email)
+        context = Context.outside_requests(services, tenant, work)
+        account = accounts.by_email(context, email)
+        organization = organizations.by_name(context, (file.organizations or ())[0].name)
     finally:
         work.rollback()
-    return account.uid if account else ""
+    return account.uid if account else "", organization.org_id if organization else ""
 
 
 def port_of(settings: Settings) -> str:

@@ -16,6 +16,7 @@ from app.kit.web.assets import Asset
 
 _FOLDER: Final = Path(__file__).parent / "browser"
 RENDERER: Final = STATIC / "vendor" / "openapi-explorer" / "openapi-explorer.min.js"
+_OF_EVERY_PAGE: Final = ("search.js", "copy.js", "menu.js")
 _COLOUR: Final = "#3b49d9"
 
 
@@ -28,7 +29,7 @@ def assets() -> dict[str, Asset]:
         "reference.css": Asset("reference", "css", _style().encode()),
         "explorer.css": Asset("explorer", "css", rcssmin.cssmin(_text("explorer.css")).encode()),
         "operation.js": Asset("operation", "js", rjsmin.jsmin(_text("operation.js")).encode()),
-        "search.js": Asset("search", "js", rjsmin.jsmin(_text("search.js")).encode()),
+        "page.js": Asset("page", "js", rjsmin.jsmin("\n".join(map(_text, _OF_EVERY_PAGE))).encode()),
     }
     if RENDERER.is_file():
         files["renderer.js"] = Asset("openapi-explorer", "js", RENDERER.read_bytes())

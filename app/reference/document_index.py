@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from app.reference.markdown import Paragraph, paragraphs
+from app.reference.error_index import ErrorIndex, error_index
+from app.reference.markdown import operation_key
 from app.reference.operation_document import excerpt
 
 Object = dict[str, Any]
@@ -34,7 +35,7 @@ class PublishedOperation:
     method: str
     path: str
     summary: str
-    description: tuple[Paragraph, ...]
+    description: str
     auth_alternatives: tuple[tuple[str, ...], ...]
     """The names of the credentials that are needed together, for each way to authenticate; an empty one needs none."""
     also: tuple[str, ...]
@@ -52,7 +53,7 @@ class PublishedChapter:
 
     name: str
     slug: str
-    description: tuple[Paragraph, ...]
+    description: str
     entries: tuple[PublishedOperation, ...]
     packed: bytes
     """The part of the document that describes these operations, compressed: the whole takes tens of megabytes of memory."""
@@ -69,6 +70,7 @@ class Book:
     info: Object
     schemes: Mapping[str, Object]
     groups: tuple[tuple[str, tuple[PublishedChapter, ...]], ...]
+    errors: ErrorIndex
 
     @cached_property
     def chapters(self) -> dict[str, PublishedChapter]:
@@ -79,6 +81,21 @@ class Book:
     def places(self) -> dict[str, tuple[PublishedChapter, PublishedOperation]]:
         """Each operation and its chapter, by the operation's name."""
         return {entry.name: (chapter, entry) for chapter in self.chapters.values() for entry in chapter.entries}
+
+    @cached_property
+    def addresses(self) -> dict[str, str]:
+        """The address of each operation's page, by the operation's name."""
+        return {name: f"/docs/{chapter.slug}/{name}" for name, (chapter, _) in self.places.items()}
+
+    @cached_property
+    def by_code_span(self) -> dict[str, str]:
+        """The address of the operation that a text names by method and path, or by a path that no other operation has."""
+        found: dict[str, set[str]] = {}
+        for name, (_, entry) in self.places.items():
+            for named in (f"{entry.method} {entry.path}", *entry.also):
+                for key in (named, named.partition(" ")[2]):
+                    found.setdefault(operation_key(key), set()).add(self.addresses[name])
+        return {key: next(iter(addresses)) for key, addresses in found.items() if len(addresses) == 1}
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +108,7 @@ def book(document: Object) -> Book:
     """Return the chapters of a document."""
     stored = {tag["name"]: _chapter(document, tag) for tag in document["tags"]}
     groups = tuple((group["name"], tuple(stored[name] for name in group["tags"])) for group in document["x-tagGroups"])
-    return Book(document["info"], document["components"]["securitySchemes"], groups)
+    return Book(document["info"], document["components"]["securitySchemes"], groups, error_index(document))
 
 
 def _chapter(document: Object, tag: Object) -> PublishedChapter:
@@ -100,7 +117,7 @@ def _chapter(document: Object, tag: Object) -> PublishedChapter:
     text = json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
     entries = tuple(entry for _, _, entries in found for entry in entries)
     slug = tag["name"].lower().replace(" ", "-")
-    return PublishedChapter(tag["name"], slug, paragraphs(tag.get("description", "")), entries, zlib.compress(text, 6))
+    return PublishedChapter(tag["name"], slug, tag.get("description", ""), entries, zlib.compress(text, 6))
 
 
 def _tagged(paths: Object, tag: str) -> Iterator[tuple[str, Object, list[PublishedOperation]]]:
@@ -116,7 +133,7 @@ def _entry(path: str, method: str, entry: Object) -> PublishedOperation:
         method=method.upper(),
         path=path,
         summary=entry["summary"],
-        description=paragraphs(entry.get("description", "")),
+        description=entry.get("description", ""),
         auth_alternatives=tuple(tuple(requirement) for requirement in entry["security"]),
         also=tuple(entry.get("x-also-at", ())),
         is_at_tenant="servers" in entry,

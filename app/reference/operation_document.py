@@ -42,56 +42,77 @@ def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Obje
 
     It reads code samples as `x-code-samples` and cuts their indentation unless an empty line ends them. It takes no variables in
     an operation's server, draws `X or null` as a choice of two schemas, and fills in defaults but not examples. The name of
-    the trial's tenant and the values of its fields are put in.
+    the trial's tenant and its credentials are put in. Errors are left out: the page lists them.
     """
     described = copy.deepcopy(document["paths"][path][method])
     samples = described.pop("x-codeSamples", [])
-    described["x-code-samples"] = [{**sample, "source": f"{sample['source']}\n"} for sample in samples]
+    described["x-code-samples"] = [
+        {**sample, "source": f"{_with_values(sample['source'], trial)}\n"} for sample in samples
+    ]
     for server in described.get("servers", ()):
         for name, variable in server.pop("variables", {}).items():
             value = trial.tenant if trial.tenant and name == "tenant" else variable["default"]
             server["url"] = server["url"].replace(f"{{{name}}}", value)
-    _fill_parameters(described, trial)
-    _fill_bodies(document, described, trial)
+    _fill_parameters(described, fills_all=method == "get" and "x-told-apart-by" not in described)
+    _arrange_body(document, described, trial)
+    described["responses"] = {status: item for status, item in described["responses"].items() if status < "4"}
+    for content in (
+        content for item in described["responses"].values() for content in item.get("content", {}).values()
+    ):
+        examples = sorted(content.get("examples", {}).items(), key=lambda item: item[0] != described["operationId"])
+        content["examples"] = {
+            name: {**example, "value": _without_nulls(example["value"])} for name, example in examples
+        }
+        content["schema"] = _in_order(document, content)
     part = excerpt(document, {path: {method: described}})
     info = {name: document["info"][name] for name in ("title", "version")}
     return {**_plain(part), "info": info, "tags": [{"name": described["tags"][0]}]}
 
 
-def _fill_parameters(described: Object, trial: Trial) -> None:
-    """Set each required parameter to its example's value; optional ones are sent only if the reader chooses them."""
+def _with_values(sample: str, trial: Trial) -> str:
+    """Return a code sample with the trial's values in place of environment variables."""
+    for name, value in trial.variables.items():
+        sample = sample.replace(f'os.environ["{name}"]', f'"{value}"').replace(f"process.env.{name}", f'"{value}"')
+        sample = sample.replace(f"${name}", value)
+    return sample if "os.environ" in sample else sample.removeprefix("import os\n")
+
+
+def _fill_parameters(described: Object, *, fills_all: bool) -> None:
+    """Set required parameters to their examples' values; of others only those that say what to read, if `fills_all`."""
     described["parameters"].sort(key=lambda item: (not item["required"], "example" not in item))
     for parameter in described["parameters"]:
         schema = parameter["schema"] = {name: item for name, item in parameter["schema"].items() if name != "default"}
-        if parameter["required"] and "example" in parameter:
-            schema["default"] = trial.fields.get(parameter["name"].lower(), parameter["example"])
+        if "example" in parameter and (parameter["required"] or fills_all):
+            schema["default"] = parameter["example"]
 
 
-def _fill_bodies(document: Object, described: Object, trial: Trial) -> None:
-    """Put the media type of the example first, and the trial's values into the example."""
+def _arrange_body(document: Object, described: Object, trial: Trial) -> None:
+    """Put the media type of the example first, and leave the client out of it where "Try it" sends its credentials in a header."""
     body = described.get("requestBody")
     if body is None:
         return
     body["content"] = dict(sorted(body["content"].items(), key=lambda item: "examples" not in item[1]))
     for content in body["content"].values():
         for example in content.get("examples", {}).values():
-            if isinstance(example.get("value"), dict):
-                _fill(example["value"], trial)
+            if isinstance(example.get("value"), dict) and "ClientCredentials" in trial.credentials:
+                example["value"] = {
+                    name: item for name, item in example["value"].items() if name not in ("client_id", "client_secret")
+                }
         content["schema"] = _in_order(document, content)
 
 
-def _fill(value: Object, trial: Trial) -> None:
-    """Put the trial's values into a body, and leave out the client's where "Try it" sends its credentials in a header."""
-    for name, item in list(value.items()):
-        if name.lower() in trial.fields and isinstance(item, str):
-            value[name] = trial.fields[name.lower()]
-        elif name in ("client_id", "client_secret") and "ClientCredentials" in trial.credentials:
-            del value[name]
+def _without_nulls(value: Any) -> Any:
+    """Return an example without the members that are null: a profile has a hundred of them."""
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _without_nulls(item) for name, item in value.items() if item is not None}
+    return value
 
 
 def _in_order(document: Object, content: Object) -> Object:
     """Return a body's schema with those fields first that are required, and then those of the example."""
-    schema: Object = content["schema"]
+    schema: Object = content.get("schema", {})
     while "$ref" in schema:
         schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     if "properties" not in schema:

@@ -1,127 +1,98 @@
-"""Serves the reference: pages rendered on request, and files compressed once."""
+"""The pages of the reference, rendered on request."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import json
-import threading
-from collections.abc import Iterable
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from jinja2 import Environment, FileSystemLoader
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from app.contract.published.openapi import openapi_document
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH
 from app.reference.assets import assets, favicon
+from app.reference.changelog import interface_changes
 from app.reference.document_index import CREDENTIALS, Book, PublishedChapter, PublishedOperation, book
-from app.reference.markdown import paragraphs
+from app.reference.first_requests import AFTER_SIGN_IN, FIRST_REQUESTS, Values, code_of
+from app.reference.guides import AT as GUIDES_AT
+from app.reference.guides import GuideLinks, Guides
+from app.reference.markdown import plain, render, render_line
 from app.reference.operation_document import for_renderer
+from app.reference.responses import (
+    FOREVER,
+    NOT_STORED,
+    RENDERED,
+    SHORT,
+    Payload,
+    compressed,
+    compressed_json,
+    respond,
+)
 from app.reference.sandbox import NO_TRIAL, Trial
-from app.settings import Settings
+from app.reference.search import MAX_QUERY, search_index
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'{}; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-_STRICT: Final = _POLICY.format("")
-_RENDERED: Final = _POLICY.format(" 'unsafe-inline'")  # the renderer's elements have style attributes
-_SHORT: Final = "public, max-age=300"
 _FILES: Final = "/docs/assets/"
-_FOREVER: Final = "public, max-age=31536000, immutable"
-
-
-class Reference:
-    """Serves /docs and /openapi.json on the API host, redirects its root to /docs, and passes other requests on.
-
-    Args:
-        trial: values for "Try it"; only the demo sets them, because every reader sees them.
-    """
-
-    def __init__(self, app: WSGIApplication, settings: Settings, trial: Trial = NO_TRIAL) -> None:
-        self._app = app
-        self._settings = settings
-        self._trial = trial
-        tenant_url = settings.hub_url(trial.tenant) if trial.tenant else ""
-        self._tenant_url, self._tenant_host = tenant_url, urlsplit(tenant_url).netloc
-        self._lock = threading.Lock()
-        self._pages: Pages | None = None
-
-    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "").rstrip("/").lower()
-        is_page = path == "/docs" or path.startswith("/docs/")
-        host = environ.get("HTTP_HOST", "").lower()
-        is_ours = host == self._settings.api_hostname and (is_page or path in ("", "/openapi.json"))
-        if environ["REQUEST_METHOD"] not in ("GET", "HEAD") or not (is_ours or (is_page and host == self._tenant_host)):
-            return self._app(environ, start_response)
-        if not path:
-            return redirect("/docs")(environ, start_response)
-        return self._ready().answer(path, Request(environ))(environ, start_response)
-
-    def _ready(self) -> Pages:
-        """Return the pages; the document is built for the first request."""
-        with self._lock:
-            if self._pages is None:
-                document = openapi_document(self._settings.base_url, self._settings.hub_url("{tenant}"))
-                self._pages = Pages(document, self._trial, self._tenant_url)
-            return self._pages
+_SEARCH: Final = "/docs/search"
+_FOUND: Final = 60
+PLAIN_PAGES: Final = {"": "index", "introduction": "introduction", "errors": "errors", "changelog": "changelog"}
+"""The templates of the pages that no operation, guide or first request has, by the rest of their path."""
 
 
 class Pages:
-    """The pages of one document; `tenant_url` is the address of the trial's tenant."""
+    """The pages of one document.
 
-    def __init__(self, document: dict[str, Any], trial: Trial, tenant_url: str = "") -> None:
-        self._compressed_document = gzip.compress(_json(document), 9, mtime=0)
+    Args:
+        tenant_url: the address of the trial's tenant; "" without a trial.
+        hub_domain: replaces the demo's domain in guides; "" without a trial.
+    """
+
+    def __init__(
+        self, document: dict[str, Any], trial: Trial = NO_TRIAL, tenant_url: str = "", hub_domain: str = ""
+    ) -> None:
+        self._document = compressed_json(document)
         self._book: Book = book(document)
+        self._guides = Guides(self._book.by_code_span, hub_domain)
+        self._search = search_index(document, self._book, self._guides.by_name.values())
         self._api = document["servers"][0]["url"]
         self._trial = trial
         self._tenant_url = tenant_url
         self._assets = assets()
         self._files = {f"{_FILES}{asset.name}": asset for asset in self._assets.values()}
-        self._templates = Environment(
-            loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
-        self._templates.globals.update(
-            book=self._book,
-            assets=self._assets,
-            files=_FILES,
-            credentials=CREDENTIALS,
-            api=self._api,
-            trial=trial,
-            plain=paragraphs,
-            gate=DEFAULT_LOGO_PATH,
-            icon=favicon(),
-        )
+        self._values = Values(trial, self._api, tenant_url or _tenant_url(document))
+        self._templates = self._environment()
         self._drawn = lru_cache(maxsize=64)(self._draw)
 
     def answer(self, path: str, request: Request) -> Response:
         """Return the answer to a path below /docs, or of the whole document."""
         if path == "/openapi.json":
-            response = _answer(request, self._compressed_document, "application/json", _SHORT)
+            response = respond(request, self._document)
             response.headers["Access-Control-Allow-Origin"] = "*"
             return response
         if path in self._files:
             asset = self._files[path]
-            return _answer(request, asset.compressed, asset.media_type, _FOREVER)
+            return respond(request, Payload(asset.compressed, asset.media_type), FOREVER)
+        if path == _SEARCH:
+            return respond(request, self._results(request.args.get("q", "")))
         home = self._home(path)
         if home and urlsplit(home).netloc != request.host.lower():
             return redirect(home + path)
+        return self._page(path, request)
+
+    def _page(self, path: str, request: Request) -> Response:
+        code = code_of(request) if path == AFTER_SIGN_IN else ""
+        if code:
+            return respond(request, self._first_request(path, code=code), NOT_STORED)
         drawn = self._drawn(path)
         if drawn is not None:
-            content, kind, policy = drawn
-            return _answer(request, content, kind, _SHORT, policy)
-        place = self._book.places.get(path.rpartition("/")[2])
-        if place is not None:  # at its operation's name alone, or in a chapter that it has left
-            return redirect(f"/docs/{place[0].slug}/{place[1].name}")
-        content, kind, policy = self._html("missing.html")
-        return _answer(request, content, kind, _SHORT, policy, status=404)
+            return respond(request, drawn, SHORT)
+        address = self._book.addresses.get(path.rpartition("/")[2])
+        if address is not None:  # at its operation's name alone, or in a chapter that it has left
+            return redirect(address)
+        return respond(request, self._html("missing.html"), SHORT, status=404)
 
     def _home(self, path: str) -> str:
         """Return the address of the host that has the page; "" if every page is on the API host."""
@@ -130,67 +101,103 @@ class Pages:
         place = self._book.places.get(path.rpartition("/")[2].removesuffix(".json"))
         return self._tenant_url if place and place[1].is_at_tenant else self._api
 
-    def _draw(self, path: str) -> tuple[bytes, str, str] | None:
-        """Return the compressed content of a page or of an operation's document, its type and its policy."""
-        _, _, *parts = path.split("/")
-        if not parts:
-            return self._html("index.html")
-        if parts == ["introduction"]:
-            return self._html("introduction.html", policy=_RENDERED)
-        if parts == ["introduction.json"]:
-            return gzip.compress(_json(self._introduction()), 9, mtime=0), "application/json", _STRICT
-        chapter = self._book.chapters.get(parts[0])
-        if chapter is None or len(parts) > 2:
+    def _draw(self, path: str) -> Payload | None:
+        """Return a page, an operation's document or a file beside the guides."""
+        rest = path.removeprefix("/docs").strip("/")
+        if rest in PLAIN_PAGES:
+            return self._html(f"{PLAIN_PAGES[rest]}.html", page=rest)
+        if path in FIRST_REQUESTS:
+            return self._first_request(path)
+        if path == GUIDES_AT or path.startswith(f"{GUIDES_AT}/"):
+            return self._guide(path)
+        slug, _, name = rest.partition("/")
+        chapter = self._book.chapters.get(slug)
+        if chapter is None:
             return None
-        if len(parts) == 1:
+        if not name:
             return self._html("chapter.html", chapter=chapter)
-        name = parts[1].removesuffix(".json")
-        entry = next((item for item in chapter.entries if item.name == name), None)
+        entry = next((item for item in chapter.entries if item.name == name.removesuffix(".json")), None)
         if entry is None:
             return None
-        if parts[1].endswith(".json"):
-            part = for_renderer(chapter.document(), entry.path, entry.method.lower(), self._trial)
-            return gzip.compress(_json(part), 9, mtime=0), "application/json", _STRICT
+        if name.endswith(".json"):
+            return compressed_json(for_renderer(chapter.document(), entry.path, entry.method.lower(), self._trial))
         return self._operation(chapter, entry)
 
-    def _operation(self, chapter: PublishedChapter, entry: PublishedOperation) -> tuple[bytes, str, str]:
+    def _operation(self, chapter: PublishedChapter, entry: PublishedOperation) -> Payload:
         position = chapter.entries.index(entry)
         return self._html(
             "operation.html",
-            policy=_RENDERED,
+            policy=RENDERED,
             chapter=chapter,
             entry=entry,
-            is_filled=any(scheme in self._trial.credentials for scheme in entry.schemes),
+            is_filled=any(scheme in (*self._trial.credentials, *self._trial.issues) for scheme in entry.schemes),
             previous=chapter.entries[position - 1] if position else None,
             following=chapter.entries[position + 1] if position + 1 < len(chapter.entries) else None,
             host=urlsplit(self._tenant_url if entry.is_at_tenant else self._api).netloc,
         )
 
-    def _introduction(self) -> dict[str, Any]:
-        info = {name: self._book.info[name] for name in ("title", "version", "description")}
-        return {"openapi": "3.1.0", "info": info, "servers": [{"url": self._api}], "paths": {}, "tags": []}
+    def _first_request(self, path: str, code: str = "") -> Payload:
+        return self._html(
+            f"{FIRST_REQUESTS[path].template}.html", first=FIRST_REQUESTS[path], code=code, values=self._values
+        )
 
-    def _html(self, template: str, *, policy: str = _STRICT, **shown: Any) -> tuple[bytes, str, str]:
-        text = self._templates.get_template(template).render(**shown)
-        return gzip.compress(text.encode(), 9, mtime=0), "text/html", policy
+    def _guide(self, path: str) -> Payload | None:
+        if path in self._guides.files:
+            file, media_type = self._guides.files[path]
+            return compressed(file.read_bytes(), media_type)
+        guide = self._guides.by_name.get(path.removeprefix(GUIDES_AT).strip("/"))
+        return self._html("guide.html", guide=guide, text=self._guides.drawn(guide)) if guide else None
+
+    def _changes(self) -> str:
+        paths = [operation.path.lower() for _, operation in self._book.places.values()]
+
+        def is_published(name: str) -> bool:
+            if name.startswith("/"):
+                start = name.lower().rstrip("/")
+                return any(path == start or path.startswith(f"{start}/") for path in paths)
+            is_word = re.fullmatch("[a-z]+", name) is not None  # such as `scope`, which other lines have as well
+            return not is_word and (name in self._search.field_names or name in self._book.errors.by_code)
+
+        return render(
+            interface_changes(self._guides.changelog(), is_published), GuideLinks(self._guides, "CHANGELOG.md")
+        )
+
+    def _results(self, query: str) -> Payload:
+        return self._html("search.html", query=query[:MAX_QUERY], found=self._search.find(query, _FOUND))
+
+    def _environment(self) -> Environment:
+        templates = Environment(
+            loader=FileSystemLoader(_TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        )
+        links = GuideLinks(self._guides, "docs/README.md")
+        templates.filters.update(
+            markdown=lambda text: render(text, links),
+            first_paragraph=lambda text: render_line(text.partition("\n\n")[0], links),
+            plain=plain,
+        )
+        templates.globals.update(
+            book=self._book,
+            guides=self._guides,
+            first_requests=FIRST_REQUESTS,
+            assets=self._assets,
+            files=_FILES,
+            credentials=CREDENTIALS,
+            api=self._api,
+            trial=self._trial,
+            changes=self._changes,
+            gate=DEFAULT_LOGO_PATH,
+            icon=favicon(),
+        )
+        return templates
+
+    def _html(self, template: str, *, policy: str = Payload.policy, **shown: Any) -> Payload:
+        return compressed(self._templates.get_template(template).render(**shown).encode(), policy=policy)
 
 
-def _json(document: dict[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _answer(
-    request: Request, content: bytes, media_type: str, cache: str, policy: str = _STRICT, *, status: int = 200
-) -> Response:
-    response = Response(status=status, mimetype=media_type)
-    response.headers["Cache-Control"] = cache
-    response.headers["Content-Security-Policy"] = policy
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.vary.add("Accept-Encoding")
-    is_zipped = request.accept_encodings.quality("gzip") > 0
-    response.set_etag(hashlib.sha256(content).hexdigest()[:16] + ("z" if is_zipped else ""))
-    response.data = content if is_zipped else gzip.decompress(content)
-    if is_zipped:
-        response.headers["Content-Encoding"] = "gzip"
-    return response.make_conditional(request)
+def _tenant_url(document: dict[str, Any]) -> str:
+    """Return the address of the document's sample tenant."""
+    servers = (
+        server for item in document["paths"].values() for entry in item.values() for server in entry.get("servers", ())
+    )
+    server = next(servers)
+    return str(server["url"]).format(**{name: variable["default"] for name, variable in server["variables"].items()})

@@ -11,8 +11,8 @@ DESCRIPTION: Final = """\
 Gatehouse is a self-hosted, multi-tenant sign-in service. Most applications need only its OpenID Connect endpoints and the hosted
 pages. Use the rest of this API to build your own sign-in pages, to manage accounts from your server, and to automate configuration.
 
-New to Gatehouse? Start with a quickstart for your framework (`docs/quickstarts` in the repository), or look up what your application
-gets (`docs/tokens`). This reference describes each operation.
+New to Gatehouse? Make your first request (`/docs` of the API host), start with a quickstart for your framework
+(`/docs/guides/quickstarts`), or look up what your application gets (`/docs/guides/tokens`).
 
 ## Base URLs
 
@@ -70,10 +70,10 @@ has none.
 }
 ```
 
-Branch on `ErrorCode`, because the texts can change. Each operation lists its errors. OAuth endpoints return `error` and
-`error_description` as in RFC 6749. 400 means the request is malformed, 401 that a secret or token is wrong, 403 that it was refused,
-404 that something doesn’t exist, 409 that it exists already. Some refusals are the next step of a sign-in: `Data` then contains what
-that step needs, for example a token.
+Branch on `ErrorCode`, because the texts can change. Each operation lists its errors, and `/docs/errors` explains all of them.
+OAuth endpoints return `error` and `error_description` as in RFC 6749. 400 means the request is malformed, 401 that a secret or
+token is wrong, 403 that it was refused, 404 that something doesn’t exist, 409 that it exists already. Some refusals are the
+next step of a sign-in: `Data` then contains what that step needs, for example a token.
 
 ## Rate limits
 

@@ -4,6 +4,8 @@ const form = place.querySelector(".keys");
 const sheet = new CSSStyleSheet();
 const styled = fetch(document.currentScript.dataset.style).then((answer) => answer.text()).then((text) => sheet.replace(text));
 const described = fetch(place.dataset.document).then((answer) => answer.json());
+let spec;
+const EXPIRED = [905, 906, 1409, 6002]; // the demo issues a new token for the next request
 const STORED_AS = "gatehouse.reference.";
 
 /* What the renderer says, in the product's words. */
@@ -41,7 +43,8 @@ function mend(root) {
     tree.role = "region";
     tree.ariaLabel = "Example";
   }
-  for (const table of root.querySelectorAll(".m-table")) fold(table);
+  root.querySelectorAll(".m-table").forEach(foldTable);
+  root.querySelectorAll(".tree").forEach(foldTree);
 }
 
 function pressable(bracket) {
@@ -56,21 +59,51 @@ function pressable(bracket) {
   });
 }
 
-/* Some operations have dozens of optional parameters: the first few are enough until the reader asks for all. */
-function fold(table) {
-  const around = table.parentElement;
-  const count = table.querySelectorAll("tr").length;
-  if (count < 8 || around.querySelector(".unfold")) return;
-  around.classList.add("folded");
+/* Some operations have dozens of fields: those that most calls need are enough until the reader asks for all. */
+const FEW = 3;
+
+function foldTable(table) {
+  const rows = [...table.querySelectorAll("tr")];
+  const { parameters } = operation();
+  const names = parameters.filter((parameter) => parameter.required || "example" in parameter).map((parameter) => parameter.name);
+  fold(table, rows, (row) => names.some((name) => row.querySelector(".param-name")?.id === `request-${name}-label`), "parameters");
+}
+
+function foldTree(tree) {
+  const fields = tree.querySelector(":scope > .inside-bracket-wrapper > .inside-bracket");
+  if (!fields) return;
+  const holders = tree.getRootNode().host.closest("api-response") ? Object.values(operation().responses) : [operation().requestBody];
+  const contents = holders.flatMap((holder) => Object.values(holder?.content ?? {}));
+  const names = new Set(contents.flatMap(({ schema, examples }) => [
+    ...schema?.required ?? [], ...Object.values(examples ?? {}).flatMap((example) => Object.keys(Object(example.value))),
+  ]));
+  const rows = [...fields.children];
+  const isFirst = (row) => names.has(row.querySelector(".key-label")?.textContent.replace(/[:*\s]/g, ""));
+  fold(tree, rows.filter((row) => row.matches(".tr")), isFirst, "fields");
+}
+
+/* The rows that most calls need come first. What a row holds follows it. */
+function fold(around, rows, isFirst, noun) {
+  if (around.dataset.folds || !rows.length) return;
+  around.dataset.folds = rows.length;
+  const shown = Math.max(rows.filter(isFirst).length, FEW);
+  if (rows.length - shown < FEW) return;
+  const rest = rows.slice(shown).flatMap((row) => row.nextElementSibling?.matches(".inside-bracket-wrapper") ? [row, row.nextElementSibling] : [row]);
+  for (const row of rest) row.hidden = true;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "m-btn unfold";
-  button.textContent = `Show all ${count} parameters`;
+  button.textContent = `Show ${rows.length - shown} more ${noun}`;
   button.addEventListener("click", () => {
-    around.classList.remove("folded");
-    button.hidden = true;
+    for (const row of rest) row.hidden = false;
+    button.remove();
   });
-  around.append(button);
+  around.after(button);
+}
+
+function operation() {
+  const [methods] = Object.values(spec.paths);
+  return Object.values(methods)[0];
 }
 
 function wanted(scheme) {
@@ -79,8 +112,8 @@ function wanted(scheme) {
 }
 
 /* The renderer fills JSON in with its example, but not the fields of a form. */
-function fillForm(request, operation) {
-  for (const content of Object.values(operation.requestBody?.content ?? {})) {
+function fillForm(request) {
+  for (const content of Object.values(operation().requestBody?.content ?? {})) {
     const [example] = Object.values(content.examples ?? {});
     for (const input of request.querySelectorAll("[data-ptype=form-input]")) {
       const value = example?.value?.[input.dataset.pname];
@@ -111,9 +144,42 @@ function recall() {
   }
 }
 
+/* In the demo, the server gets the tokens that are missing. */
+function missing() {
+  return [...form.querySelectorAll("[data-issued]")].filter((field) => !field.hidden && !field.querySelector("input").value);
+}
+
+async function issue(explorer) {
+  await Promise.all(missing().map(async (field) => {
+    const answer = await fetch(`/docs/tokens/${field.dataset.scheme}`, { method: "POST" });
+    const token = answer.ok ? (await answer.json()).token : "-";
+    field.querySelector("input").value = token;
+    if (answer.ok) sessionStorage.setItem(STORED_AS + field.dataset.scheme, token);
+  }));
+  applied(explorer);
+  await explorer.updateComplete;
+  await explorer.shadowRoot.querySelector("api-request").updateComplete;
+}
+
+function issueFirst(explorer) {
+  explorer.shadowRoot.addEventListener("click", async (event) => {
+    const button = event.target.closest(".btn-execute");
+    if (!button || !missing().length) return;
+    event.stopImmediatePropagation();
+    await issue(explorer);
+    button.click();
+  }, true);
+}
+
+function forget(field) {
+  field.querySelector("input").value = "";
+  sessionStorage.removeItem(STORED_AS + field.dataset.scheme);
+}
+
 /* The access token of an answer is used for the next operations. Then the page scrolls to the answer. */
 async function learn(event) {
-  const token = event.detail.response?.body?.access_token;
+  const { access_token: token, ErrorCode, errorCode } = Object(event.detail.response?.body);
+  if (EXPIRED.includes(ErrorCode ?? errorCode)) form.querySelectorAll("[data-issued]").forEach(forget);
   if (typeof token === "string") sessionStorage.setItem(`${STORED_AS}AccessToken`, token);
   const [request] = event.composedPath();
   await request.updateComplete;
@@ -132,16 +198,16 @@ function takePlace(main) {
 
 async function show() {
   await Promise.all([styled, customElements.whenDefined("openapi-explorer")]);
-  const spec = await described;
+  spec = await described;
   const { prototype } = customElements.get("openapi-explorer");
   prototype.handleResize = () => {}; // one layout in every width: this page has the heading and the menu
   prototype.scrollTo = () => Promise.resolve(); // a page begins at its top
   const explorer = document.createElement("openapi-explorer");
   const [path] = Object.keys(spec.paths);
-  const [method] = path ? Object.keys(spec.paths[path]) : [];
+  const [method] = Object.keys(spec.paths[path]);
   const attributes = { "hide-server-selection": "", "hide-authentication": "", "hide-components": "", "hide-search": "", tree: "", "schema-expand-level": 1, "default-schema-tab": "model" };
   for (const [name, value] of Object.entries(attributes)) explorer.setAttribute(name, value);
-  explorer.setAttribute("explorer-location", path ? `${method}-${path.replace(/[\s#:?&={}-]+/g, "-")}` : "overview");
+  explorer.setAttribute("explorer-location", `${method}-${path.replace(/[\s#:?&={}-]+/g, "-")}`);
   if (place.dataset.host !== location.host) explorer.setAttribute("hide-console", "");
   explorer.append(...document.querySelectorAll(".intro, .keys"));
   place.append(explorer);
@@ -149,17 +215,16 @@ async function show() {
   place.removeAttribute("style"); // the renderer makes an empty parent as high as the window
   await explorer.loadSpec(spec);
   await explorer.updateComplete;
-  if (path) {
-    explorer.shadowRoot.querySelector("api-response").activeSchemaTab = "body"; // the example before the fields
-    const request = explorer.shadowRoot.querySelector("api-request");
-    await request.updateComplete;
-    fillForm(request, spec.paths[path][method]);
-  }
+  explorer.shadowRoot.querySelector("api-response").activeSchemaTab = "body"; // the example before the fields
+  const request = explorer.shadowRoot.querySelector("api-request");
+  await request.updateComplete;
+  fillForm(request);
   if (!form) return;
   recall();
   applied(explorer);
   form.hidden = false;
   form.addEventListener("input", (event) => { keep(event); applied(explorer); });
+  issueFirst(explorer);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     explorer.shadowRoot.querySelector(".btn-execute")?.click();

@@ -42,6 +42,12 @@ def test_installed_program_is_the_wheels(away: Path) -> None:
     assert shown.stdout == f"gatehouse, version {__version__}\n"
 
 
+def test_guides_and_changes_are_installed(demo: Command) -> None:
+    for path, title in (("/docs/guides/webhooks", "Webhooks"), ("/docs/changelog", "Changelog")):
+        page, _ = demo.open(demo.at("api", path))
+        assert f"<h1>{title}</h1>" in page.text or f'<h1 id="{title.lower()}">{title}</h1>' in page.text
+
+
 def test_account_of_demo_signs_in_at_shop(demo: Command) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))

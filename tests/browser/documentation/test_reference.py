@@ -1,9 +1,12 @@
-"""The API reference of `gatehouse demo` in Chromium: "Try it" with the demo's keys, layout, keyboard, accessibility."""
+"""The API reference of `gatehouse demo` in Chromium: "Try it" with the demo's keys, search, menu, keyboard, accessibility."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,10 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMAND = ["demo", "--bind", "127.0.0.1:0", "--data"]
 SIGN_IN = "/docs/sign-in/sign_in.with_password"
 CONFIGURATION = "/docs/client-configuration/tenants.appinfo"
-PAGES = ["/docs", "/docs/introduction", "/docs/sign-in", SIGN_IN, CONFIGURATION]
+PAGES = [
+    "/docs", "/docs/introduction", "/docs/errors", "/docs/changelog", "/docs/sign-in", SIGN_IN, CONFIGURATION, "/docs/first-sign-in",
+    "/docs/first-account", "/docs/guides", "/docs/guides/management-api", "/docs/search?q=token",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +115,7 @@ AXE = """rules => axe.run({ resultTypes: ["violations"], ...rules && { runOnly: 
 @pytest.mark.parametrize("path", PAGES)
 def test_pages_are_accessible_and_fit_a_telephone(reader: Reader, path: str) -> None:
     page = reader.open(path)
-    for more in page.locator("main details > summary").all()[:2]:
+    for more in page.locator(":is(main, .main) details > summary").all()[:2]:
         more.click()
     page.evaluate(axe_source())
     found = page.evaluate(AXE)
@@ -130,15 +136,121 @@ def test_fields_open_by_keyboard(reader: Reader) -> None:
     expect(page.locator("schema-tree").first).not_to_have_text(before)
 
 
-def test_overview_finds_operations(reader: Reader) -> None:
+def test_rare_fields_wait_behind_a_button(reader: Reader) -> None:
+    page = reader.open(SIGN_IN)
+    captcha = page.locator("schema-tree").first.get_by_text("g-recaptcha-response")
+    expect(page.locator("schema-tree").first.get_by_text("password", exact=True)).to_be_visible()
+    expect(captcha).to_be_hidden()
+    page.get_by_role("button", name="more fields").first.click()
+    expect(captcha).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "scheme"),
+    [("/docs/oauth-clients/oauth_clients.list", "Machine token"), ("/docs/account/accounts.read_own", "Access token")],
+)
+def test_try_it_gets_the_token_that_it_needs(reader: Reader, path: str, scheme: str) -> None:
+    page = reader.open(path)
+    expect(page.get_by_label(scheme)).to_have_value("")
+    with page.expect_response(lambda answer: "/docs/" not in answer.url) as sent:
+        page.get_by_role("button", name="Try it").last.click()
+    assert sent.value.status == 200
+    expect(page.get_by_label(scheme)).not_to_have_value("")
+    assert reader.said == []
+
+
+def test_search_answers_to_the_keyboard(reader: Reader) -> None:
     page = reader.open("/docs")
-    page.get_by_label("Find an operation").fill("login password post")
-    expect(
-        page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True)
-    ).to_be_visible()
-    expect(page.locator("details:visible", has_text="Storefronts")).to_have_count(0)
-    page.get_by_label("Find an operation").fill("nothing at all of the kind")
-    expect(page.get_by_role("status")).to_have_text("0 operations")
+    page.keyboard.press("Control+k")
+    search = page.get_by_role("combobox", name="Search")
+    expect(search).to_be_focused()
+    page.keyboard.type("login password")
+    options = page.get_by_role("option")
+    expect(options.first).to_contain_text("Sign in with a password")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("status")).to_contain_text("results")
+    page.keyboard.press("ArrowDown")
+    chosen = options.nth(1)
+    expect(chosen).to_have_attribute("aria-selected", "true")
+    assert search.get_attribute("aria-activedescendant") == chosen.get_attribute("id")
+    page.keyboard.press("Escape")
+    expect(options).to_have_count(0)
+    expect(search).to_have_value("login password")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
+    assert reader.said == []
+
+
+def test_search_finds_guides_errors_and_fields(reader: Reader) -> None:
+    page = reader.open("/docs/errors")
+    page.get_by_role("combobox", name="Search").fill("966")
+    page.get_by_role("option", name="966 Invalid user ID").click()
+    expect(page).to_have_url(re.compile(r"/docs/errors#966$"))
+    page.get_by_role("combobox", name="Search").fill("header signature")
+    page.get_by_role("option", name="The header signature Guide").click()
+    expect(page.get_by_role("heading", name="The header signature")).to_be_in_viewport()
+    page.get_by_role("combobox", name="Search").fill("xyzzy")
+    expect(page.get_by_role("status")).to_contain_text("Nothing matches")
+
+
+def test_open_list_of_results_is_accessible(reader: Reader) -> None:
+    page = reader.open("/docs")
+    page.get_by_role("combobox", name="Search").fill("token")
+    page.get_by_role("option").first.wait_for()
+    page.evaluate(axe_source())
+    assert [(item["id"], item["nodes"][0]["html"]) for item in page.evaluate(AXE)] == []
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_telephone_has_a_menu(opened: Opened, demo: Command, scripts: bool) -> None:
+    reader = Reader(opened, demo, java_script_enabled=scripts, viewport={"width": 390, "height": 800})
+    page = reader.open("/docs")
+    menu = page.get_by_role("navigation", name="Chapters")
+    expect(menu).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    expect(menu).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    menu.get_by_role("link", name="Guides").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Documentation")
+
+
+def pasted(page: Page, folder: Path) -> list[dict[str, Any]]:
+    """Run the commands of a page in a shell, in their order; return what they print."""
+    commands = [text for text in page.locator("figure.code code").all_inner_texts() if not text.startswith("http")]
+    script = "\necho; echo\n".join(commands)
+    done = subprocess.run(["bash", "-ec", script], cwd=folder, check=True, capture_output=True, text=True)
+    return [json.loads(part) for part in done.stdout.split("\n\n") if part.strip()]
+
+
+def test_first_sign_in_works_as_it_stands(reader: Reader, demo: Command, tmp_path: Path) -> None:
+    page = reader.open("/docs/first-sign-in")
+    page.get_by_role("link", name="Sign in at Acme").click()
+    page.get_by_label("Email or username").fill("ada@example.com")
+    page.get_by_label("Password", exact=True).fill("correct-horse-7")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    page.get_by_role("button", name="Not now").click()
+    expect(page.get_by_text("You’re back with a code.")).to_be_visible()
+    assert page.url.startswith(demo.at("api", "/docs/first-sign-in?code="))
+    tokens, person = pasted(page, tmp_path)
+    assert tokens["scope"] == "openid profile email"
+    assert person["email"] == "ada@example.com"
+
+
+def test_first_account_works_as_it_stands(reader: Reader, tmp_path: Path) -> None:
+    found, created, changed = pasted(reader.open("/docs/first-account"), tmp_path)
+    assert found["FullName"] == "Ada Lovelace"
+    assert created["Email"][0]["Value"].startswith("mary-")
+    assert changed == {"Uid": created["Uid"], "FullName": "Mary Somerville", "Company": "Royal Society"}
+
+
+def test_first_machine_token_works_as_it_stands(reader: Reader, tmp_path: Path) -> None:
+    token, accounts, keys = pasted(reader.open("/docs/first-machine-token"), tmp_path)
+    assert token["token_type"] == "Bearer"
+    assert accounts["Data"][0]["FirstName"] == "Ada"
+    assert keys["keys"]
 
 
 def test_old_address_of_an_operation_opens_its_chapter(reader: Reader) -> None:
@@ -148,6 +260,14 @@ def test_old_address_of_an_operation_opens_its_chapter(reader: Reader) -> None:
     ).to_be_in_viewport()
 
 
+def test_without_scripts_search_is_a_page(opened: Opened, demo: Command) -> None:
+    page = Reader(opened, demo, java_script_enabled=False).open("/docs")
+    page.get_by_role("searchbox", name="Search").fill("login password")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Sign in with a password").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
+
+
 def test_without_scripts_operations_are_listed_and_described(opened: Opened, demo: Command) -> None:
     reader = Reader(opened, demo, java_script_enabled=False)
     page = reader.open("/docs")
@@ -155,4 +275,4 @@ def test_without_scripts_operations_are_listed_and_described(opened: Opened, dem
     page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
     expect(page.get_by_role("link", name="openapi.json")).to_be_visible()
-    expect(page.get_by_role("button")).to_have_count(0)
+    expect(page.get_by_role("button", name="Try it")).to_have_count(0)

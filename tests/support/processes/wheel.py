@@ -21,7 +21,7 @@ def build(folder: Path) -> Path:
     source = folder / "source"
     vendor = [path.relative_to(ROOT) for path in (ROOT / "static" / "vendor").rglob("*") if path.is_file()]
     for path in (*files(), *vendor):
-        if path.parts[0] not in ("tests", "docs"):
+        if path.parts[0] != "tests":
             (source / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, source / path)
     program = "import sys, setuptools.build_meta; setuptools.build_meta.build_wheel(sys.argv[1])"

@@ -1,0 +1,100 @@
+"""The first requests for each use of the interface: three steps to paste, which work in the demo as they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from werkzeug.wrappers import Request
+
+from app.reference.sandbox import Trial
+
+AFTER_SIGN_IN: Final = "/docs/first-sign-in"
+"""The page of the first sign-in, which is the redirect URI of the demo's application, too."""
+_VERIFIER: Final = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B, like its challenge
+_CHALLENGE: Final = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+_CODE: Final = re.compile(r"[\w.~-]{8,512}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class FirstRequest:
+    """A page with three steps; `use` is the sentence below its title in lists."""
+
+    template: str
+    title: str
+    use: str
+
+
+FIRST_REQUESTS: Final = {
+    AFTER_SIGN_IN: FirstRequest(
+        "first_sign_in",
+        "Sign in from an app",
+        "Send people to the hosted pages and get their tokens, with OpenID Connect.",
+    ),
+    "/docs/first-account": FirstRequest(
+        "first_account", "Manage accounts", "Find, create and change accounts from your server, with the API secret."
+    ),
+    "/docs/first-machine-token": FirstRequest(
+        "first_machine_token",
+        "Call without a person",
+        "Get a machine token for a program, use it, and check it in your own API.",
+    ),
+}
+"""The pages by their path."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """What the steps contain: the trial's values, or the names of environment variables outside the demo."""
+
+    trial: Trial
+    api: str
+    tenant: str
+
+    @property
+    def api_key(self) -> str:
+        return self.trial.credentials.get("ApiKey", "$API_KEY")
+
+    @property
+    def api_secret(self) -> str:
+        return self.trial.credentials.get("ApiSecret", "$API_SECRET")
+
+    @property
+    def machine_client(self) -> str:
+        """The ID and the secret of a program, with a colon."""
+        return self.trial.machine_client or "$CLIENT_ID:$CLIENT_SECRET"
+
+    @property
+    def client_id(self) -> str:
+        return self.trial.public_client or "$CLIENT_ID"
+
+    @property
+    def redirect_uri(self) -> str:
+        return self.api + AFTER_SIGN_IN if self.trial.public_client else "https://app.example.com/signed-in"
+
+    @property
+    def verifier(self) -> str:
+        """The secret of PKCE, which a real app makes for every sign-in."""
+        return _VERIFIER
+
+    @property
+    def authorization_url(self) -> str:
+        """Where the browser goes to sign in."""
+        parameters = {
+            "client_id": self.client_id,
+            "response_type": "code",
+            "redirect_uri": self.redirect_uri,
+            "scope": "openid profile email",
+            "code_challenge": _CHALLENGE,
+            "code_challenge_method": "S256",
+            "state": "first-request",
+        }
+        return f"{self.tenant}/service/oidc/authorize?{urlencode(parameters, safe='$')}"
+
+
+def code_of(request: Request) -> str:
+    """Return the authorization code that a request brings back from the sign-in; "" if it brings none."""
+    code = request.args.get("code", "")
+    return code if _CODE.fullmatch(code) else ""
