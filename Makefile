@@ -11,10 +11,11 @@ CODE := app tests tools examples
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
-setup: ## create .venv with the locked packages; does nothing if the lock is unchanged
+setup: ## create .venv with the locked packages for development; does nothing if the lock is unchanged
 	@tools/setup.sh
 
-run: setup ## serve the demo: http://localhost:8000
+run: ## serve the demo: http://localhost:8000; installs only what running needs
+	@tools/setup.sh run
 	@$(BIN)/gatehouse demo
 
 test: setup ## run every test with real services; as root, install missing ones

@@ -84,7 +84,7 @@ class Settings:
     metrics_bind: str = ""
     """Host and port where Prometheus metrics are served. Empty: not served."""
     telemetry_url: str = ""
-    """Where OpenTelemetry traces are sent (OTLP over HTTP). Needs the extra `gatehouse[telemetry]`. Empty: no traces."""
+    """Where OpenTelemetry traces are sent (OTLP over HTTP). Needs the extra `telemetry`. Empty: no traces."""
     captcha_urls: tuple[tuple[str, str], ...] = ()
     """Verification addresses of captcha providers, if you reach them through proxies. Empty: the providers' own addresses."""
     breaches_url: str = ""

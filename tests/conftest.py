@@ -22,7 +22,6 @@ pytest_plugins = [
     "tests.support.plugins.examples",
     "tests.support.plugins.network",
     "tests.support.plugins.log_fields",
-    "tests.support.plugins.translations",
     "tests.support.services.citus",
     "tests.support.services.real_services",
     "tests.support.database.audit_trails",

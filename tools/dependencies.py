@@ -73,7 +73,7 @@ PURPOSES = {
     "pytest-xdist": "tests on every core",
     "ruff": "style and banned names",
     "schemathesis": "tests generated from the published OpenAPI document",
-    "setuptools": "installs the gatehouse command",
+    "setuptools": "builds the wheel",
     "standardwebhooks": "verification of webhooks by a library that is not ours, in tests",
     "types-authlib": "types of Authlib",
     "types-pyyaml": "types of PyYAML",
@@ -81,7 +81,7 @@ PURPOSES = {
     "uv": "writes the locks",
     "uvicorn": "quickstart",
     "waitress": "comparison in the benchmark",
-    "openapi-explorer": "the API reference, copied into `static/vendor` by `python -m tools.vendor`",
+    "openapi-explorer": "the API reference, copied to `static/vendor` by `python -m tools.vendor`",
     "ejs": "quickstart: templates of Express",
     "express": "quickstart",
     "express-session": "quickstart: sessions of Express",
@@ -143,7 +143,7 @@ def main() -> int:
         "date of the version in use. The lock files list all of them with hashes, and their own dependencies.\n"
         f"\n## At run time\n\n{HEAD}{chr(10).join(served)}\n\n"
         f"## For development only\n\n{HEAD}{chr(10).join(development)}\n\n"
-        "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `gatehouse[telemetry]`.\n"
+        "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `telemetry`.\n"
     )
     TARGET.write_text(typographic(page).replace("|  |", "| |"))
     return 0

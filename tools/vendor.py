@@ -1,13 +1,17 @@
 """Put the files that pages load from npm packages into `static/vendor`: `python -m tools.vendor`.
 
-`package-lock.json` pins them; npm checks its downloads against the lock's digests. `make setup` runs this.
+`package-lock.json` pins them, and each download is compared with the lock's digest. `make run`, `make setup` and a build from a
+checkout run this; the repository contains no third-party code. Needs npm only if the files are missing.
 """
 
+import base64
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
@@ -19,9 +23,11 @@ FILES = {
 """The served packages, each with the files that are copied: what a page loads, the licence, and the version."""
 
 
-def pinned(name: str) -> str:
+def pinned(name: str) -> dict[str, str]:
+    """Return what the lock states of a package, with `version` and `integrity` (W3C Subresource Integrity)."""
     lock = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-    return str(lock[f"node_modules/{name}"]["version"])
+    stated: dict[str, str] = lock[f"node_modules/{name}"]
+    return stated
 
 
 def present(folder: Path) -> str:
@@ -30,34 +36,60 @@ def present(folder: Path) -> str:
     return str(json.loads(stated.read_text(encoding="utf-8"))["version"]) if stated.is_file() else ""
 
 
-def copy(modules: Path) -> None:
-    for name, files in FILES.items():
-        shutil.rmtree(TARGET / name, ignore_errors=True)
-        (TARGET / name).mkdir(parents=True)
-        for file in files:
-            shutil.copyfile(modules / name / file, TARGET / name / Path(file).name)
+def copy(name: str, package: Path) -> None:
+    shutil.rmtree(TARGET / name, ignore_errors=True)
+    (TARGET / name).mkdir(parents=True)
+    for file in FILES[name]:
+        shutil.copyfile(package / file, TARGET / name / Path(file).name)
 
 
-def download(folder: Path) -> None:
-    """Install the served packages alone, with the Node of .venv, which trusts the system's authorities as pip does."""
-    for name in ("package.json", "package-lock.json"):
-        shutil.copyfile(ROOT / name, folder / name)
+def download(name: str, folder: Path) -> Path:
+    """Return the folder of the package, which npm gets alone, without its dependencies and scripts.
+
+    Raises SystemExit: npm is missing or fails, or the package is not the one of the lock.
+    """
+    stated = pinned(name)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    command = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(command, cwd=folder, check=True, env={**os.environ, "PATH": path, "NODE_USE_SYSTEM_CA": "1"})
+    npm = shutil.which("npm", path=path)
+    if npm is None:
+        sys.exit(f"{name} {stated['version']} is missing in static/vendor, and getting it needs npm.")
+    command = [
+        npm,
+        "pack",
+        f"{name}@{stated['version']}",
+        "--ignore-scripts",
+        "--silent",
+        "--pack-destination",
+        str(folder),
+    ]
+    environ = {
+        **os.environ,
+        "PATH": path,
+        "NODE_USE_SYSTEM_CA": "1",
+    }  # which trusts the system's authorities as pip does
+    subprocess.run(command, cwd=folder, check=True, env=environ, stdout=subprocess.DEVNULL)
+    (archive,) = folder.glob("*.tgz")
+    algorithm, _, digest = stated["integrity"].partition("-")
+    if base64.b64encode(hashlib.new(algorithm, archive.read_bytes()).digest()).decode() != digest:
+        sys.exit(f"{archive.name} is not the package that package-lock.json names.")
+    with tarfile.open(archive) as packed:
+        for file in FILES[name]:
+            target = folder / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(packed.extractfile(f"package/{file}").read())  # type: ignore[union-attr]
+    return folder
 
 
 def main() -> int:
-    requested = {name: pinned(name) for name in FILES}
-    if all(present(TARGET / name) == version for name, version in requested.items()):
-        return 0
-    installed = ROOT / "node_modules"
-    if all(present(installed / name) == version for name, version in requested.items()):
-        copy(installed)
-        return 0
-    with tempfile.TemporaryDirectory(prefix="gatehouse-npm-") as folder:
-        download(Path(folder))
-        copy(Path(folder) / "node_modules")
+    for name in FILES:
+        version, installed = pinned(name)["version"], ROOT / "node_modules" / name
+        if present(TARGET / name) == version:
+            continue
+        if present(installed) == version:
+            copy(name, installed)
+            continue
+        with tempfile.TemporaryDirectory(prefix="gatehouse-npm-") as folder:
+            copy(name, download(name, Path(folder)))
     return 0
 
 

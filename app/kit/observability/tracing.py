@@ -1,4 +1,4 @@
-"""OpenTelemetry traces, if configured; the library is an extra (`pip install gatehouse[telemetry]`)."""
+"""OpenTelemetry traces, if configured; the library is the extra `telemetry`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def _libraries() -> tuple[Any, ...]:
         return tuple(importlib.import_module(name) for name in names)
     except ImportError as problem:
         raise TelemetryMissing(
-            f"GATEHOUSE_TELEMETRY_URL is set, but {problem.name} isn't installed. Run 'pip install gatehouse[telemetry]'."
+            f"GATEHOUSE_TELEMETRY_URL is set, but {problem.name} isn't installed. "
+            "Run 'pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http'."
         ) from None
 
 

@@ -17,18 +17,25 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
 
 
 def build(folder: Path) -> Path:
-    """Build the wheel from a copy of the repository's files, by the function that pip calls (PEP 517)."""
+    """Build the wheel from the source distribution of the repository's files, by the functions that pip calls (PEP 517)."""
     source = folder / "source"
     vendor = [path.relative_to(ROOT) for path in (ROOT / "static" / "vendor").rglob("*") if path.is_file()]
     for path in (*files(), *vendor):
         if path.parts[0] != "tests":
             (source / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, source / path)
-    program = "import sys, setuptools.build_meta; setuptools.build_meta.build_wheel(sys.argv[1])"
-    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, cwd=source, capture_output=True)
+    _build("sdist", source, folder)
+    (archive,) = folder.glob("*.tar.gz")
+    shutil.unpack_archive(archive, folder)
+    _build("wheel", folder / archive.name.removesuffix(".tar.gz"), folder)
     shutil.rmtree(source)
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def _build(kind: str, source: Path, folder: Path) -> None:
+    program = f"import sys, setuptools.build_meta; setuptools.build_meta.build_{kind}(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, str(folder)], check=True, cwd=source, capture_output=True)
 
 
 def install(wheel: Path, venv: Path) -> Path:

@@ -41,6 +41,15 @@ def test_prose_has_typographic_apostrophes_and_quotes(page: str) -> None:
     assert [line for line in prose.splitlines() if re.search(r"\w'|(?:^|[\s(])\"\w", line)] == []
 
 
+def test_no_page_installs_the_other_gatehouse() -> None:
+    """The package index has another project of that name: ours is gatehouse-identity, and runs from a checkout."""
+    pages = ["README.md", "CONTRIBUTING.md", *PAGES]
+    commands = [found for page in pages for found in re.findall(r"\b(?:pipx?|uvx?)\b[^`\n]*", text(Path(page)))]
+    assert "pipx run --spec . gatehouse demo" in commands
+    named = [command for command in commands if re.search(r"\sgatehouse(?![\w-])", command)]
+    assert [command for command in named if "--spec . " not in command] == []
+
+
 def test_index_names_every_page() -> None:
     index = text(FOLDER / "README.md")
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
