@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-http test-citus lint check bench shots quickstarts lock translations clean
+.PHONY: help install setup run test test-http test-citus lint check bench shots quickstarts lock translations clean
 
 BIN := .venv/bin
 CODE := app tests tools examples
@@ -11,11 +11,13 @@ CODE := app tests tools examples
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
+install: ## create .venv with the locked packages that running needs
+	@tools/setup.sh run
+
 setup: ## create .venv with the locked packages for development; does nothing if the lock is unchanged
 	@tools/setup.sh
 
-run: ## serve the demo: http://localhost:8000; installs only what running needs
-	@tools/setup.sh run
+run: install ## serve the demo: http://localhost:8000
 	@$(BIN)/gatehouse demo
 
 test: setup ## run every test with real services; as root, install missing ones

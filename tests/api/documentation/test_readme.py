@@ -72,8 +72,7 @@ def test_new_app_is_served_and_leads_to_sign_in(request: pytest.FixtureRequest, 
 
 def test_demo_starts_by_the_command_that_make_runs() -> None:
     assert block("make run") == "make run\n"
-    steps = r"^run: ##.*\n\t@tools/setup\.sh run\n\t@\$\(BIN\)/gatehouse demo$"
-    assert re.search(steps, text(Path("Makefile")), re.MULTILINE)
+    assert re.search(r"^run: install ##.*\n\t@\$\(BIN\)/gatehouse demo$", text(Path("Makefile")), re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/comparison.md"])
