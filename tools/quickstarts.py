@@ -1,13 +1,18 @@
 """Run every quickstart of docs/quickstarts from its page's own text, with packages from the registries.
 
 `python -m tools.quickstarts [NAME …]`. What a missing tool prevents is said in one sentence.
+`python -m tools.quickstarts --style` writes the style sheet of the starter apps into the pages instead.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+from app.demo.starters import STYLE
 
 TEST = "tests/browser/documentation/downloaded_quickstarts.py"
 NEEDS = {
@@ -23,14 +28,25 @@ NEEDS = {
     "mobile": ("mvn", "java"),
 }
 """The programs that each quickstart runs."""
+STYLED = ("flask", "django", "fastapi", "express", "nextjs", "spring-boot", "go", "single-page-app")
+"""The quickstarts whose app is a site."""
 OTHER_TESTS = {"machine-to-machine": "test_program_calls_the_api", "mobile": "test_android_code_compiles"}
 """The tests of quickstarts whose app runs in no browser here."""
 QUOTES_OUTPUT = ("nextjs", "spring-boot", "go")
 """Quickstarts whose last trouble quotes what the app prints."""
 
 
+def with_style(page: str) -> str:
+    """Return the text of a quickstart with the style sheet of the starter apps."""
+    return re.sub(r"(?ms)^(```css title=.*?\n).*?^```$", lambda found: f"{found[1]}{STYLE.read_text()}```", page)
+
+
 def main(names: list[str]) -> int:
     """Run these quickstarts, by default all, and return the exit status."""
+    if names == ["--style"]:
+        for path in (Path("docs/quickstarts") / f"{name}.md" for name in STYLED):
+            path.write_text(with_style(path.read_text()))
+        return 0
     chosen = names or list(NEEDS)
     missing = {name: [item for item in NEEDS[name] if shutil.which(item) is None] for name in chosen}
     skipped = [f"{name} ({', '.join(tools)})" for name, tools in missing.items() if tools]

@@ -55,7 +55,8 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
         refuse_taken(bind)
     try:
         check_programs(FRAMEWORKS[framework])
-        starter = Starter(name, FRAMEWORKS[framework], folder, _app_port(), settings.hub_url(name), _program())
+        issuer, inbox = settings.hub_url(name), settings.hub_url("inbox")
+        starter = Starter(name, FRAMEWORKS[framework], folder, _app_port(), issuer, inbox, _program())
         _create(settings, starter, installs=runs)
     except StarterError as problem:
         raise CommandError(str(problem)) from None

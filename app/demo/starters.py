@@ -18,7 +18,7 @@ _CONFIGURATION = """\
 # The tenant and the application of this folder. After a change, run: {program} apply gatehouse.yaml
 tenants:
   - name: {name}
-    brand: {{display_name: {title}}}
+    brand: {{display_name: {title}, color: "#3b49d9"}}
     applications:
       - name: web
         client_id: {name}
@@ -29,6 +29,7 @@ tenants:
         token_endpoint_auth_method: client_secret_basic
 """
 _HEAD = "# Settings and secrets of the app. Keep this file out of version control.\n"
+STYLE = EXAMPLES / "starters" / "shared" / "style.css"
 _OLDEST_NODE = (20, 6)
 
 
@@ -39,7 +40,9 @@ class Framework:
     title: str
     secrets_file: str
     secrets: str
-    """The text of this file, with `issuer`, `name`, `client_secret`, `secret_key`, `port` and `url` to be filled in."""
+    """The text of this file, with `title`, `issuer`, `inbox`, `name`, `client_secret`, `secret_key`, `port` and `url` to be filled in."""
+    style: str
+    """Where the style sheet that all starter apps share lies in the app's folder."""
     command: tuple[str, ...]
     """Starts the app in its folder."""
     install: tuple[str, ...] = ()
@@ -51,13 +54,19 @@ FRAMEWORKS = {
     "flask": Framework(
         "Flask",
         "config.toml",
-        "ISSUER = {issuer}\nCLIENT_ID = {name}\nCLIENT_SECRET = {client_secret}\nSECRET_KEY = {secret_key}\nPORT = {port}\n",
+        "APP_NAME = {title}\nISSUER = {issuer}\nCLIENT_ID = {name}\nCLIENT_SECRET = {client_secret}\n"
+        "SECRET_KEY = {secret_key}\nPORT = {port}\n"
+        "INBOX = {inbox}  # development only: where Gatehouse shows its emails\n",
+        "static/style.css",
         (sys.executable, "app.py"),
     ),
     "express": Framework(
         "Express",
         ".env",
-        "OIDC_ISSUER={issuer}\nOIDC_CLIENT_ID={name}\nOIDC_CLIENT_SECRET={client_secret}\nSESSION_SECRET={secret_key}\nAPP_URL={url}\n",
+        "APP_NAME={title}\nOIDC_ISSUER={issuer}\nOIDC_CLIENT_ID={name}\nOIDC_CLIENT_SECRET={client_secret}\n"
+        "SESSION_SECRET={secret_key}\nAPP_URL={url}\n"
+        "# Development only: where Gatehouse shows its emails\nINBOX={inbox}\n",
+        "public/style.css",
         ("node", "--env-file=.env", "app.mjs"),
         ("npm", "install", "--no-audit", "--no-fund", "--loglevel=error"),
     ),
@@ -83,6 +92,7 @@ class Starter:
     folder: Path
     port: int
     issuer: str
+    inbox: str
     program: str = "gatehouse"
     """The command that runs Gatehouse here."""
 
@@ -91,16 +101,23 @@ class Starter:
         return f"http://localhost:{self.port}"
 
     @property
+    def title(self) -> str:
+        """The name of the app and its tenant, as people read it."""
+        return self.name.replace("-", " ").capitalize()
+
+    @property
     def configuration(self) -> str:
         """The configuration file, without secrets."""
-        title = self.name.replace("-", " ").capitalize()
-        quoted = {"name": json.dumps(self.name), "title": json.dumps(title)}
+        quoted = {"name": json.dumps(self.name), "title": json.dumps(self.title)}
         return _CONFIGURATION.format(**quoted, url=self.url, program=self.program)
 
     def copy(self) -> None:
         """Make the folder with the app's files."""
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(EXAMPLES / "starters" / self.framework.title.lower(), self.folder, ignore=ignored)
+        style = self.folder / self.framework.style
+        style.parent.mkdir()
+        shutil.copyfile(STYLE, style)
         (self.folder / "gitignore").rename(self.folder / ".gitignore")
         readme = self.folder / "README.md"
         readme.write_text(readme.read_text().replace("`gatehouse ", f"`{self.program} "))
@@ -111,7 +128,9 @@ class Starter:
         path = self.folder / self.framework.secrets_file
         path.touch(mode=0o600)
         values = {
+            "title": self.title,
             "issuer": self.issuer,
+            "inbox": self.inbox,
             "name": self.name,
             "client_secret": client_secret,
             "secret_key": randomness.token(),

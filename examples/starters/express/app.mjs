@@ -4,7 +4,7 @@ import express from "express";
 import session from "express-session";
 import * as client from "openid-client";
 
-const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, SESSION_SECRET, APP_URL } = process.env;
+const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, SESSION_SECRET, APP_NAME, APP_URL, INBOX } = process.env;
 const isSecure = APP_URL.startsWith("https:");
 
 // Endpoints and signing keys are discovered at the first sign-in, so they need no configuration.
@@ -20,13 +20,19 @@ async function gatehouse() {
 
 const app = express();
 app.set("view engine", "ejs");
+Object.assign(app.locals, { name: APP_NAME, issuer: OIDC_ISSUER, inbox: INBOX });
+app.use(express.static("public"));
 if (isSecure) app.set("trust proxy", 1); // HTTPS ends at a proxy
 // Lax: browsers send the cookie on the way back from Gatehouse, not with forms of other sites.
 app.use(
   session({ secret: SESSION_SECRET, resave: false, saveUninitialized: false, cookie: { sameSite: "lax", secure: isSecure } }),
 );
 
-app.get("/", (req, res) => res.render("home", { user: req.session.user, problem: undefined }));
+app.get("/", (req, res) => {
+  const { user, problem } = req.session;
+  delete req.session.problem; // shown once
+  res.render("home", { user, problem });
+});
 
 // For pages of signed-in users: others sign in first, and come back to the page.
 function signedInOnly(req, res, next) {
@@ -54,7 +60,10 @@ app.get("/sign-in", async (req, res) => {
 });
 
 app.get("/signed-in", async (req, res) => {
-  const fail = (problem) => res.status(400).render("home", { user: undefined, problem });
+  const fail = (problem) => {
+    req.session.problem = problem; // the home page shows it, with nothing of the answer in its address
+    res.redirect("/");
+  };
   if (!req.session.started) return fail("it didn’t start in this browser.");
   let tokens;
   try {
@@ -65,12 +74,13 @@ app.get("/signed-in", async (req, res) => {
     return fail(error.error_description ?? error.message);
   }
   // The ID token says who signed in; the claims of the scopes profile and email are at userinfo.
-  const { sub, name, email } = await client.fetchUserInfo(await gatehouse(), tokens.access_token, tokens.claims().sub);
+  const claims = await client.fetchUserInfo(await gatehouse(), tokens.access_token, tokens.claims().sub);
   const nextPage = req.session.next ?? "/";
   // A new session ID: nothing from before the sign-in survives it.
   await new Promise((done, failed) => req.session.regenerate((error) => (error ? failed(error) : done())));
   // Use `sub` as the key of your own user records: it never changes, unlike an email address.
-  req.session.user = { sub, name, email };
+  const { sub, name, given_name, email, email_verified } = claims;
+  req.session.user = { sub, name, given_name, email, email_verified };
   req.session.idToken = tokens.id_token;
   res.redirect(nextPage);
 });

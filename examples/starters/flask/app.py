@@ -6,7 +6,7 @@ from functools import wraps
 import localhost
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.flask_client import OAuth
-from flask import Flask, redirect, render_template, request, session, url_for
+from flask import Flask, flash, redirect, render_template, request, session, url_for
 
 localhost.resolve()  # development only: delete it, and localhost.py, once the issuer has a public host name
 
@@ -62,13 +62,15 @@ def signed_in():
         # Checks state and nonce, and the signature, issuer, audience and expiry of the ID token.
         token = gatehouse.authorize_access_token()
     except OAuthError as problem:
-        return render_template("home.html", user=None, problem=problem.description or problem.error), 400
+        flash(problem.description or problem.error)  # the home page shows it, with nothing of the answer in its address
+        return redirect(url_for("home"))
     # The ID token says who signed in; the claims of the scopes profile and email are at userinfo.
     claims = gatehouse.userinfo(token=token)
     next_page = session.get("next", url_for("home"))
     session.clear()  # nothing from before the sign-in survives it
     # Use `sub` as the key of your own user records: it never changes, unlike an email address.
-    session["user"] = {name: claims[name] for name in ("sub", "name", "email") if name in claims}
+    names = ("sub", "name", "given_name", "email", "email_verified")
+    session["user"] = {name: claims[name] for name in names if name in claims}
     session["id_token"] = token["id_token"]
     return redirect(next_page)
 

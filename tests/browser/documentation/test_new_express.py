@@ -53,6 +53,7 @@ def test_first_user_signs_up_and_out(running: Command, tmp_path: Path, opened: O
     assert (tmp_path / "desk" / ".env").stat().st_mode & 0o077 == 0
     tab.goto(f"{app}/signed-in?code=stolen&state=guessed")
     expect(tab.get_by_role("alert")).to_contain_text("Sign-in failed")
+    assert tab.url == f"{app}/"
     tab.get_by_role("link", name="Sign in").click()
     tab.get_by_role("button", name="Create account").click()
     tab.locator("main input[name=email]").fill(ADDRESS)
@@ -63,7 +64,9 @@ def test_first_user_signs_up_and_out(running: Command, tmp_path: Path, opened: O
     tab.wait_for_url(lambda url: url.startswith(app) or "passkey" in url)
     if not tab.url.startswith(app):
         tab.get_by_role("button", name="Not now").click()
-    expect(tab.get_by_text(f"You’re signed in as {ADDRESS}.")).to_be_visible()
+    expect(tab.get_by_text("You’re signed in to Desk.")).to_be_visible()
+    expect(tab.get_by_role("definition").filter(has_text=ADDRESS)).to_be_visible()
+    assert tab.url == f"{app}/"
     print(f"first sign-in {time.monotonic() - begun:.1f} s after the app was up")
     tab.get_by_role("button", name="Sign out").click()
     tab.wait_for_url(f"{app}/")

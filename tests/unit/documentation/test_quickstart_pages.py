@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from app.demo.starters import STYLE
 from tests.support.documentation.quickstarts import FOLDER, INSTALLING, check_installed
-from tests.support.sources import ROOT, text
+from tests.support.sources import ROOT, files, text
+from tools.quickstarts import STYLED, with_style
 
 PAGES = sorted((ROOT / FOLDER).glob("*.md"))
 
@@ -24,6 +26,20 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
         names = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
         assert not anchor or anchor in names, anchor
+
+
+def test_quickstarts_have_the_style_sheet_of_the_starters() -> None:
+    """`python -m tools.quickstarts --style` writes it into the pages."""
+    assert len(STYLE.read_bytes()) <= 3000
+    assert [name for name in STYLED if with_style(page := text(FOLDER / f"{name}.md")) != page] == []
+    assert [name for name in STYLED if text(FOLDER / f"{name}.md").count(STYLE.read_text()) != 1] == []
+
+
+def test_starters_and_quickstarts_share_one_icon() -> None:
+    templates = [path for path in files() if path.parts[:2] == ("examples", "starters") and path.stem == "home"]
+    pages = [*templates, *(FOLDER / f"{name}.md" for name in STYLED)]
+    icons = {path: re.findall(r"data:image/svg[^\"]+", text(path)) for path in pages}
+    assert len({tuple(found) for found in icons.values()}) == 1, icons
 
 
 @pytest.mark.parametrize(
