@@ -100,7 +100,7 @@ def welcome(settings: Settings, people: list[Person]) -> str:
 
     lines = [
         "",
-        "The demo is ready. Open in your browser:",
+        f"The demo is ready. Open {settings.public_scheme}://{settings.hub_domain} in your browser. It leads to:",
         "",
         *(f"  {address:<36} {words}" for address, words in addresses(settings)),
         "",

@@ -38,6 +38,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
 
 
 def test_output_lists_addresses_and_accounts(demo: Command) -> None:
+    assert f"Open http://localhost:{demo.port} in" in demo.output
     for host in ("shop", "acme", "globex", "inbox"):
         assert demo.at(host, "") in demo.output
     assert demo.at("api", "/docs") in demo.output

@@ -1,0 +1,55 @@
+"""What the demo's start page promises, as its reader does it in Chromium: a passkey's offer, an organization's domains, a request."""
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browsers.chromium import Opened
+from tests.support.processes.command_process import Command, forked
+from tests.support.sources import ROOT
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
+    folder = tmp_path_factory.mktemp("demo")
+    running = forked(["demo", "--bind", "127.0.0.1:0", "--data", str(folder)], ROOT, os.environ)
+    yield running
+    assert running.end(signal.SIGTERM) == 0
+
+
+@pytest.fixture
+def start(demo: Command, opened: Opened) -> Page:
+    tab = opened()
+    tab.goto(f"http://localhost:{demo.port}/")
+    return tab
+
+
+def sign_in_as_ada(tab: Page) -> None:
+    """Sign in, and pass over the offer of a passkey."""
+    tab.locator("main input[name=identifier]").fill("ada@example.com")
+    tab.locator("main input[name=password]").fill("correct-horse-7")
+    tab.locator("main input[name=password]").press("Enter")
+    expect(tab.get_by_role("heading", name="Sign in faster next time")).to_be_visible()
+    tab.get_by_role("button", name="Not now").click()
+
+
+def test_organization_has_members_settings_and_domains(start: Page) -> None:
+    start.get_by_role("link", name="Organizations").click()
+    sign_in_as_ada(start)
+    start.get_by_role("main").get_by_role("link", name=re.compile("Members|Hazel Labs")).first.click()
+    for page in ("Domains", "Settings"):
+        start.get_by_role("link", name=page).click()
+        expect(start.get_by_role("heading", level=1)).to_be_visible()
+        expect(start.get_by_text("Hazel Labs").first).to_be_visible()
+
+
+def test_request_of_the_reference_answers_200(start: Page) -> None:
+    start.get_by_role("link", name="Try it").click()
+    with start.expect_response(lambda answer: "/manage/account" in answer.url) as answered:
+        start.get_by_role("button", name="Try it").last.click()
+    assert answered.value.status == 200
+    assert answered.value.json()["Email"][0]["Value"] == "ada@example.com"
