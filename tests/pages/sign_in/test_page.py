@@ -28,6 +28,12 @@ def test_sign_in_returns_to_the_application(world: World, visitor: Visitor) -> N
     assert callback.query["code"]
 
 
+def test_application_with_the_tenants_name_is_named_once(world: World, visitor: Visitor) -> None:
+    name = visitor.authorize(world.application("shop")).heading.removeprefix("Sign in to ")
+    page = visitor.authorize(world.application("own", client_name=name))
+    assert (page.heading, "to continue to" in page.text) == (f"Sign in to {name}", False)
+
+
 def test_wrong_password_and_unknown_account_look_the_same(world: World, visitor: Visitor) -> None:
     shop, ada = world.application("shop"), world.person("ada@example.com")
     page = visitor.authorize(shop)
