@@ -247,7 +247,7 @@ def _switch(context: Context, found: Account, event: str, **switches: bool) -> N
     from app.contract.accounts.account_operations import UpdateAccount
     from app.identity.public_api.management.server_update import change
 
-    change(context, found, UpdateAccount(uid=found.uid, **switches), None)
+    change(context, found, UpdateAccount.model_validate({"uid": found.uid, **switches}), None)
     context.audit.record(event, uid=found.uid)
     context.commit()
 

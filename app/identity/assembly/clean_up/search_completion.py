@@ -36,7 +36,7 @@ class SearchCompletion:
             if self._next_round_at is not None and now < self._next_round_at:
                 return 0
             self._round = complete(self._database)
-        counts = []
+        counts: list[int] = []
         try:
             counts += islice(self._round, BATCHES_PER_TURN)
         finally:
