@@ -1,11 +1,9 @@
-// Show the captcha widget of the tenant's provider. Its third-party script may fail to load, so our own question in the
-// page is hidden only while the widget can still work.
+// Show the captcha widget of the tenant's provider. Its third-party script may fail to load: our own check then begins (work.js).
 (function () {
   var box = document.querySelector("[data-widget]");
   if (!box) return;
   var form = box.closest("form"), place = box.querySelector(".place"), fallbackButton = box.querySelector(".link");
-  var status = box.querySelector("[role=status]"), field = document.getElementById("captcha");
-  var question = field && field.closest(".field"), key = box.dataset.key, timeoutMilliseconds = 6000;
+  var status = box.querySelector("[role=status]"), own = document.getElementById("captcha"), key = box.dataset.key, timeoutMilliseconds = 6000;
   var proof = form.elements.captcha_proof, randstr = form.elements.captcha_randstr, isDrawn = false, submitter = null;
   var timer = setTimeout(fail, timeoutMilliseconds);
 
@@ -15,17 +13,18 @@
     status.textContent = answer ? status.dataset.done : "";
   }
 
-  function showQuestion() {
-    question.hidden = false;
+  function useOwn() {
     fallbackButton.hidden = true;
+    own.hidden = false;
+    own.dispatchEvent(new Event("work"));
   }
 
   function fail() {
     take("");
     form.classList.remove("busy");
     if (submitter) submitter.removeAttribute("aria-busy");
-    if (question) {
-      showQuestion();
+    if (own) {
+      useOwn();
       box.hidden = !isDrawn;
     } else status.textContent = status.dataset.failed;
   }
@@ -50,11 +49,11 @@
     drawn();
   }
 
-  // The invisible widget returns its token on submit. An answered question takes precedence.
+  // The invisible widget returns its token on submit. Our own check takes precedence.
   function drawInvisible() {
     drawn();
     form.addEventListener("submit", function (event) {
-      if (proof.value || (field && field.value) || form.classList.contains("busy")) return;
+      if (proof.value || (own && !own.hidden) || form.classList.contains("busy")) return;
       event.preventDefault();
       event.stopPropagation();
       form.classList.add("busy");
@@ -113,14 +112,13 @@
 
   take("");
   box.hidden = false;
-  if (!question) form.querySelector("[data-scriptless]").hidden = true;
-  else if (field.value || question.classList.contains("field--wrong")) showQuestion();
-  else {
-    question.hidden = true;
-    fallbackButton.addEventListener("click", function () {
-      showQuestion();
-      field.focus();
-    });
-  }
+  form.elements.captcha_script.value = "y";
+  if (!own) form.querySelector("[data-scriptless]").hidden = true;
+  else if (!own.hidden) fallbackButton.hidden = true;
+  else fallbackButton.addEventListener("click", function () {
+    useOwn();
+    own.tabIndex = -1;
+    own.focus();
+  });
   document.head.appendChild(script);
 })();

@@ -1,13 +1,11 @@
-// Solve the captcha by proof of work while the user types: the first number whose SHA-256 with the seed begins with the
-// required zero bits (FIPS 180-4; one block is always enough).
+// Solve the captcha by proof of work while the person types: the first number whose SHA-256 with the seed begins with the
+// required zero bits (FIPS 180-4; one block is always enough). It works in slices of 12 ms, so that the page stays usable.
 (function () {
   var box = document.querySelector("[data-seed]");
   if (!box) return;
-  var work = box.querySelector("[name=captcha_work]");
-  var field = box.querySelector("#captcha");
-  var start = box.dataset.seed + ":";
-  var shift = 32 - Number(box.dataset.bits);
-  var roots = [], squares = [], w = new Int32Array(64), tried = 0, isSubmitPending = false, submitter = null;
+  var form = box.closest("form"), work = form.elements.captcha_work, status = box.querySelector("[role=status]");
+  var bar = box.querySelector("progress"), start = box.dataset.seed + ":", bits = Number(box.dataset.bits), shift = 32 - bits;
+  var roots = [], squares = [], w = new Int32Array(64), tried = 0, isStarted = false, isSubmitPending = false, submitter = null;
 
   for (var n = 2; roots.length < 64; n++) {
     for (var d = 2; d * d <= n && n % d; d++);
@@ -54,25 +52,24 @@
     return (a + squares[0]) >>> shift;
   }
 
-  // An unanswered form submitted too early waits for the solution, which takes a second or two.
-  field.form.addEventListener("submit", function (event) {
-    if (work.value || field.value) return;
+  // A form submitted too early waits for the solution, which takes a second or two.
+  form.addEventListener("submit", function (event) {
+    if (!isStarted || work.value) return;
     event.preventDefault();
     event.stopPropagation();
     isSubmitPending = true;
     submitter = event.submitter || null;
     if (submitter) submitter.setAttribute("aria-busy", "true");
-    field.form.classList.add("busy");
+    form.classList.add("busy");
   });
 
   function done() {
-    if (isSubmitPending) {
-      field.form.classList.remove("busy");
-      return field.form.requestSubmit ? field.form.requestSubmit(submitter) : field.form.submit();
-    }
-    if (document.activeElement === field || field.value || field.closest(".field--wrong")) return;
-    field.closest(".field").hidden = true;
-    box.querySelector("[role=status]").textContent = box.dataset.done;
+    box.classList.add("done");
+    status.textContent = box.dataset.done;
+    if (!isSubmitPending) return;
+    form.classList.remove("busy");
+    if (form.requestSubmit) form.requestSubmit(submitter);
+    else form.submit();
   }
 
   function run() {
@@ -84,9 +81,17 @@
         }
       }
     }
+    bar.value = 100 * (1 - Math.exp(-1.5 * tried / Math.pow(2, bits))); // how probable it is that the work is done
     setTimeout(run, 0);
   }
 
-  if (work.value && leadingBits(start + work.value) === 0) done();
-  else run();
+  function begin() {
+    isStarted = true;
+    if (work.value && leadingBits(start + work.value) === 0) done();
+    else run();
+  }
+
+  form.elements.captcha_script.value = "y";
+  if (box.hidden) box.addEventListener("work", begin, {once: true}); // beside the widget of a provider
+  else begin();
 })();

@@ -26,8 +26,8 @@ class ScoredCaptchaKeys(CaptchaKeys):
 
 class CaptchaConfiguration(Wire):
     """The captcha at sign-up, after failed sign-ins and at risky ones. With `IsEnabled` it's that of the provider
-    `EnabledCaptcha`; otherwise it's the built-in one, a question or a proof of work. Gatehouse stores only the keys of the
-    enabled provider."""
+    `EnabledCaptcha`; otherwise it's the built-in one, a proof of work. Gatehouse stores only the keys of the enabled
+    provider."""
 
     is_enabled: Annotated[bool, COMPUTED] = False
     enabled_captcha: Annotated[EnabledCaptcha | None, COMPUTED] = None

@@ -1,5 +1,6 @@
 """Captchas: challenges and their answers."""
 
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field
@@ -15,30 +16,31 @@ class CaptchaWidget(Wire):
 
     provider: Provider
     site_key: str
-    has_question: bool = True  # the built-in question is offered too, for accessibility
+    has_fallback: bool = True  # the built-in proof of work is offered too, for people who cannot use the widget
 
 
-class CaptchaQuestion(Wire):
-    """A small task without text; the page words it in the visitor's language."""
+class CaptchaUse(StrEnum):
+    """What a solved captcha allows. A challenge for one use is invalid for every other."""
 
-    kind: Literal["sum", "difference", "largest", "smallest", "nth"]
-    numbers: list[int]  # nth: the position first, then the list
+    UNLOCK = "unlock"  # an attempt at a locked sign-in or code
+    REGISTER = "register"
+    FORGOT_PASSWORD = "forgot_password"
+    CHANGE_PASSWORD = "change_password"
+    UPDATE_PROFILE = "update_profile"
 
 
 class CaptchaChallenge(Wire):
-    """A single-use challenge, valid for a few minutes; solved by the question or by proof of work."""
+    """A single-use challenge, valid for half an hour; a proof of work solves it."""
 
     token: str
     work_seed: str
-    work_bits: int  # SHA-256(seed + ":" + work) must begin with so many zero bits
-    question: CaptchaQuestion | None = None  # for pages only; programs use proof of work
+    work_bits: int  # SHA-256(seed + ":" + work) must begin with so many zero bits; 0: an emailed link solved it
 
 
 class CaptchaAnswer(Wire):
-    """The solution of a challenge (an answer in digits of any script, or work), or the provider's response."""
+    """The solution of a challenge, or the provider's response."""
 
     challenge: str = Field(default="", max_length=600)
-    answer: str = Field(default="", max_length=100)
     work: str = Field(default="", max_length=20)
     proof: str = Field(default="", max_length=8_000)
     randstr: str = Field(default="", max_length=200)  # the second part of Tencent's response

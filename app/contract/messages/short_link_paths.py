@@ -14,6 +14,7 @@ SHORT_PATHS: Final[Mapping[str, str]] = {
     "/not-me": "/n",
     "/invitation": "/i",
     "/sign-in/phone/open": "/q",
+    "/human": "/h",
 }
 """The first segment of a mailed link, or of one in a QR code, by page; the link's token follows: `/r/TOKEN`."""
 

@@ -5,10 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors
-from app.contract.captcha.models import CaptchaAnswer, CaptchaChallenge
+from app.contract.captcha.models import CaptchaAnswer
 from app.contract.catalogue import HASHES, hub_operation
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS, NEW_ORIGIN
-from app.contract.page_models import NoParameters
 from app.contract.shared_parameters import SecurityAnswer
 from app.contract.steps import StepResponse
 from app.contract.workflows.names import MAX_WORKFLOW_NAME
@@ -60,12 +59,6 @@ class SignInRequest(Wire):
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
     captcha: CaptchaAnswer | None = None
     connects: bool = False  # the page said that the provider's identity will be linked
-
-
-captcha = hub_operation(
-    "hub.captcha", "GET /hub/captcha", NoParameters, CaptchaChallenge,
-    summary="Create a captcha for a form that always has one; the error of a locked sign-in holds its own.",
-)  # fmt: skip
 
 
 SIGN_IN_ERRORS = (

@@ -56,13 +56,13 @@ class Lockout(ConfigurationModel):
 class Captcha(ConfigurationModel):
     """The captcha: `own`, which needs no external service, or
     a provider with its `site_key` and the tenant's `captcha_secret`. Applications send the provider's response; pages show
-    its widget, whose script runs in the page and could read typed values. Pages also offer a built-in question,
-    unless `fallback` is off: then users without JavaScript, or who cannot use or load the widget, cannot sign in."""
+    its widget, whose script runs in the page and could read typed values. Pages also offer the built-in proof of work, or without
+    JavaScript an emailed link, unless `fallback` is off: then users who cannot use or load the widget cannot sign in."""
 
     provider: Literal["own", Provider] = "own"
     site_key: str = Field(default="", max_length=200)  # the public one; the secret is captcha_secret of the tenant
     threshold: float = Field(default=0.5, ge=0, le=1)  # recaptcha_v3: the least score; hcaptcha: the highest risk
-    fallback: bool = True  # pages also offer a built-in question
+    fallback: bool = True  # pages also offer the built-in captcha
     work_bits: int = Field(default=17, ge=8, le=22)  # own: each further bit doubles the work of a browser
 
     @model_validator(mode="after")
@@ -136,7 +136,7 @@ class RequestLimits(ConfigurationModel):
     email_codes_tried_per_day: int = Field(default=15, ge=0)  # to verify one address, by all callers together
     # ceremonies started, also by the sign-in page itself
     passkeys_per_minute_per_address: int = Field(default=60, ge=0)
-    captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # answered questions, not proof of work
+    captcha_question_per_minute_per_address: int = Field(default=6, ge=0)  # built-in captchas, beside a provider
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
 

@@ -26,7 +26,7 @@ class RefusalReason(StrEnum):
     CAPTCHA = "captcha"
     QUESTION = "question"
     ANSWER = "answer"
-    """A wrong captcha or security answer; the error is at its field."""
+    """A wrong security answer; the error is at its field."""
     LOCKED = "locked"
     """Locked until a security question is answered, and the tenant has none."""
     BLOCKED = "blocked"
@@ -140,12 +140,6 @@ RESETTABLE: Final = frozenset({RefusalReason.LOCKED, RefusalReason.SUSPENDED})
 STOPPED: Final = RESETTABLE | {RefusalReason.BLOCKED, RefusalReason.DISABLED}
 """Reasons that no further attempt can resolve now: a password reset ends a lock, support the others."""
 
-CHECK_MORE: Final = Notice(
-    _l("Too many attempts"),
-    _l("Enter your password again and complete the check below."),
-)
-"""Shown for a lock that a captcha provider's widget unlocks."""
-
 _NOTICES: Final = {
     RefusalReason.PASSKEY: Notice(
         _l("That passkey didn’t work"),
@@ -159,7 +153,7 @@ _NOTICES: Final = {
     RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
     RefusalReason.CAPTCHA: Notice(
         _l("Too many attempts"),
-        _l("Enter your password again and answer the question below."),
+        _l("Enter your password again. We’ll check that you’re human."),
     ),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),

@@ -160,7 +160,9 @@ class Page:
         if self._form is not None and self.notice is None:
             self._form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]
-        scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
+        scripts = tuple(
+            name for part in self.run for name in ((part, "widget") if part == "work" and self.widget else (part,))
+        )
         script = assets.script(scripts) if scripts else None
         frame = Frame(self, visit, brand, locale.current_language(), assets, script)
         rendering = Rendering(self, frame, brand)

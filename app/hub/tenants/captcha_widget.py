@@ -1,6 +1,6 @@
 """The widgets of captcha providers: script addresses, and sources for the Content-Security-Policy.
 
-`static/js/widget.js` renders them, next to the built-in question (decision 0041).
+`static/js/widget.js` renders them, and offers the built-in proof of work beside them (decision 0402).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class WidgetView:
 
     provider: Provider
     site_key: str
-    has_question: bool = True
-    """Whether the built-in question is shown beside it."""
+    has_fallback: bool = True
+    """Whether the built-in proof of work is offered beside it."""
 
     @property
     def name(self) -> str:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from app.contract.captcha.models import CaptchaWidget
 from app.contract.consents.forms import ConsentForm
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
@@ -145,10 +146,12 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         pin=view.pin,
         has_session_management=view.session_management,
         has_organization_domains=view.organization_domains,
-        captcha=WidgetView(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
-        if view.captcha
-        else None,
+        captcha=_widget(view.captcha),
     )
+
+
+def _widget(captcha: CaptchaWidget | None) -> WidgetView | None:
+    return WidgetView(captcha.provider, captcha.site_key, captcha.has_fallback) if captcha else None
 
 
 def _themes(view: tenant_pages.TenantView) -> tuple[tuple[str, PageBranding], ...]:

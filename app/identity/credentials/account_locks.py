@@ -48,7 +48,9 @@ def with_challenge(context: Context, lock: AccountLock, error: ApiError, *, ques
     Args:
         question_id: the security question to ask, where the client shall learn it.
     """
-    new_captcha = captcha_verification.challenge(context) if lock.kind is LockKind.CAPTCHA else None
+    new_captcha = (
+        captcha_verification.challenge(context, models.CaptchaUse.UNLOCK) if lock.kind is LockKind.CAPTCHA else None
+    )
     if data := models.LockChallenge(captcha=new_captcha, question_id=question_id).to_data():
         error.data = {**(error.data or {}), **data}
     return error

@@ -104,6 +104,7 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, MessageFacts]]] = {
     **dict.fromkeys(NEW_PLACES, _NEW_PLACE),
     MailKind.PASSKEY_REMOVED: _NOTICE,
     **dict.fromkeys((MailKind.IDENTITY_LINKED, MailKind.IDENTITY_UNLINKED), _CONNECTED),
+    MailKind.CAPTCHA: {"link": replace(_UNKNOWN, url=_link("/human"), minutes=30)},
     MailKind.PASSKEY_LOST: {"link": replace(_PLAIN, url=_link("/passkeys/reset"), minutes=_DAY)},
     MailKind.ACCOUNT_LEAVES: {
         "link": replace(_PLAIN, url="https://acme.example.com/login", until=datetime(2026, 12, 22, 15, 40, tzinfo=UTC))

@@ -60,6 +60,7 @@ _UNAUTHENTICATED: Final = frozenset(
         MailKind.ONE_TOUCH,
         MailKind.PASSKEY_LOST,
         MailKind.RESET_PIN,
+        MailKind.CAPTCHA,
     }
 )
 """Emails that a caller can request for any address without signing in."""

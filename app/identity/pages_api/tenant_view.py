@@ -51,10 +51,7 @@ def tenant(context: Context) -> tenant_pages.TenantView:
         remember_me=settings.remember_me,
         identifier_first=settings.identifier_first,
         sign_in_page_hours=settings.sign_in_page_hours,
-        connections=[
-            tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
-            for connection in offered_connections.active_connections(context)
-        ],
+        connections=_connections(context),
         passwordless_methods=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",
@@ -81,6 +78,13 @@ def tenant(context: Context) -> tenant_pages.TenantView:
     )
 
 
+def _connections(context: Context) -> list[tenant_pages.ConnectionView]:
+    return [
+        tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
+        for connection in offered_connections.active_connections(context)
+    ]
+
+
 def _themes_of_workflows(context: Context) -> dict[str, ThemeView]:
     """Return the themes that workflows name, by name; a deleted one is none of them."""
     named = {item.content.get("theme_name") for item in items_of(context, WORKFLOWS).values()} - {"", None}
@@ -97,4 +101,4 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 def _widget(captcha: Captcha) -> CaptchaWidget | None:
     if captcha.provider == "own":
         return None
-    return CaptchaWidget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)
+    return CaptchaWidget(provider=captcha.provider, site_key=captcha.site_key, has_fallback=captcha.fallback)

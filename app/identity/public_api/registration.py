@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.contract import errors
 from app.contract.accounts.account_operations import EmailEntry
+from app.contract.captcha.models import CaptchaUse
 from app.contract.passkeys import passkey_sign_in_operations
 from app.contract.passkeys.models import PublicKey, RegisterBegin
 from app.contract.profile import Profile
@@ -57,7 +58,7 @@ def with_captcha(
     account_registration.require_enabled(context)
     options = _options_for(context, req)
     draft = account_registration.read_draft(context, req, options)
-    captcha_verification.require_solved(context, answers.from_parameters(req))
+    captcha_verification.require_solved(context, CaptchaUse.REGISTER, answers.from_parameters(req))
     return _respond(context, req, account_registration.register(context, draft, options))
 
 

@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select, update
 
-from app.contract.captcha.models import CaptchaQuestion
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -14,7 +13,6 @@ from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth.world import World
 from tests.support.services.identity_service import CHEAP
-from tests.support.visitors.captchas import answer_to
 
 PASSWORD = "correct horse 7"
 
@@ -126,8 +124,8 @@ def test_proof_of_work_solves_the_captcha(world: World, served: str, opened: Ope
     page_errors: list[str] = []
     page.on("pageerror", lambda problem: page_errors.append(str(problem)))
     lock_out(page, sign_in_address(served, shop), ada.email)
-    expect(page.get_by_role("status")).to_contain_text("There’s nothing to answer", timeout=60_000)
-    expect(page.locator("#captcha")).to_be_hidden()
+    expect(page.locator("#captcha [role=status]")).to_have_text("You’re human. Thanks for waiting.", timeout=60_000)
+    expect(page.get_by_role("progressbar")).to_be_hidden()
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("http://127.0.0.1:*/cb?**")
     assert page_errors == []
@@ -146,19 +144,6 @@ def test_early_submit_waits_for_the_proof_of_work(world: World, served: str, ope
     expect(page.locator("form.busy")).to_be_visible()
     page.evaluate("Date.now = window.now")
     page.wait_for_url("http://127.0.0.1:*/cb?**", timeout=60_000)
-
-
-def test_captcha_question_works_without_javascript(world: World, served: str, opened: Opened) -> None:
-    change_settings(world, lockout={"type": "captcha", "maximum_failed_attempts": 1})
-    shop, ada = the_shop(world, served), world.person("ada@example.com")
-    page = opened(java_script_enabled=False)
-    lock_out(page, sign_in_address(served, shop), ada.email)
-    challenge = page.locator("[name=captcha_asked]").get_attribute("value") or ""
-    _bits, _seed, kind, *numbers = challenge.split(".")
-    question = CaptchaQuestion.model_validate({"kind": kind, "numbers": numbers})
-    page.locator("#captcha").fill(str(answer_to(question)))
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("http://127.0.0.1:*/cb?**")
 
 
 def test_security_question_unlocks_the_account(world: World, served: str, opened: Opened) -> None:

@@ -18,7 +18,7 @@ from tests.support.journeys.pre_registration import ATTACKERS, FORM, MINE, UNLIM
 from tests.support.journeys.pre_registration import EMAIL as OWNERS
 from tests.support.oauth.world import NewWorld, World
 from tests.support.services.identity_service import pass_time
-from tests.support.visitors.captchas import answer_to, question_on
+from tests.support.visitors.captchas import WRONG_WORK, solving
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
 BUTTON = "Sign up with a passkey"
@@ -205,10 +205,9 @@ def test_captcha_is_asked_once(new_passkey_world: NewWorld, new_visitor_at: NewV
     tenant = new_passkey_world(registration_captcha=True)
     ada = NewUser(tenant, new_visitor_at(tenant))
     page = ada.visitor.open("/register")
-    assert ada.fetch_options(page, email=EMAIL, captcha="77").status >= 400
-    wrong = page.press(BUTTON, email=EMAIL, captcha="77")
-    answer = str(answer_to(question_on(wrong, BUTTON)))
-    assert ada.register(page=wrong, captcha=answer).heading == "Check your email"
+    assert ada.fetch_options(page, email=EMAIL, **WRONG_WORK).status >= 400
+    wrong = page.press(BUTTON, email=EMAIL, **WRONG_WORK)
+    assert ada.register(page=wrong, **solving(wrong, BUTTON)).heading == "Check your email"
 
 
 @ONE_DATABASE

@@ -10,7 +10,7 @@ from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import link_in, links_in, mails_to
 from tests.support.oauth.world import NewWorld, World
-from tests.support.visitors.captchas import answer_to, question_on
+from tests.support.visitors.captchas import WRONG_WORK, solving
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
 PASSWORD = "Zebra-kettle-91"
@@ -266,10 +266,10 @@ def test_registration_captcha_is_required(new_world: NewWorld, new_visitor_at: N
     visitor.open("/register")
     page = visitor.open("/register")
     assert page.cost["api"] == 1
-    wrong = sign_up(page, captcha="77")
+    wrong = sign_up(page, **WRONG_WORK)
     assert (wrong.status, all_accounts(world)) == (403, [])
     assert wrong.form("Create account").fields["email"] == EMAIL
-    accepted = sign_up(wrong, captcha=str(answer_to(question_on(wrong, "Create account"))))
+    accepted = sign_up(wrong, **solving(wrong, "Create account"))
     assert EMAIL in accepted.text
     assert len(all_accounts(world)) == 1
 
@@ -277,9 +277,9 @@ def test_registration_captcha_is_required(new_world: NewWorld, new_visitor_at: N
 def test_refusal_after_captcha_brings_a_new_one(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(limits=FREE, registration_captcha=True)
     page = new_visitor_at(world).open("/register")
-    weak = sign_up(page, password="Password123!", captcha=str(answer_to(question_on(page, "Create account"))))
+    weak = sign_up(page, password="Password123!", **solving(page, "Create account"))
     assert 'id="password-problem"' in weak.html
-    again = sign_up(weak, captcha=str(answer_to(question_on(weak, "Create account"))))
+    again = sign_up(weak, **solving(weak, "Create account"))
     assert EMAIL in again.text
     assert len(all_accounts(world)) == 1
 

@@ -1,11 +1,11 @@
-"""People and machines at a captcha: a person reads the question, a browser works. Beside them a provider's server."""
+"""Browsers at a captcha, which work. Beside them a provider's server."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from sqlalchemy import update
 
-from app.contract.captcha.models import CaptchaQuestion
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.services import IdentityServices
@@ -31,23 +30,13 @@ BELIEVED = {
 DOUBTED = b'{"success": false, "response": "0", "error-codes": ["timeout-or-duplicate"]}'
 
 
-def answer_to(question: CaptchaQuestion) -> int:
-    """Return the answer of a person."""
-    first, *rest = question.numbers
-    said: dict[str, Callable[[], int]] = {
-        "sum": lambda: first + rest[0],
-        "difference": lambda: first - rest[0],
-        "largest": lambda: max(first, *rest),
-        "smallest": lambda: min(first, *rest),
-        "nth": lambda: rest[first - 1],
-    }
-    return said[question.kind]()
+def solving(page: VisitedPage, button: str = "Sign in") -> dict[str, str]:
+    """Return what the script of the page adds to its form: the work that it computed."""
+    bits, seed = page.form(button).fields["captcha_asked"].split(".")
+    return {"captcha_script": "y", "captcha_work": worked(seed, int(bits))}
 
 
-def question_on(page: VisitedPage, button: str = "Sign in") -> CaptchaQuestion:
-    """The question that the page asks, as the form keeps it."""
-    _bits, _seed, kind, *numbers = page.form(button).fields["captcha_asked"].split(".")
-    return CaptchaQuestion.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})
+WRONG_WORK = {"captcha_script": "y", "captcha_work": "no"}
 
 
 def worked(seed: str, bits: int, *, start: int = 0) -> str:

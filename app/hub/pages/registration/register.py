@@ -9,7 +9,8 @@ from typing import Final
 from flask import Response
 
 from app.contract import errors
-from app.contract.captcha.models import LockChallenge
+from app.contract.captcha import captcha_pages
+from app.contract.captcha.models import CaptchaUse, LockChallenge
 from app.contract.federation.pages.connection_pages import ConnectedProfile, ConnectedProfileRequest, read_profile
 from app.contract.page_models import NoParameters
 from app.contract.registration.form import TERMS, FormField, Option
@@ -20,6 +21,7 @@ from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub import journey
 from app.hub.components import sign_in_methods
+from app.hub.components.captcha_link import continues, mail_link
 from app.hub.components.carried_identifier import is_phone, prefilled_identifier
 from app.hub.components.sign_in_methods import CONNECTION, PASSKEY, PASSWORD, SignInMethod
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice, too_many_notice
@@ -90,14 +92,14 @@ class RegisterPage(Page):
         full.add_error(TERMS, _l("Check this box to continue."))
         with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
         with_captcha.captcha.prompt(captcha.sample())
-        wrong_captcha.captcha.prompt(captcha.sample(kind="largest", numbers=(4, 19, 7)))
-        wrong_captcha.add_error("captcha", captcha.OTHER_QUESTION)
+        wrong_captcha.captcha.prompt(captcha.sample())
+        wrong_captcha.add_error(*captcha.FAILED)
         with_widget, widget_refused, widget_only = (RegisterForm.of(_DEFAULT_FIELDS, typed) for _ in range(3))
         with_widget.captcha.prompt(captcha.sample(), WidgetView("hcaptcha", "a key"))
         widget_refused.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v2", "a key"))
-        widget_only.captcha.prompt(None, WidgetView("hcaptcha", "a key", has_question=False))
+        widget_only.captcha.prompt(None, WidgetView("hcaptcha", "a key", has_fallback=False))
         for form in (widget_refused, widget_only):
-            form.add_error(*form.captcha.refused)
+            form.add_error(*captcha.FAILED)
         return {
             "fresh": cls(plain, rules),
             "for an application": cls(plain, rules, relying_party="Acme Shop"),
@@ -107,7 +109,7 @@ class RegisterPage(Page):
             "refused": cls(wrong, marked, relying_party="Acme Shop"),
             "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
             "with a captcha": cls(with_captcha, rules),
-            "captcha answered wrongly": cls(wrong_captcha, rules),
+            "captcha refused": cls(wrong_captcha, rules),
             "captcha of a provider": cls(with_widget, rules),
             "captcha of a provider refused": cls(widget_refused, rules),
             "captcha of a provider alone refused": cls(widget_only, rules),
@@ -241,6 +243,8 @@ def submit_register() -> Response:
     try:
         if by_passkey and read_credential(form) is None:
             return _without_script(registration, form)
+        if form.captcha.needs_link and form.email_typed:
+            return mail_link(CaptchaUse.REGISTER, form.email_typed, form.typed_texts)
         response = api()(operation, form.to_request())
     except errors.RegistrationOff:
         return registration_off()
@@ -283,9 +287,19 @@ def _federated_identity() -> ConnectedProfile | None:
 def _with_captcha(form: RegisterForm) -> RegisterForm:
     """Return the form with a new captcha."""
     widget = current_visit().tenant.captcha
-    has_question = widget is None or widget.has_question
-    form.captcha.prompt(api()(sign_in_pages.captcha, NoParameters()) if has_question else None)
+    has_challenge = widget is None or widget.has_fallback
+    form.captcha.prompt(api()(captcha_pages.read, NoParameters()) if has_challenge else None)
     return form
+
+
+@continues(CaptchaUse.REGISTER)
+def continue_registration(link: captcha_pages.CaptchaLinkView) -> Response:
+    registration = current_visit().tenant.registration
+    if registration is None:
+        return registration_off()
+    form = RegisterForm.of(registration.form, link.typed, is_connected="connection" in link.typed)
+    form.captcha.prompt(link.captcha)
+    return _page(form).render()
 
 
 def _has_passkeys(registration: RegistrationView) -> bool:

@@ -11,6 +11,7 @@ from app.contract import errors
 from app.contract.captcha.models import CaptchaAnswer
 from app.contract.registration.form import IDENTIFIERS, TERMS, FormField
 from app.contract.registration.registration_pages import RegisterRequest
+from app.hub.forms import captcha
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.passkey import PASSKEY_REFUSALS, read_credential
 from app.hub.forms.password_rules import problem_of
@@ -117,7 +118,7 @@ class RegisterForm(HubForm):
     def _refused_fields(self, refusal: ApiError) -> list[tuple[str, Any]]:
         """Return the refused fields, each with its message."""
         if isinstance(refusal, errors.WrongCaptcha):
-            return [self.captcha.refused]
+            return [captcha.FAILED]
         by_wire = {field.wire_name.lower(): field.name for field in self.form_fields}
         if isinstance(refusal, errors.FieldsRefused):
             refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
@@ -128,6 +129,19 @@ class RegisterForm(HubForm):
         if (message := problem_of(refusal)) is not None:
             return [("password", message)]
         return [shown_for(refusal, self.refusals) or ("", _CHECK_ALL)]
+
+    @property
+    def email_typed(self) -> str:
+        """The typed email; empty if the form has no field for it."""
+        return str(self._fields["email"].data or "").strip() if "email" in self._fields else ""
+
+    @property
+    def typed_texts(self) -> dict[str, str]:
+        """What was typed, by field, for a form that is shown again in another browser; without passwords."""
+        kept = {field.name: f.data for field, f in self.rows if not _is_password(field)}
+        texts = {name: "y" if data is True else data for name, data in kept.items()}
+        connection = {"connection": self.connection.data} if self.is_connected else {}
+        return {name: text for name, text in {**texts, **connection}.items() if text and isinstance(text, str)}
 
     @property
     def answered(self) -> CaptchaAnswer | None:

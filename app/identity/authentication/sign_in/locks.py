@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.contract import errors
+from app.contract.captcha.models import CaptchaUse
 from app.identity.credentials import account_locks
 from app.identity.credentials.captcha import captcha_verification
 from app.identity.credentials.captcha.answers import SubmittedCaptcha
@@ -62,7 +63,7 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, 
         if settings.limits.captcha_tries_per_hour_per_account:
             rate = Rate(settings.limits.captcha_tries_per_hour_per_account, 3600)
             context.count_against("captcha_try", rate, lookup.key)
-        captcha_verification.require_solved(context, solution.captcha)
+        captcha_verification.require_solved(context, CaptchaUse.UNLOCK, solution.captcha)
         return True
     if lock.kind is LockKind.SECURITY_QUESTION and solution.security_answer:
         context.count_against(

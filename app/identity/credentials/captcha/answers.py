@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import Column, Index
+from sqlalchemy import Column, Index, select
 
 from app.contract.captcha.models import CaptchaAnswer
 from app.contract.shared_parameters import CaptchaSolution, CaptchaSolutionQuery
@@ -57,10 +57,10 @@ def from_parameters(query: CaptchaSolutionQuery) -> SubmittedCaptcha:
 
 
 def from_form(answer: CaptchaAnswer | None) -> SubmittedCaptcha:
-    """Return the responses of a hosted page; a challenge with neither answer nor work counts as none."""
+    """Return the responses of a hosted page; a challenge without work counts as none."""
     if answer is None:
         return SubmittedCaptcha()
-    own = answer if answer.challenge and (answer.answer.strip() or answer.work) else None
+    own = answer if answer.challenge and answer.work else None
     response = answer.proof  # from the widget of the tenant's provider
     return SubmittedCaptcha(recaptcha=response, hcaptcha=response, ticket=response, randstr=answer.randstr, own=own)
 
@@ -79,6 +79,12 @@ spent_captchas = tenant_table(
 
 
 T = spent_captchas.c
+
+
+def is_spent(context: Context, response: str) -> bool:
+    """Return whether a response was used."""
+    where = (T.tenant_id == context.tenant.tenant_id, T.captcha_hash == digest(response))
+    return context.work.one(select(T.captcha_hash).where(*where)) is not None
 
 
 def spend(context: Context, response: str, lifetime: timedelta) -> bool:

@@ -63,6 +63,7 @@ class Purpose(StrEnum):
     SIGN_IN = "sign_in"
     SMART_LOGIN = "smart_login"
     ONE_TOUCH = "one_touch"
+    CAPTCHA = "captcha"
 
 
 class OneTimeTokenFacts(TypedDict, total=False):
@@ -79,6 +80,9 @@ class OneTimeTokenFacts(TypedDict, total=False):
     ticket: str  # the digest of the continuation token of the device that waits
     reason: str | None  # why a password must be replaced
     methods: list[str]  # the `amr` of the sign-in that must replace it
+    use: str  # of the captcha that a link solves
+    identifier: str  # that was typed into its form
+    typed: dict[str, str]  # the form's other fields
     remember: bool  # whether that sign-in's session outlives the browser
 
 

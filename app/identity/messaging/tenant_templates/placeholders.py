@@ -75,6 +75,7 @@ EMAIL_RULES: Final[Mapping[MailKind, PlaceholderRule]] = {
     MailKind.SMART_LOGIN: _LINK_OR_CODE,
     MailKind.ONE_TOUCH: _LINK_OR_CODE,
     MailKind.PASSKEY_LOST: PlaceholderRule((*_ANY_MAIL, *_LINK), ("link",)),
+    MailKind.CAPTCHA: PlaceholderRule((*_ANY_MAIL, *_LINK), ("link",)),
     MailKind.DELETE_ACCOUNT: PlaceholderRule((*_ANY_MAIL, *_LINK), ("link",)),
     MailKind.SECOND_FACTOR: PlaceholderRule((*_ANY_MAIL, *_CODE), ("otp",)),
 }

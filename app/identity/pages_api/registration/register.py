@@ -9,7 +9,7 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.accounts.account_operations import EmailEntry, PinInfo
-from app.contract.captcha.models import LockChallenge
+from app.contract.captcha.models import CaptchaUse, LockChallenge
 from app.contract.passkeys.passkey_pages import PasskeyOptions
 from app.contract.registration import registration_pages
 from app.contract.registration.form import CUSTOM, TERMS, FormField
@@ -163,13 +163,13 @@ def _captcha_first(context: Context, req: registration_pages.RegisterRequest) ->
     if not context.tenant.settings.registration_captcha:
         yield
         return
-    captcha_verification.require_solved(context, answers.from_form(req.captcha))
+    captcha_verification.require_solved(context, CaptchaUse.REGISTER, answers.from_form(req.captcha))
     try:
         yield
     except ApiError as refusal:
         refusal.data = {
             **(refusal.data or {}),
-            **LockChallenge(captcha=captcha_verification.challenge(context)).to_data(),
+            **LockChallenge(captcha=captcha_verification.challenge(context, CaptchaUse.REGISTER)).to_data(),
         }
         raise
 

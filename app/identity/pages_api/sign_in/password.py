@@ -1,25 +1,18 @@
-"""Password sign-in on our pages, and its captcha."""
+"""Password sign-in on our pages."""
 
 from __future__ import annotations
 
 from app.contract import errors
-from app.contract.captcha.models import CaptchaChallenge
 from app.contract.error_groups import WORKFLOW_REFUSALS
-from app.contract.page_models import NoParameters
 from app.contract.sign_in import sign_in_pages
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, password_sign_in, sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.credentials.captcha import answers, built_in
+from app.identity.credentials.captcha import answers
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api.interactions import next_step, page_sign_in, pending_identities
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
-
-
-@sign_in_pages.captcha.implements
-def read_captcha(context: Context, req: NoParameters) -> CaptchaChallenge:
-    return built_in.challenge(context)
 
 
 @sign_in_pages.sign_in.implements

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors
+from app.contract.captcha.models import CaptchaUse
 from app.contract.passwordless import smart_login_operations
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import PostedSms
@@ -107,7 +108,7 @@ def one_touch_mail(
     if not req.email or not accounts.is_email(req.email):
         raise errors.MalformedEmail
     email_verification.refuse_url(context, req.redirect_url)
-    captcha_verification.require_solved(context, answers.from_parameters(req))
+    captcha_verification.require_solved(context, CaptchaUse.REGISTER, answers.from_parameters(req))
     lookup = account_lookup.find(
         context, TypedIdentifier("email", req.email), is_hidden=recipient.hides_accounts(context)
     )
@@ -131,7 +132,7 @@ def one_touch_sms(context: Context, req: smart_login_operations.StartOneTouchByS
     _require_one_touch(context)
     passwordless_sending.count_request(context)
     phone = _parse_phone(context, req.phone)
-    captcha_verification.require_solved(context, answers.from_parameters(req))
+    captcha_verification.require_solved(context, CaptchaUse.REGISTER, answers.from_parameters(req))
     lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=recipient.hides_accounts(context))
     sid, is_allowed = "", _can_sign_in_or_register(context, lookup)
     sending_context = context if is_allowed else context.without_sending()

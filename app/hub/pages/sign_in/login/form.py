@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors
 from app.contract.captcha.models import CaptchaChallenge, LockChallenge
 from app.contract.sign_in import sign_in_pages
+from app.hub.forms import captcha
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
 from app.hub.locale import lazy_gettext as _l
@@ -51,7 +52,6 @@ class LoginForm(IdentifierForm):
     """The step of an identifier-first page, as its form or address names it."""
     shows_question = False
     refusals = {
-        errors.LockedForCaptcha: ("captcha", _UNANSWERED),
         errors.LockedForSecurityQuestion: ("security_answer", _UNANSWERED),
         errors.WrongQuestionOrAnswer: ("security_answer", WRONG_ANSWER),
     }
@@ -87,10 +87,8 @@ class LoginForm(IdentifierForm):
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error of the challenge's answer; return whether the refusal is about it."""
-        if isinstance(refusal, errors.WrongCaptcha) or (
-            isinstance(refusal, errors.LockedForCaptcha) and self.captcha.provider_widget
-        ):
-            self.add_error(*self.captcha.refused)
+        if isinstance(refusal, errors.WrongCaptcha | errors.LockedForCaptcha):
+            self.add_error(*captcha.FAILED)
             return True
         return super().add_refusal(refusal)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from app.hub.components.reauthentication import Reauthentication
 from app.hub.components.sign_in_refusals import RefusalReason
 from app.hub.forms import captcha
-from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.pages.sign_in.login.form import WRONG_ANSWER, locked_sample
 from app.hub.pages.sign_in.login.page import LoginPage
 from app.hub.tenants.captcha_widget import WidgetView
@@ -22,22 +21,20 @@ class LockedLoginPage(LoginPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
-        wrong_captcha = locked_sample(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8)))
-        wrong_answer = locked_sample(None)
-        wrong_captcha.add_error("captcha", OTHER_QUESTION)
+        refused, wrong_answer = locked_sample(captcha.sample()), locked_sample(None)
+        refused.add_error(*captcha.FAILED)
         wrong_answer.add_error("security_answer", WRONG_ANSWER)
-        solved = locked_sample(captcha.sample(work_bits=8))
+        solved, linked = locked_sample(captcha.sample(work_bits=8)), locked_sample(captcha.sample(work_bits=0))
         solved.captcha.work = captcha.SAMPLE_WORK
-        position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
         provider_form, invisible_form = locked_sample(captcha.sample()), locked_sample(captcha.sample())
         provider_form.captcha.prompt(captcha.sample(), WidgetView("tencent", "a key"))
         invisible_form.captcha.prompt(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
         return {
             "captcha": cls(locked_sample(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
-            "captcha of a position": cls(locked_sample(position), refusal=RefusalReason.CAPTCHA),
             "captcha after a wrong password": cls(locked_sample(captcha.sample()), refusal=RefusalReason.WRONG),
-            "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
-            "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
+            "captcha solved by the browser": cls(solved, refusal=RefusalReason.WRONG),
+            "captcha solved by a link": cls(linked),
+            "captcha refused": cls(refused, refusal=RefusalReason.CAPTCHA),
             "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
             "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
             "captcha, once more": cls(

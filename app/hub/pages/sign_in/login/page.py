@@ -13,7 +13,6 @@ from app.hub.components.reauthentication import Reauthentication
 from app.hub.components.sign_in_methods import PASSKEY, PASSWORD, PHONE, SignInMethod
 from app.hub.components.sign_in_refusals import (
     CHALLENGED,
-    CHECK_MORE,
     NEEDS,
     RESETTABLE,
     STOPPED,
@@ -255,8 +254,6 @@ class LoginPage(Page):
             return Notice(_l("Passkey created"), _l("Use it to sign in."), "ok")
         if self.refusal is RefusalReason.WRONG and self.asks_password:
             return None  # the error is at the password field
-        if self.refusal is RefusalReason.CAPTCHA and self.widget:
-            return CHECK_MORE
         return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
 
     @property
@@ -270,7 +267,7 @@ class LoginPage(Page):
         email, phone, username = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
         typed = {"data": {"identifier": "ada@example.com"}}
         refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in CHALLENGED}
-        empty = LoginForm.of((email,))
+        empty, others = LoginForm.of((email,)), sign_in_methods.sample_connection_methods()[1:4]
         empty.add_error("identifier", _l("Enter your email."))
         empty.add_error("password", _l("Enter your password."))
         return {
@@ -295,9 +292,7 @@ class LoginPage(Page):
                 LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
             ),
             "with a phone": cls(LoginForm.of((email,)), methods=sign_in_methods.sample_methods(sign_in_methods.PHONE)),
-            "with other providers": cls(
-                LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()[1:4]
-            ),
+            "with other providers": cls(LoginForm.of((email,)), connections=others),
             **cls._reauthentication_samples(),
             **cls._step_samples(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),

@@ -8,12 +8,13 @@ from typing import Final
 from flask import Response
 
 from app.contract import errors
-from app.contract.captcha.models import LockChallenge
+from app.contract.captcha.models import CaptchaUse, LockChallenge
 from app.contract.sign_in import sign_in_pages
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.contract.workflows.names import MAX_WORKFLOW_NAME
 from app.hub import journey
+from app.hub.components.captcha_link import mail_link
 from app.hub.components.carried_identifier import carry_identifier, prefilled_identifier
 from app.hub.components.reauthentication import Reauthentication, current_reauthentication
 from app.hub.components.restore_account import offer_restore
@@ -120,6 +121,9 @@ def submit_login() -> Response:
     if form.is_identifier_alone:  # makes no API call, so it reveals nothing about accounts
         return carry_identifier(redirect_to(step_url(FormStep.PASSWORD)), form.identifier.data or "")
     try:
+        if form.captcha.needs_link:
+            remember = {"remember": "y"} if form.remember.data else {}
+            return mail_link(CaptchaUse.UNLOCK, form.identifier.data or "", remember)
         response = api()(sign_in_pages.sign_in, form.to_request())
     except errors.AccountLeaving as refusal:
         return offer_restore(refusal)
@@ -154,7 +158,7 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
     form.prompt(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
     if had_challenge and form.add_refusal(refusal):
-        reason = RefusalReason.ANSWER
+        reason = RefusalReason.CAPTCHA if isinstance(refusal, _CAPTCHA_ERRORS) else RefusalReason.ANSWER
     elif reason is RefusalReason.QUESTION and not form.shows_question:
         reason = RefusalReason.LOCKED
     seconds = wait_seconds(refusal, services().now())
