@@ -49,7 +49,7 @@ def page(
         account_store.with_names(chosen).order_by(T.created_at, T.join_request_id).limit(limit).offset(offset)
     )
     return [
-        ListedRequest(_request(row), name_in(row._mapping) or "", row.email or row.username or row.phone or row.uid)
+        ListedRequest(_request(row), name_in({**row._mapping}) or "", row.email or row.username or row.phone or row.uid)
         for row in rows
     ]
 

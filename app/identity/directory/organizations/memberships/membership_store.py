@@ -126,7 +126,7 @@ def people(context: Context, org_id: str, search: str, limit: int, offset: int) 
     return [
         MemberRecord(
             row.uid,
-            name_in(row._mapping) or "",
+            name_in({**row._mapping}) or "",
             row.email or row.username or row.phone or row.uid,
             row.since,
             tuple(roles.get(row.uid, ())),
