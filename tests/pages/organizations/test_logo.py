@@ -34,7 +34,9 @@ def test_uploaded_logo_is_shown_and_removed(members: Members) -> None:
     saved = upload(members, image_file())
     assert (saved.topic, "Saved" in saved.text) == ("Settings for Globex Gardens", True)
     address = logo_in(saved)
-    assert opened(members.visitor.open(address).answer.data).format == "PNG"  # type: ignore[union-attr]
+    image = members.visitor.open(address).answer
+    assert image is not None
+    assert opened(image.data).format == "PNG"
     assert saved.html.count(address) == 2, "the preview shows it, too"
     assert address in members.open(id=members.org).html
     assert logo_in(upload(members, image_file(kind="JPEG"))) != address

@@ -8,7 +8,7 @@ from functools import cache, partial
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, delete, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, delete, func, or_, select, update
 from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
@@ -293,6 +293,9 @@ def with_primary_email(statement: Select[Any], tenant_id: Any, uid: Any, search:
     return joined.where(A.email.icontains(search, autoescape=True)) if search else joined
 
 
+_NAMES: Final = tuple(A.profile[name].as_string().label(name) for name in ("FirstName", "LastName"))
+
+
 def with_identifiers(statement: Select[Any], tenant_id: str, uid: Any, search: str) -> Select[Any]:
     """Return a statement of another area with the columns `email`, `username` and `phone` of the account in its row.
 
@@ -302,14 +305,14 @@ def with_identifiers(statement: Select[Any], tenant_id: str, uid: Any, search: s
     joined = joined.join(accounts, (A.tenant_id == tenant_id) & (A.uid == uid))
     if not search:
         return joined
-    return joined.where(
-        or_(*(column.icontains(search, autoescape=True) for column in (A.email, A.username, A.phone, A.name_key)))
-    )
+    first, last = (func.coalesce(column, "") for column in _NAMES)
+    searched = (A.email, A.username, A.phone, first + " " + last)
+    return joined.where(or_(*(column.icontains(search, autoescape=True) for column in searched)))
 
 
 def with_names(statement: Select[Any]) -> Select[Any]:
     """Return a statement of `with_identifiers` with the columns `FirstName` and `LastName`, as far as known."""
-    return statement.add_columns(*(A.profile[name].as_string().label(name) for name in ("FirstName", "LastName")))
+    return statement.add_columns(*_NAMES)
 
 
 def with_ability(statement: Select[Any], tenant_id: Any, uid: Any) -> Select[Any]:
