@@ -119,8 +119,8 @@ def test_menu_of_a_row_closes(company: Company, served: str, opened: Opened, org
     expect(item).to_be_visible()
     page.keyboard.press("Escape")
     expect(item).to_be_hidden()
+    expect(menu).to_be_focused()
     menu.click()
-    expect(item).to_be_visible()
     page.get_by_role("heading", level=1).click()
     expect(item).to_be_hidden()
 
