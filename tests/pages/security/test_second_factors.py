@@ -29,6 +29,14 @@ def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return visitor
 
 
+def test_owner_reads_own_address_in_full(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(two_factor="optional", second_factors={"email": True, "passkey": False})
+    page = signed_in(new_visitor_at(tenant), tenant.person("ada@example.com"), "/second-factors")
+    choice = page.html.partition('value="email"')[2].partition("</button>")[0]
+    assert "ada@example.com" in choice
+    assert "*" not in choice
+
+
 def test_added_factor_brings_backup_codes_and_a_mail(
     tenant: World, browser: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
