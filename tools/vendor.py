@@ -76,7 +76,10 @@ def download(name: str, folder: Path) -> Path:
         for file in FILES[name]:
             target = folder / file
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(packed.extractfile(f"package/{file}").read())  # type: ignore[union-attr]
+            member = packed.extractfile(f"package/{file}")
+            if member is None:
+                sys.exit(f"{archive.name} lacks {file}.")
+            target.write_bytes(member.read())
     return folder
 
 

@@ -15,6 +15,7 @@ FEW_KEYS = {
     "app/hub/locale.py": "languages",
     "app/hub/rendering/formatting.py": "languages",
     "app/identity/directory/accounts/login_attempts/login_records.py": "forms of a statement",
+    "app/identity/directory/accounts/account_search_rows.py": "databases",
     "app/identity/directory/accounts/account_store.py": "columns, and as many identifiers as an account may have",
     "app/identity/directory/accounts/login_attempts/unknown_identifiers.py": "databases, and secrets of the settings",
     "app/identity/directory/tenants/keys/signing_algorithms.py": "algorithms",

@@ -10,14 +10,20 @@ from app.contract.accounts.picture_operations import OwnPicture, RemovePicture, 
 from app.contract.catalogue import for_visits
 from app.contract.images.uploads import PICTURE_PAGE
 from app.hub.forms.image_field import TOO_LARGE
-from app.hub.pages import pages
-from app.hub.pages.account.profile import PictureForm, profile_page
+from app.hub.pages import account_page, pages
+from app.hub.pages.account.profile_page import PictureForm, profile_page
 from app.hub.pages.account.profile_rows import PICTURE
 from app.hub.rendering.form import HubForm
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
+
+
+@account_page(PICTURE_PAGE)
+def show_picture_form() -> Response:
+    """The profile with the form of the picture open, when the browser reloads what it posted to."""
+    return profile_page(PICTURE).render()
 
 
 @pages.post(PICTURE_PAGE)
