@@ -90,7 +90,7 @@ def show(identifier: str, tenant_name: str, is_json: bool) -> None:
         click.echo(json.dumps(profile))
         return
     for label, value in _facts(profile):
-        click.echo(f"{label + ':':20} {value}")
+        click.echo(f"{label + ':':20} {_shown(value)}")
 
 
 @account.command
@@ -136,7 +136,7 @@ def sessions_(identifier: str, tenant_name: str, ends: bool, is_json: bool) -> N
             "SessionId": item.session_id, "SeenAt": iso(item.seen_at), "ExpiresAt": iso(item.expires_at), "IpAddress": item.address,
             "UserAgent": item.agent, "Applications": [*item.relying_parties],
         }  # fmt: skip
-        click.echo(json.dumps(row) if is_json else "  ".join(str(value) for value in list(row.values())[:-1]))
+        click.echo(json.dumps(row) if is_json else "  ".join(_shown(value) for value in list(row.values())[:-1]))
     if not listed and not is_json:
         click.echo("No sessions.", err=True)
 
@@ -267,7 +267,7 @@ def _line(profile: dict[str, Any]) -> str:
         profile["CreatedDate"], profile["LastLoginDate"] or "never", _state(profile),
     )  # fmt: skip
     widths = (32, 32, 24, 24, 24, 0)
-    return "  ".join(str(field).ljust(width) for field, width in zip(fields, widths, strict=True)).rstrip()
+    return "  ".join(_shown(field).ljust(width) for field, width in zip(fields, widths, strict=True)).rstrip()
 
 
 def _facts(profile: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -286,6 +286,11 @@ def _facts(profile: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Sign-ins", str(profile["NoOfLogins"])
     yield "Roles", ", ".join(profile["Roles"] or ()) or "-"
     yield "State", _state(profile) or "active"
+
+
+def _shown(value: object) -> str:
+    """Return a text without control characters: people choose their names and browsers, and a terminal obeys such characters."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(value))
 
 
 def _email(profile: dict[str, Any]) -> str:

@@ -54,6 +54,15 @@ def test_accounts_are_listed_by_conditions(acme: Run) -> None:
     assert acme("account", "list", "--text", "zoe").output == "No accounts.\n"
 
 
+def test_terminal_obeys_no_name(run: Run, tmp_path: Path) -> None:
+    file = FILE.replace("first_name: Ada", 'first_name: "Ada\\e[2J\\u202e"')
+    (tmp_path / "acme.yaml").write_text(file)
+    assert run("apply", "acme.yaml").exit_code == 0
+    for printed in (run("account", "list").output, run("account", "show", "ada@example.com").output):
+        assert "Ada\N{REPLACEMENT CHARACTER}[2J\N{REPLACEMENT CHARACTER} Lovelace" in printed
+        assert printed.replace("\n", "").isprintable()
+
+
 def test_wrong_option_of_list_is_named(acme: Run) -> None:
     assert "--created-from: " in refused(acme("account", "list", "--created-from", "yesterday"))
     assert "There's no tenant 'globex'" in refused(acme("account", "list", "--tenant", "globex"))
