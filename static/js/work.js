@@ -81,7 +81,7 @@
         }
       }
     }
-    bar.value = 100 * (1 - Math.exp(-1.5 * tried / Math.pow(2, bits))); // how probable it is that the work is done
+    bar.value = 100 - 100 * Math.exp(-tried / (1 << bits)); // how probable it is that the work is done
     setTimeout(run, 0);
   }
 

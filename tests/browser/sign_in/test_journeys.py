@@ -125,7 +125,7 @@ def test_proof_of_work_solves_the_captcha(world: World, served: str, opened: Ope
     page.on("pageerror", lambda problem: page_errors.append(str(problem)))
     lock_out(page, sign_in_address(served, shop), ada.email)
     expect(page.locator("#captcha [role=status]")).to_have_text("You’re human. Thanks for waiting.", timeout=60_000)
-    expect(page.get_by_role("progressbar")).to_be_hidden()
+    expect(page.locator("progress")).to_be_hidden()
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("http://127.0.0.1:*/cb?**")
     assert page_errors == []
