@@ -37,6 +37,7 @@ class DownloadDataPage(Page):
     """Explains the contents of the file."""
 
     template = "pages/account/download_data.html"
+    own_rules = ("scopes",)
     scripts = ("focus", "language", "reveal")
     """Without `once`: the page stays open after the download and may be used again."""
     refusals = {**CHANGE_REFUSALS, errors.TooManyRequests: _RATE_LIMITED}

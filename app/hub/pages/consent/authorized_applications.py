@@ -54,7 +54,7 @@ class ApplicationsPage(Page):
     """Lists the applications with their scopes."""
 
     template = "pages/consent/authorized_applications.html"
-    own_rules = ("applications",)
+    own_rules = ("scopes", "applications")
     query = {"done": 8}
 
     form: RevokeForm

@@ -163,6 +163,7 @@ class DeleteOrganizationPage(Page):
     """Lists the data that is deleted, and asks to confirm."""
 
     template = "pages/organizations/delete.html"
+    own_rules = ("scopes",)
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
     refusals = ORGANIZATION_REFUSALS

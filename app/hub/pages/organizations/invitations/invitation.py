@@ -37,6 +37,7 @@ class InvitationPage(Page):
     """An invitation in its state for this visitor, by its link or by the interaction that it began."""
 
     template = "pages/organizations/invitations/invitation.html"
+    own_rules = ("scopes",)
     query = {**Page.query, **mailed_link.QUERY, "return_url": MAX_RETURN_URL}
 
     form: ButtonForm
