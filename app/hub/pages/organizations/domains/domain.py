@@ -39,6 +39,11 @@ class DomainRow:
         return not self.is_verified
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether only the record is missing: no other organization has the domain."""
+        return self.shows_record and self.state != "verified_elsewhere"
+
+    @property
     def can_verify(self) -> bool:
         return self.state != "declared"
 

@@ -44,6 +44,11 @@ class OrganizationDomainsPage(Page):
     """The result of the last change: a key of `_RESULTS`."""
 
     @property
+    def open_record(self) -> str:
+        """The key of the newest domain that waits for its record; the domains are in the order they were added."""
+        return next((domain.key for domain in reversed(self.domains) if domain.state in _NEW), "")
+
+    @property
     def notice(self) -> Notice | None:
         return _RESULTS.get(self.result) or super().notice
 
@@ -60,6 +65,7 @@ class OrganizationDomainsPage(Page):
         }
 
 
+_NEW: Final = ("pending", "record_missing")
 _RESULTS: Final = {
     "added": Notice(_l("Domain added"), _l("Add the TXT record at your DNS provider, then verify the domain."), "ok"),
     "removed": Notice(_l("Domain removed"), tone="ok"),
