@@ -48,7 +48,7 @@ document.querySelectorAll("[data-chips]").forEach(function (place) {
 
   box.className = "control chips";
   input.type = "text";
-  ["inputmode", "autocapitalize", "spellcheck", "dir", "aria-describedby", "aria-invalid"].forEach(function (name) {
+  ["inputmode", "autocapitalize", "spellcheck", "dir", "placeholder", "aria-describedby", "aria-invalid"].forEach(function (name) {
     if (area.hasAttribute(name)) input.setAttribute(name, area.getAttribute(name));
   });
   input.autocomplete = "off";

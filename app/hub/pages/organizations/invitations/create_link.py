@@ -17,12 +17,11 @@ from wtforms.validators import InputRequired, Length
 from app.contract import errors
 from app.contract.organizations.invitation_link_operations import MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages import sent_invitation_pages
-from app.contract.organizations.pages.member_pages import RoleView
 from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.invitations.invitation_form import PATH, InvitingForm, read
+from app.hub.pages.organizations.invitations.invitation_form import PATH, SAMPLE_ROLES, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     MEMBERS,
@@ -108,6 +107,7 @@ class CreateLinkPage(Page):
     """Asks for the role and the limits of a link."""
 
     template = "pages/organizations/invitations/create_link.html"
+    own_rules = ("roles",)
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
     refusals = {**ORGANIZATION_REFUSALS, errors.TooManyInvitationLinks: _TOO_MANY}
@@ -120,8 +120,7 @@ class CreateLinkPage(Page):
     def samples(cls) -> Mapping[str, CreateLinkPage]:
         def page(**data: str) -> CreateLinkPage:
             form = CreateLinkForm(data={"account": "ada@example.com", "organization": "org_9", "days": "7", **data})
-            roles = [RoleView(id="a", name="Editor"), RoleView(id="b", name="Manager")]
-            return cls(form.with_roles(roles, "a"), "org_9", "Globex Gardens")
+            return cls(form.with_roles(SAMPLE_ROLES, "a"), "org_9", "Globex Gardens")
 
         number, domain = page(most="many"), page(domains="not a domain")
         number.form.add_error("most", _l("Enter a number from 1 to %(most)s.", most=format_decimal(MAX_USES)))

@@ -18,6 +18,10 @@ from app.hub.rendering.page import Notice
 
 PATH: Final = f"{LIST}/invitations"
 
+SAMPLE_ROLES: Final = [
+    RoleView(id="a", name="Editor", description="Create and change plans."),
+    RoleView(id="b", name="Manager", description="Invite and remove people, and change their roles."),
+]
 
 TOO_MANY: Final = Notice(_l("Too many invitations"), _l("Try again in an hour."))
 
@@ -27,11 +31,14 @@ class InvitingForm(ReauthenticationForm):
 
     organization = HiddenField()
     role: SelectField  # stated by each form in its order of fields
+    descriptions: tuple[str, ...] = ()
+    """What each role may do, in the order of the choices."""
     refusals = dict.fromkeys((errors.MalformedRoleId, errors.RoleOfOtherOrganization), ("role", _l("Choose a role.")))
 
     def with_roles(self, roles: list[RoleView], default: str = "") -> Self:
         """Return the form with these roles to choose from; `default` is chosen first."""
         self.role.choices = [SelectChoice(role.id, role.name) for role in roles]
+        self.descriptions = tuple(role.description for role in roles)
         if not self.role.data and any(item.id == default for item in roles):
             self.role.data = default
         return self

@@ -13,12 +13,11 @@ from wtforms.validators import InputRequired, Length
 
 from app.contract import errors
 from app.contract.organizations.pages import sent_invitation_pages
-from app.contract.organizations.pages.member_pages import RoleView
 from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.invitations.invitation_form import PATH, TOO_MANY, InvitingForm, read
+from app.hub.pages.organizations.invitations.invitation_form import PATH, SAMPLE_ROLES, TOO_MANY, InvitingForm, read
 from app.hub.pages.organizations.invitations.open_invitations import sent_notice
 from app.hub.pages.organizations.managed_organization import (
     LIST,
@@ -47,7 +46,7 @@ class InviteForm(InvitingForm):
         [InputRequired(_l("Enter at least one email.")), Length(max=_MAX_LENGTH, message=too_long(_MAX_LENGTH))],
         render_kw={
             "rows": 4, "autocapitalize": "none", "spellcheck": "false", "dir": "ltr", "inputmode": "email",
-            "maxlength": False,
+            "placeholder": "ada@example.com", "maxlength": False,
         },
     )  # fmt: skip
     role = SelectField(_l("Role"), [InputRequired(_l("Choose a role."))], choices=[], validate_choice=False)
@@ -84,7 +83,7 @@ class InvitePeoplePage(Page):
 
     template = "pages/organizations/invitations/invite_people.html"
     scripts = (*Page.scripts, "reveal", "chips")
-    own_rules = ("chips",)
+    own_rules = ("chips", "roles")
     query = {"id": 64}
     refusals = {**ORGANIZATION_REFUSALS, errors.TooManyRequests: TOO_MANY}
 
@@ -96,11 +95,9 @@ class InvitePeoplePage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, InvitePeoplePage]:
-        roles = [RoleView(id="a", name="Editor"), RoleView(id="b", name="Manager")]
-
         def page(**data: str) -> InvitePeoplePage:
             form = InviteForm(data={"account": "ada@example.com", "organization": "org_9", **data})
-            return cls(form.with_roles(roles, "a"), "org_9", "Globex Gardens")
+            return cls(form.with_roles(SAMPLE_ROLES, "a"), "org_9", "Globex Gardens")
 
         refused = (("bob@", "malformed"), ("grace@example.com", "member"), ("eve@example.com", "invited"))
         more = (("max@example.com", "full"), ("mia@example.com", "limited"))
