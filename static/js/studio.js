@@ -1,5 +1,5 @@
 // Pick the color of an organization, and redraw the preview of its sign-in page: the page itself, asked for with the values of the form.
-document.querySelectorAll(".studio .form").forEach(function (form) {
+document.querySelectorAll(".studio").forEach(function (form) {
   var field = form.elements.color, picker = form.elements.picker, code = /^(#[0-9a-f]{6})?$/i, timer, request;
   var swatches = form.querySelectorAll("[data-color]");
 
@@ -18,7 +18,7 @@ document.querySelectorAll(".studio .form").forEach(function (form) {
       }), "text/html");
       if (!page.querySelector(".preview")) return;
       document.querySelector("head style").textContent = rules;
-      [".preview", "#color-note"].forEach(function (place) {
+      [".preview", ".upload", "#color-note"].forEach(function (place) {
         document.querySelector(place).replaceChildren.apply(document.querySelector(place), page.querySelector(place).childNodes);
       });
       field.setAttribute("aria-describedby", "color-note");

@@ -19,7 +19,7 @@ def test_preview_shows_what_is_not_saved(members: Members) -> None:
     page = settings(members).press("Preview", **typed)
     assert (page.status, page.topic) == (200, "Settings for Globex Gardens")
     assert "Sign in to Gardens & Sons" in page.text
-    assert ".preview figure{--canvas:" in page.html
+    assert ".preview figure,.upload .tile{--canvas:" in page.html
     assert all(f'value="{value}"' in page.html.replace("&amp;", "&") for value in typed.values()), (
         "what was typed is kept"
     )

@@ -12,7 +12,7 @@ from app.hub.tenants.branding import PageBranding, valid_colour
 from app.kit.design.colour import WHITE
 from app.kit.design.palette import ButtonContrast, button_contrast
 
-SELECTOR: Final = ".preview figure"
+SELECTOR: Final = ".preview figure,.upload .tile"
 _SHADES: Final = (
     "--canvas",
     "--line",

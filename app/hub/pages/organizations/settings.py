@@ -44,12 +44,12 @@ class SettingsForm(ReauthenticationForm):
 
     own_fields = ("name",)
     organization = HiddenField()
+    display_name = StringField(_l("Display name"), [_TOO_LONG], render_kw={"dir": "auto"})
     name = StringField(
-        _l("Organization name"),
+        _l("Sign-in name"),
         [DataRequired(_l("Enter a name.")), _TOO_LONG],
         render_kw={"dir": "auto"},
     )
-    display_name = StringField(_l("Display name"), [_TOO_LONG], render_kw={"dir": "auto"})
     color = StringField(
         _l("Color"),
         render_kw={"autocapitalize": "none", "spellcheck": "false", "dir": "ltr"},
@@ -99,7 +99,7 @@ class OrganizationSettingsPage(Page):
 
     template = "pages/organizations/settings.html"
     scripts = (*Page.scripts, "reveal", "studio")
-    own_rules = ("studio", "drawings")
+    own_rules = ("studio",)
     allows_fetch = True
     query = {"id": 64, "done": 8}
     refusals = ORGANIZATION_REFUSALS
