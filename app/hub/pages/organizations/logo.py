@@ -14,6 +14,7 @@ from app.contract.organizations.pages import organization_settings_pages
 from app.hub.forms.image_field import IMAGE_MESSAGES, TOO_LARGE, ImageField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
+from app.hub.pages.organizations.look_preview import LookPreview
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
@@ -51,6 +52,15 @@ class OrganizationLogoPage(Page):
     form: LogoForm
     tile: Tile
     """The organization with its logo."""
+    color: str = ""
+
+    @property
+    def preview(self) -> LookPreview:
+        return LookPreview.of(current_visit().tenant.brand, self.tile.name, self.tile.logo, self.color)
+
+    @property
+    def own_tokens(self) -> str:
+        return self.preview.css
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -65,6 +75,7 @@ class OrganizationLogoPage(Page):
         return {
             "fresh": fresh,
             "with a logo": replace(fresh, tile=replace(fresh.tile, logo=picture)),
+            "own color": replace(fresh, color="#c2410c"),
             "too large": replace(fresh, form=wrong),
             "token": replace(fresh, form=LogoForm().with_token_error()),
         }
@@ -99,4 +110,4 @@ def submit_organization_logo() -> Response:
 def _page(form: LogoForm) -> OrganizationLogoPage:
     """Return the page; redirect to the settings, which say who may change them, if the account is no owner."""
     view = read_settings(requested_organization(), only_owners=True)
-    return OrganizationLogoPage(form, Tile(view.organization.name, view.organization.id, view.logo))
+    return OrganizationLogoPage(form, Tile(view.organization.name, view.organization.id, view.logo), view.color or "")
