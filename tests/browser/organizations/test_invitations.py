@@ -21,10 +21,11 @@ HOWS: list[dict[str, Any]] = [{}, {"java_script_enabled": False, "viewport": PHO
 
 @pytest.fixture
 def org(company: Company) -> str:
-    """An organization that Ada manages, with a role to give."""
+    """An organization that Ada manages, with two roles to give."""
     org = company.business.create("Globex Gardens")
     company.join(company.ada, org, "Manager", "org:manage")
-    company.business.role("Editor", org=org)
+    company.business.role("Editor", org=org, about="Changes plans.")
+    company.business.role("Viewer", org=org, about="Reads plans.")
     return org
 
 
@@ -54,7 +55,13 @@ def test_administrator_invites_and_a_new_person_joins(
     page.goto(f"{served}/organizations/members?id={org}")
     page.get_by_role("link", name="Invite people").click()
     page.get_by_label("Email addresses").fill(f"{GUEST}, {company.ada.email}")
-    page.get_by_label("Role").select_option("Editor")
+    for role, shown, hidden in (
+        ("Viewer", "Reads plans.", "Changes plans."),
+        ("Editor", "Changes plans.", "Reads plans."),
+    ):
+        page.get_by_label("Role").select_option(role)
+        expect(page.get_by_text(shown)).to_be_visible()
+        expect(page.get_by_text(hidden)).to_be_hidden()
     page.get_by_role("button", name="Send invitations").click()
     expect(page.get_by_text("1 invitation sent")).to_be_visible()
     expect(page.get_by_text(f"{company.ada.email}: Already a member")).to_be_visible()

@@ -73,6 +73,7 @@ def test_owner_tries_a_color(team: Team, served: str, opened: Opened, has_script
     before = button.evaluate("each => getComputedStyle(each).backgroundColor")
     page.get_by_label("Display name").fill("Gardens")
     if has_script:
+        expect(page.get_by_role("button", name="Default")).to_have_attribute("aria-pressed", "true")
         page.get_by_role("button", name="Rust").click()
         expect(page.get_by_role("button", name="Rust")).to_have_attribute("aria-pressed", "true")
         expect(page.get_by_role("button", name="Preview")).to_be_hidden()

@@ -84,6 +84,14 @@ def test_owner_adds_verifies_and_removes_a_domain(owned: Owned) -> None:
     assert NAME not in removed.text
 
 
+def test_only_the_newest_record_is_open(owned: Owned) -> None:
+    for name in ("a.example", "b.example"):
+        owned.dns.mail_server(name)
+        page = owned.add(name)
+    assert re.findall(r"<details class=\"dns\"( open)?>", page.html) == ["", " open"]
+    assert 'id="name-2">b.example<' in page.html
+
+
 def test_vanished_record_is_shown_and_mended(owned: Owned) -> None:
     page = owned.add()
     owned.publish(page)

@@ -33,9 +33,9 @@ class Business:
         body = {"Name": name or f"Org {secrets.token_hex(4)}", **members}
         return str(answered(self.send("POST", PATH, body))["Id"])
 
-    def role(self, name: str = "", org: str = "", permissions: tuple[str, ...] = ()) -> str:
+    def role(self, name: str = "", org: str = "", permissions: tuple[str, ...] = (), about: str = "") -> str:
         """Create a role of the tenant or of an organization and return its id."""
-        body = {"Name": name or f"Role {secrets.token_hex(4)}", "Permissions": list(permissions)}
+        body = {"Name": name or f"Role {secrets.token_hex(4)}", "Permissions": list(permissions), "Description": about}
         return str(answered(self.send("POST", f"{PATH}/{org}/roles" if org else ROLES, body))["Id"])
 
     def permission(self, name: str = "") -> str:
