@@ -80,7 +80,7 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person], 
 
 def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person], keys: Keys) -> WsgiApp:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
-    from app.demo.hosts import Hosts, names, shop_at
+    from app.demo.hosts import Hosts, acts, around, names, shop_at
     from app.demo.inbox import inbox_of
     from app.demo.start_page import DemoStartPage
     from app.reference import Trial
@@ -88,7 +88,7 @@ def demo_application(settings: Settings, shop_port: int, bind: str, people: list
     credentials = {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret, "ClientCredentials": keys.client}
     trial = Trial(keys.tenant, credentials, keys.fields, keys.machine_client, keys.public_client)
     hosts = names(settings)
-    inbox = inbox_of(settings, "Demo")
+    inbox = inbox_of(settings, "Demo", around(settings), acts(settings))
     served = application(settings, "both", trial=trial)
     with_front_page = DemoStartPage(served.wsgi, {settings.hub_domain, bind}, settings, people)
     return replace(served, wsgi=Hosts(with_front_page, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))

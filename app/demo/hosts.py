@@ -11,6 +11,10 @@ from werkzeug.middleware.http_proxy import ProxyMiddleware
 from app.settings import Settings
 
 
+Links = tuple[tuple[str, str], ...]
+"""The words and the address of each link."""
+
+
 class Hosts:
     """Routes some hosts to other applications, and all others to Gatehouse."""
 
@@ -43,6 +47,24 @@ def shop_at(port: int) -> WSGIApplication:
 def names(settings: Settings) -> dict[str, str]:
     """Return the hosts of shop and inbox by name."""
     return {name: f"{name}.{settings.hub_domain}" for name in ("shop", "inbox")}
+
+
+def around(settings: Settings) -> Links:
+    """Return the navigation of the demo's pages."""
+    return (
+        ("Start", f"{settings.public_scheme}://{settings.hub_domain}"),
+        ("Gallery", f"{settings.hub_url('acme')}/_gallery"),
+        ("Inbox", settings.hub_url("inbox")),
+        ("API", f"{settings.base_url}/docs"),
+    )
+
+
+def acts(settings: Settings) -> Links:
+    """Return what sends a message in the demo."""
+    return (
+        ("Create an account", f"{settings.hub_url('shop')}/sign-in/acme?prompt=create"),
+        ("Reset a password", f"{settings.hub_url('acme')}/forgot-password"),
+    )
 
 
 def _unused(_environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

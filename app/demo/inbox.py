@@ -14,7 +14,7 @@ from babel.dates import format_datetime
 from flask import Flask, Response, abort, jsonify, render_template, request  # noqa: TID251 - an application without visits
 
 from app.demo import gallery, page_style
-from app.demo.hosts import Hosts
+from app.demo.hosts import Hosts, Links
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.outbox import decrypt_payload
@@ -55,21 +55,23 @@ class OnThisMachine:
         return [b"The development inbox is only for this machine. Open it in a browser here, without a proxy."]
 
 
-def inbox_of(settings: Settings, place: str) -> WSGIApplication:
+def inbox_of(settings: Settings, place: str, around: Links, acts: Links = ()) -> WSGIApplication:
     """Return the inbox of an installation; `place` is the tag beside the mark."""
-    start = f"{settings.public_scheme}://{settings.hub_domain}"
-    return OnThisMachine(
-        create_inbox(Database(settings.database, pool_size=2), Encryption(settings.secrets), place, start)
-    )
+    database, encryption = Database(settings.database, pool_size=2), Encryption(settings.secrets)
+    return OnThisMachine(create_inbox(database, encryption, place, around, acts))
 
 
 def with_inbox(app: WSGIApplication, settings: Settings) -> Hosts:
     """Return the application with the inbox at its host, `inbox.<hub domain>`."""
-    return Hosts(app, {urlsplit(settings.hub_url("inbox")).netloc: inbox_of(settings, "Development")})
+    start = f"{settings.public_scheme}://{settings.hub_domain}"
+    around = (("Start", start), ("Inbox", "/"), ("All messages", "/gallery"), ("API", f"{settings.base_url}/docs"))
+    return Hosts(app, {urlsplit(settings.hub_url("inbox")).netloc: inbox_of(settings, "Development", around)})
 
 
-def create_inbox(database: Database, encryption: Encryption, place: str = "Demo", start: str = "/") -> Flask:
-    """Return the inbox; `start` is the address of the start page."""
+def create_inbox(
+    database: Database, encryption: Encryption, place: str = "Demo", around: Links = (), acts: Links = ()
+) -> Flask:
+    """Return the inbox. `around`: its navigation. `acts`: what sends a message, offered while there is none."""
     app = Flask("gatehouse.inbox", root_path=page_style.FOLDER, static_folder=None)
 
     def everything() -> list[dict[str, Any]]:
@@ -100,7 +102,7 @@ def create_inbox(database: Database, encryption: Encryption, place: str = "Demo"
         )
 
     gallery.install(app, database)
-    app.jinja_env.globals.update(place=place, start=start, sandbox=SANDBOX)
+    app.jinja_env.globals.update(place=place, around=around, acts=acts, sandbox=SANDBOX)
     app.jinja_env.filters.update(short_time=_short_time, long_time=_long_time)
     page_style.install(app)
     return app

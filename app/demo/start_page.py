@@ -8,12 +8,12 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, render_template
 
-from app.demo import page_style
+from app.demo import hosts, page_style
 from app.demo.supervisor import Person
 from app.kit.text.languages import LANGUAGES
 from app.settings import Settings
 
-_PATHS = ("/", "/demo.css")
+_PATHS = ("/", "/demo.css", "/copy.js")
 
 
 def addresses(settings: Settings) -> list[tuple[str, str]]:
@@ -60,6 +60,6 @@ def _create_page(settings: Settings, people: Collection[Person]) -> Flask:
             languages=len(LANGUAGES),
         )
 
-    app.jinja_env.globals["place"] = "Demo"
+    app.jinja_env.globals.update(place="Demo", around=hosts.around(settings))
     page_style.install(app, {person.tenant: person.brand for person in people})
     return app
