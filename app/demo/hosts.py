@@ -10,7 +10,6 @@ from werkzeug.middleware.http_proxy import ProxyMiddleware
 
 from app.settings import Settings
 
-
 Links = tuple[tuple[str, str], ...]
 """The words and the address of each link."""
 

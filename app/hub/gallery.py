@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from typing import Final
 
 from flask import Blueprint, Response, current_app, render_template
@@ -162,6 +163,16 @@ _GROUPS: Final = {
 }
 """The name of each folder of pages, in the order of the gallery."""
 _WORDS: Final = re.compile(r"[A-Z][a-z]*")
+_SIGN_IN: Final = re.compile(r"([Ss])ign in")
+_CAPTIONS: Final = {
+    "fresh": "default",
+    "token": "form expired",
+    "totp": "authenticator app",
+    "sms": "text message",
+    "to enrol": "set up",
+    "enrolled": "asked",
+}
+"""What captions say for the names of samples."""
 
 
 @dataclass(frozen=True)
@@ -174,8 +185,15 @@ class Thumbnail:
 
     @property
     def title(self) -> str:
-        """The page's name in words: “Sign in sent”."""
-        return " ".join(_WORDS.findall(self.page.removesuffix("Page"))).capitalize()
+        """The page's name in words: “Sign-in sent”."""
+        name = self.page.removesuffix("Page").replace("Login", "SignIn").replace("Reauthentication", "ConfirmItIsYou")
+        return _SIGN_IN.sub(r"\1ign-in", " ".join(_WORDS.findall(name)).capitalize())
+
+    @property
+    def caption(self) -> str:
+        """The state in words: “Wrong password”."""
+        words = ", ".join(_CAPTIONS.get(part, part) for part in self.state.replace("_", " ").split(", "))
+        return words[0].upper() + words[1:]
 
 
 def _thumbnails() -> list[Thumbnail]:
@@ -207,9 +225,10 @@ def index() -> Response:
     visit, every = current_visit(), _thumbnails()
     group = visit.query.get("group")
     settings = services().settings
+    shown = [each for each in every if group is None or each.group == group]
     html = render_template(
         "gallery.html",
-        thumbnails=[each for each in every if group is None or each.group == group],
+        pages=[(title, list(states)) for title, states in groupby(shown, lambda each: each.title)],
         groups=[(key, name, sum(each.group == key for each in every)) for key, name in _GROUPS.items()],
         group=group,
         total=len(every),
@@ -217,7 +236,9 @@ def index() -> Response:
         language=language,
         looks=TENANTS,
         languages=LANGUAGES,
-        address_of=lambda host: f"{settings.public_scheme}://{host}{settings.hub_domain}",
+        start=f"{settings.public_scheme}://{settings.hub_domain}",
+        inbox=settings.hub_url("inbox"),
+        reference=f"{settings.base_url}/docs",
         style=current_app.extensions["gatehouse.assets"].style("console").name,
         brand=visit.brand,
         nonce=visit.nonce,
