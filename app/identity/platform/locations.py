@@ -14,6 +14,11 @@ class Place:
     city: str = ""
     country: str = ""
 
+    @property
+    def label(self) -> str:
+        """City and country in one line; empty if both are unknown."""
+        return ", ".join(part for part in (self.city, self.country) if part)
+
 
 UNKNOWN_PLACE: Final = Place()
 

@@ -44,6 +44,8 @@ class DeviceRequestView(Wire):
     browser: str = ""
     system: str = ""
     address: str = ""
+    place: str = ""  # of the address; empty if unknown
+    requested_at: str = ""
     relying_party: str = ""
     needs_number: bool = False  # the number on the device must be typed
     is_wrong: bool = False  # the typed number is wrong

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -19,11 +20,12 @@ from app.hub.components.sign_in_refusals import RefusalReason, reason_for, sign_
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
-from app.hub.rendering.formatting import browser_label
+from app.hub.rendering.formatting import browser_label, time_ago
 from app.hub.rendering.page import Notice
 from app.hub.web.errors import shown_for
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
+from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 
 LINK: Final = "/sign-in/link"
@@ -130,18 +132,26 @@ class SignInRequestPage(mailed_link.LinkPage):
     form: LinkNumberForm
     state: RequestState
     browser: str = ""
+    ip: str = ""
     place: str = ""
+    """Where it is, by its IP address; empty if unknown."""
+    requested_at: str = ""
     relying_party: str = ""
     needs_number: bool = False
+
+    @property
+    def age(self) -> str:
+        return time_ago(self.requested_at) if self.requested_at else ""
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInRequestPage]:
         common: dict[str, Any] = {
-            "label": "ada@example.com", "token": "a-token", "browser": "Firefox, Linux", "place": "203.0.113.7",
+            "label": "ada@example.com", "token": "a-token", "browser": "Firefox, Linux", "ip": "203.0.113.7",
         }  # fmt: skip
         samples = {state.value: cls(LinkNumberForm(), state, **common) for state in RequestState}
         wrong = LinkNumberForm(data={"number": "12"})
         wrong.add_error("number", _WRONG)
+        common |= {"place": "Berlin, Germany", "requested_at": iso(services().clock.now() - timedelta(minutes=2))}
         samples["with a number"] = cls(
             LinkNumberForm(), RequestState.OPEN, **common, relying_party="Acme Shop", needs_number=True
         )
@@ -260,7 +270,16 @@ def _request(form: LinkNumberForm, token: str, view: link_and_code_pages.DeviceR
     browser = ", ".join(item for item in (view.browser, view.system) if item)
     state = RequestState(view.state)
     return SignInRequestPage(
-        form, state, view.label, token, browser, view.address, view.relying_party, view.needs_number
+        form,
+        state,
+        view.label,
+        token,
+        browser,
+        view.address,
+        view.place,
+        view.requested_at,
+        view.relying_party,
+        view.needs_number,
     )
 
 

@@ -42,6 +42,7 @@ class PhoneSignInPage(Page):
 
     template = "pages/sign_in/phone.html"
     scripts = (*Page.scripts, "poll")
+    own_rules = ("scan",)
 
     form: ButtonForm
     state: str

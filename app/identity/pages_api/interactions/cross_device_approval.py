@@ -38,7 +38,7 @@ def step(context: Context, interaction: Interaction) -> StepResponse:
     place = context.services.locations.place_of(address)
     shown = RequestingDevice(
         name=", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
-        place=", ".join(part for part in (place.city, place.country) if part),
+        place=place.label,
         address=address,
     )
     client = context.application(client_id=str(device.facts.get("client_id") or ""))

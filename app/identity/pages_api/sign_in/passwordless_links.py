@@ -20,6 +20,7 @@ from app.identity.pages_api.interactions import link_handoff, next_step
 from app.identity.pages_api.sign_in import passwordless
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationToken
+from app.kit.clock import iso
 from app.kit.web.user_agents import parse_user_agent
 
 _STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}
@@ -145,6 +146,7 @@ def _view(
     if device is None:
         return link_and_code_pages.DeviceRequestView(state="expired", label=label)
     agent = parse_user_agent(str(device.facts.get("agent") or ""))
+    address = str(device.facts.get("address") or "")
     interaction_id = str(device.facts.get("attempt") or "")
     application = next_step.relying_party_of(context, interaction_id)
     return link_and_code_pages.DeviceRequestView(
@@ -152,7 +154,9 @@ def _view(
         label=label,
         browser=agent.browser or "",
         system=agent.system or "",
-        address=str(device.facts.get("address") or ""),
+        address=address,
+        place=context.services.locations.place_of(address).label,
+        requested_at=iso(device.created_at),
         relying_party=application.name if application is not None else "",
         needs_number=bool(device.facts.get("number")),
     )

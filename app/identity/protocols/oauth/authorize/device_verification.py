@@ -48,7 +48,7 @@ class DeviceAuthorizationDecision(Decision):
         place = self.context.services.locations.place_of(address)
         requesting_device = RequestingDevice(
             name=", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
-            place=", ".join(part for part in (place.city, place.country) if part),
+            place=place.label,
             address=address,
         )
         scopes = [ScopeView(name=name) for name in self.request.agreed]
