@@ -62,6 +62,20 @@ class Values:
         return self.trial.credentials.get("ApiSecret", "$API_SECRET")
 
     @property
+    def account_lookup(self) -> str:
+        """The command that finds an account."""
+        address = f"{self.api}/identity/v2/manage/account?email=ada@example.com&fields=Uid,FullName,Email"
+        return f'curl -s "{address}"{self.headers}'
+
+    @property
+    def headers(self) -> str:
+        """The options of a command that send the key and the secret, each on a line of its own."""
+        return "".join(
+            f' \\\n  -H "X-Gatehouse-{name}: {value}"'
+            for name, value in (("ApiKey", self.api_key), ("ApiSecret", self.api_secret))
+        )
+
+    @property
     def machine_client(self) -> str:
         """The ID and the secret of a program, with a colon."""
         return self.trial.machine_client or "$CLIENT_ID:$CLIENT_SECRET"

@@ -137,9 +137,7 @@ class Pages:
         )
 
     def _first_request(self, path: str, code: str = "") -> Payload:
-        return self._html(
-            f"{FIRST_REQUESTS[path].template}.html", first=FIRST_REQUESTS[path], code=code, values=self._values
-        )
+        return self._html(f"{FIRST_REQUESTS[path].template}.html", first=FIRST_REQUESTS[path], code=code)
 
     def _guide(self, path: str) -> Payload | None:
         if path in self._guides.files:
@@ -183,6 +181,7 @@ class Pages:
             files=_FILES,
             credentials=CREDENTIALS,
             api=self._api,
+            values=self._values,
             trial=self._trial,
             changes=self._changes,
             gate=DEFAULT_LOGO_PATH,
