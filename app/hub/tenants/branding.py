@@ -6,6 +6,7 @@ are computed here, for light and dark, and rendered into the page as declaration
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,6 +18,7 @@ from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.palette import palette, scene
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
+_TONES: Final = ("green", "rust", "blue", "plum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,11 @@ def initials(name: str) -> str:
     words = [word for word in name.split("@")[0].replace(".", " ").split() if word]
     picked = [words[0], words[-1]] if len(words) > 1 else words
     return "".join(word[0] for word in picked).upper()
+
+
+def tone_of(text: str) -> str:
+    """Return the colour of a tile without a logo, which its text decides: `green` of the class `tile--green`."""
+    return _TONES[zlib.crc32(text.encode()) % len(_TONES)]
 
 
 def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:

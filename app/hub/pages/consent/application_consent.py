@@ -21,7 +21,7 @@ from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import DEFAULT_SCOPES, Scope
 from app.hub.rendering.page import Page
-from app.hub.tenants.branding import initials
+from app.hub.tenants.branding import initials, tone_of
 from app.hub.web.cookies import set_interaction_cookie
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -117,6 +117,10 @@ class ConsentPage(Page):
     @property
     def initials(self) -> str:
         return initials(self.account)
+
+    @property
+    def tone(self) -> str:
+        return tone_of(self.relying_party)
 
     @classmethod
     def samples(cls) -> Mapping[str, ConsentPage]:

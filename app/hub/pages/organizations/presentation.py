@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,12 +14,10 @@ from app.contract.organizations.pages.account_organization_pages import OwnOrgan
 from app.contract.organizations.views import InvitationHint, JoinableOrganization
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering import formatting
-from app.hub.tenants.branding import initials
+from app.hub.tenants.branding import initials, tone_of
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-TONES: Final = ("green", "rust", "blue", "plum")
-"""Colours of tiles: the classes `tile--green` and so on."""
 _LOGOS: Final = 20
 """Maximum number of logos on one page, because each is a source in the content security policy."""
 
@@ -39,7 +36,7 @@ class Tile:
 
     @property
     def tone(self) -> str:
-        return TONES[zlib.crc32(self.id.encode()) % len(TONES)]
+        return tone_of(self.id)
 
 
 @dataclass(frozen=True)

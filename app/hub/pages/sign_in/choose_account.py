@@ -49,8 +49,8 @@ class AccountRow:
 
     @property
     def initials(self) -> str:
-        """The initials of a name, the last digits of a phone number."""
-        return self.label[-2:] if self.label.startswith("+") and not self.name else initials(self.name or self.label)
+        """The initials of the name; empty for a phone number alone."""
+        return "" if self.label.startswith("+") and not self.name else initials(self.name or self.label)
 
 
 @dataclass(frozen=True)
