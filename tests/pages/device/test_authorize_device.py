@@ -38,7 +38,7 @@ def test_person_types_the_code_signs_in_and_connects_the_device(
     tv: RelyingParty, visitor: Visitor, ada: Person, started: dict[str, Any]
 ) -> None:
     page = question(visitor, ada, started)
-    assert page.heading == "Connect Acme TV?"
+    assert page.heading == "Connect Acme TV ?"
     for shown in ("Acme TV", ada.email, started["user_code"], tv.address):
         assert shown in page.text
     done = page.press("Connect device")
@@ -78,7 +78,7 @@ def test_code_of_the_address_is_filled_in_and_never_sent(
     page = visitor.open(f"{path}?client_id={tv.client_id}&user_code={started['user_code']}")
     assert page.form("Continue").fields["user_code"] == started["user_code"]
     assert (tv.poll(started["device_code"]).json or {})["error"] == "authorization_pending"
-    assert page.press("Continue").heading == "Connect Acme TV?"
+    assert page.press("Continue").heading == "Connect Acme TV ?"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_page_shows_what_the_device_asks_to_do(new_world: NewWorld, new_visitor_
     details = [{"type": "payment", "amount": "EUR 12.50", "actions": ["<b>initiate</b>"]}]
     body = till.start_device(authorization_details=json.dumps(details)).json or {}
     page = question(new_visitor_at(world), world.person("ada@example.test"), body)
-    assert page.heading == "Connect Acme TV?"
+    assert page.heading == "Connect till ?"
     for shown in ("Make a payment", "Amount", "EUR 12.50"):
         assert shown in page.text
     assert "<bdi>&lt;b&gt;initiate&lt;/b&gt;</bdi>" in page.html

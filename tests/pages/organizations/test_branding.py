@@ -130,7 +130,7 @@ def test_device_for_a_chosen_organization_shows_its_look(
     page = page.press("Sign in", identifier=company.ada.email, password=company.ada.password)
     assert page.heading == "Choose an organization"
     shown_page = page.press("Globex Gardens")
-    assert shown_page.heading == "Connect Acme TV?"
+    assert shown_page.heading == "Connect Acme TV ?"
     assert shows_globex(shown_page)
 
 
