@@ -140,7 +140,7 @@ def test_without_scripts_enter_presses_the_first_button(
                 assert not button or f"{button}={value}" in (sent.value.post_data or "")
 
 
-FORMS = """[...doc.querySelectorAll("main form[method=post]")].filter(form => form.querySelector("input.control"))"""
+FORMS = """[...doc.querySelectorAll("main form[method=post]")].filter(form => form.querySelector("input.control:not([type=file])"))"""
 DEFAULT_BUTTONS = f"""doc => {{
     for (const more of doc.querySelectorAll("main details > summary")) more.click();
     return [
@@ -152,7 +152,7 @@ DEFAULT_BUTTONS = f"""doc => {{
 }}"""
 FOCUS = f"""([frame, index]) => {{
     const doc = document.querySelectorAll("main > iframe")[frame].contentDocument;
-    {FORMS}[index].querySelector("input.control").focus();
+    {FORMS}[index].querySelector("input.control:not([type=file])").focus();
 }}"""
 
 

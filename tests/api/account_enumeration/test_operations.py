@@ -40,6 +40,7 @@ TESTED_ON_PAGES = {
     "hub.start_passwordless_sign_in": "as above",
     "hub.lost_passkey": "as above",
     "hub.begin_register_with_passkey": "as above",
+    "hub.mail_captcha_link": "tests/pages/sign_in/test_captcha_link.py",
 }
 
 

@@ -81,7 +81,7 @@ def _settings_of(tenant: World) -> Any:
 def test_pages_call_listed_operations_alone() -> None:
     assert sorted(item.name for item in MARKED) == [
         "consents.change", "passkeys.remove", "phones.remove", "self_service.ask_deletion", "self_service.remove_email",
-        "self_service.set_username",
+        "self_service.remove_picture", "self_service.set_picture", "self_service.set_username",
     ]  # fmt: skip
 
 
@@ -239,7 +239,9 @@ def test_form_of_another_account_is_refused(browser: Browser) -> None:
 
 def test_old_session_needs_the_password_for_a_sensitive_change(tenant: World, browser: Browser) -> None:
     pass_time(tenant.services, minutes=6)
-    assert {element.name for element in MARKED} - {element.name for element in SENSITIVE} == {"consents.change"}
+    assert {element.name for element in MARKED} - {element.name for element in SENSITIVE} == {
+        "consents.change", "self_service.remove_picture", "self_service.set_picture",
+    }  # fmt: skip
     for item in SENSITIVE:
         assert refused(call(browser, item)) == ASKS_PASSWORD, item.name
     assert refused(call(browser, CATALOGUE["consents.change"])) not in (ASKS_PASSWORD, NOT_SIGNED_IN)

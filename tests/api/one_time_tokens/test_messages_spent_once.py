@@ -154,6 +154,7 @@ ONE_HALF: Mapping[Purpose, str] = {
     Purpose.STEP_UP_EMAIL: "the mail has a code",
     Purpose.RESET_PASSKEY: "the mail has a link",
     Purpose.ALARM: "the mail has a link",
+    Purpose.CAPTCHA: "the mail has a link",
     Purpose.DELETE_ACCOUNT: "the mail has a link, the text message a code, and there is one account to delete",
 }
 _SAME_OPERATION = ((Purpose.EMAIL, Purpose.ADD_EMAIL), (Purpose.SMART_LOGIN, Purpose.ONE_TOUCH))

@@ -38,11 +38,19 @@ class MethodChoiceForm(HubForm):
     to = StringField()
 
 
+class _RequiredWhereAsked(InputRequired):
+    """Requires the password, unless the form is the first of two steps."""
+
+    def __call__(self, form: Any, field: Field) -> None:
+        if not form.is_identifier_alone:
+            super().__call__(form, field)
+
+
 class LoginForm(IdentifierForm):
     """Identifier, password, and captcha or security answer."""
 
     first_fields: tuple[str, ...] = ("identifier", "password")
-    password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
+    password = PasswordField(_l("Password"), [_RequiredWhereAsked(_l("Enter your password."))])
     captcha = CaptchaField()
     security_answer = StringField()
     security_question = HiddenField()
@@ -66,12 +74,6 @@ class LoginForm(IdentifierForm):
     def is_identifier_alone(self) -> bool:
         """Whether the form comes from the first of two steps. A password manager may have filled in the password there, too."""
         return self.step.data == FormStep.IDENTIFIER and not self.password.data
-
-    def validate(self, extra_validators: Any = None) -> bool:
-        """Check the form; the password only where it was asked for."""
-        if self.is_identifier_alone:
-            self.password.validators = ()
-        return super().validate(extra_validators)
 
     def to_request(self) -> sign_in_pages.SignInRequest:
         question, answer = self.security_question.data or "", self.security_answer.data or ""
