@@ -112,7 +112,7 @@ def test_tenant_asks_its_second_factor_after_federation(scenario: Scenario, open
     page.wait_for_url(f"{scenario.installation.at('strict')}/second-factor**")
     enter_code(page, pyotp.TOTP(page.locator(".key").inner_text().replace(" ", "")).now())
     page.wait_for_url(f"{scenario.installation.at('strict')}/profile")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Your profile")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Profile")
 
 
 def test_untrusted_identity_is_linked_by_one_sign_in(scenario: Scenario, opened: Opened) -> None:

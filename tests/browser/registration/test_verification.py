@@ -151,7 +151,7 @@ def test_back_and_reload_after_verification_are_harmless(
         visit.page.get_by_role("button", name="Verify").click()
     visit.page.wait_for_url(AT_THE_SHOP)
     visit.page.go_back()
-    after = "Your profile" if has_script else "Email verified"
+    after = "Profile" if has_script else "Email verified"
     expect(visit.page.get_by_role("heading", level=1)).to_have_text(after)
     visit.page.reload()
     expect(visit.page.get_by_role("heading", level=1)).to_have_text(after)

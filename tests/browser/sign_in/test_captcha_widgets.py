@@ -187,7 +187,7 @@ def test_widget_unlocks_a_locked_sign_in(world: World, served: str, opened: Open
     page.get_by_label("Password", exact=True).fill(ada.password)
     tick_widget(page)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Your profile")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Profile")
 
 
 @captcha_kinds("hcaptcha", fallback=False)

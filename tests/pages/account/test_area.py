@@ -125,10 +125,10 @@ def test_tenant_that_offers_nothing_shows_no_checkup(new_world: NewWorld, new_vi
     assert "checkup not finished" not in visitor.open("/profile").text
 
 
-def test_heading_of_nameless_account_is_no_address(world: World, visitor: Visitor) -> None:
+def test_profile_of_nameless_account_names_its_email(world: World, visitor: Visitor) -> None:
     ada = world.person(ADA)
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    assert visitor.open("/profile").heading == "Your profile"
+    assert visitor.open("/profile").profile_name == ADA
 
 
 def test_deletion_is_the_last_thing_on_the_profile(visitor: Visitor, ada: Person) -> None:

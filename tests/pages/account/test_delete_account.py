@@ -34,7 +34,7 @@ def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor,
     assert page.heading == "Delete your account?"
     assert visitor.open(link).heading == "Delete your account?", "opening the link does not use it up"
     assert visitor.send("HEAD", link, None).status == 200
-    assert visitor.open("/profile").heading == "Ada Lovelace"
+    assert visitor.open("/profile").profile_name == "Ada Lovelace"
     left_page = page.press("Delete account")
     assert left_page.heading == "Account scheduled for deletion"
     assert visitor.open(left_page.address).comparable_text() == left_page.comparable_text(), "reloading repeats nothing"
@@ -45,7 +45,7 @@ def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor,
     restored = offer.press("Keep my account")
     assert restored.heading == "Deletion canceled"
     assert visitor.open(restored.address).heading == "Deletion canceled"
-    assert signed_in(visitor, ada).heading == "Ada Lovelace"
+    assert signed_in(visitor, ada).profile_name == "Ada Lovelace"
 
 
 @pytest.mark.both_databases

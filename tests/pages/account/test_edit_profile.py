@@ -27,7 +27,7 @@ def test_profile_is_edited(visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/profile/edit")
     assert 'value="Ada"' in page.html
     saved = page.press("Save", first_name="Augusta", last_name="", birth_date="1815-12-10")
-    assert saved.heading == "Augusta"
+    assert saved.profile_name == "Augusta"
     assert "Saved" in saved.text
     assert "December 10, 1815" in saved.text
 
@@ -49,13 +49,13 @@ def test_profile_form_takes_no_credential_or_identifier(new_world: NewWorld, new
         "username": "eve",
     }
     more = {"email": "eve@example.com", "security_question_answer": "x", "pin": "4711", "PhoneId": "+4930111222333"}
-    assert page.press("Save", first_name="Augusta", **smuggled, **more).heading == "Augusta"
+    assert page.press("Save", first_name="Augusta", **smuggled, **more).profile_name == "Augusta"
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         stored = work.one(select(accounts).where(accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid))
     assert stored is not None
     assert (stored.username, stored.phone, [email["Value"] for email in stored.emails]) == (None, None, [ada.email])
     assert stored.private == {}
-    assert signed_in(new_visitor_at(world), ada).heading == "Augusta", "the password is the same"
+    assert signed_in(new_visitor_at(world), ada).profile_name == "Augusta", "the password is the same"
 
 
 def test_refused_field_shows_error_and_form_stays(visitor: Visitor, ada: Person) -> None:
@@ -72,14 +72,14 @@ def test_profile_form_follows_the_registration_form(new_world: NewWorld, new_vis
     page = signed_in(new_visitor_at(world), ada, "/profile/edit")
     assert "last_name" not in page.html
     assert "Fill in this field." in page.press("Save", first_name="").text
-    assert page.press("Save", first_name="Augusta", cf_size="xl").heading == "Augusta"
+    assert page.press("Save", first_name="Augusta", cf_size="xl").profile_name == "Augusta"
 
 
 def test_foreign_form_token_changes_nothing(visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/profile/edit")
     refused = page.press("Save", first_name="Eve", token="x")
     assert refused.status == 403
-    assert visitor.open("/profile").heading == "Ada Lovelace"
+    assert visitor.open("/profile").profile_name == "Ada Lovelace"
 
 
 def test_signed_out_browser_signs_in_first(visitor: Visitor, ada: Person) -> None:

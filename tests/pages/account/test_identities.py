@@ -68,7 +68,7 @@ def test_linked_identity_signs_in(tenant: World, visitor: Visitor, ada: Person, 
     assert (linked_providers(tenant, ada), offered_providers(after)) == (["globex"], ["initech"])
     visitor.forget("session")
     redirected = visitor.open("/sign-in/with?provider=globex")
-    assert visitor.open(fake_provider.callback_url(redirected.address, sub="4711")).heading == "Your profile"
+    assert visitor.open(fake_provider.callback_url(redirected.address, sub="4711")).heading == "Profile"
 
 
 def test_failed_callback_shows_its_reason(

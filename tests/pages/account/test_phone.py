@@ -85,7 +85,7 @@ def test_number_signs_in_once_verified(world: World, new_visitor_at: NewVisitorA
     assert before.status == 401
     sent.press("Verify", code=code_in(texts(world, E164)[-1]))
     after = second.open("/profile").press("Sign in", identifier=TYPED, password=PASSWORD)
-    assert after.heading == "Ada Lovelace"
+    assert after.profile_name == "Ada Lovelace"
 
 
 def test_stale_session_asks_the_password_for_each_change(world: World, visitor: Visitor, ada: Person) -> None:

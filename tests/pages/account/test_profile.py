@@ -37,9 +37,9 @@ def test_row_is_edited_in_its_place(new_world: NewWorld, new_visitor_at: NewVisi
     assert 'id="first_name-problem"' in refused.html
     assert "Contact" in refused.text
     saved = refused.press("Save", first_name="Augusta")
-    assert saved.heading == "Augusta Lovelace"
+    assert saved.profile_name == "Augusta Lovelace"
     assert 'name="first_name"' not in saved.html
-    assert page.follow("Cancel").heading == "Augusta Lovelace"
+    assert page.follow("Cancel").profile_name == "Augusta Lovelace"
 
 
 @pytest.mark.parametrize("row", ["", "x", "password", "email", "../../etc", "name'"])
@@ -53,7 +53,7 @@ def test_unknown_row_is_not_opened(visitor: Visitor, ada: Person, row: str) -> N
 def test_row_changes_no_other_field(visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada).follow("City Not set Add")
     saved = page.press("Save", city="London", first_name="Eve", company="Eve & Co")
-    assert (saved.heading, "London" in saved.text, "Eve" in saved.text) == ("Ada Lovelace", True, False)
+    assert (saved.profile_name, "London" in saved.text, "Eve" in saved.text) == ("Ada Lovelace", True, False)
 
 
 def test_dates_follow_the_visitors_language(visitor: Visitor, world: World) -> None:

@@ -134,21 +134,21 @@ def test_double_submit_records_consent_once(new_world: NewWorld, new_visitor_at:
     visitor = new_visitor_at(world)
     page = signed_in(visitor, world)
     agree(page)
-    assert agree(page).heading == "Your profile"
+    assert agree(page).heading == "Profile"
     assert visitor.open("/consents").text.count("Agreed: ") == 1
 
 
 def test_later_sign_in_asks_only_for_the_newer_form(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**required_forms("FirstLogin", "Login"))
     visitor = new_visitor_at(world)
-    assert agree(signed_in(visitor, world), **{"agree-news": "y"}).heading == "Your profile"
+    assert agree(signed_in(visitor, world), **{"agree-news": "y"}).heading == "Profile"
     visitor.open("/logout").press("Sign out")
     advance_clock(world, minutes=1)
     page = visitor.open("/profile").press("Sign in", identifier="ada@example.com", password=PASSWORD)
     assert page.heading == STEP
     assert page.html.count("checked") == 1, "given consents are ticked, except those to be given again"
     assert page.text.count("You’ve already agreed to this.") == 1
-    assert agree(page, **{"agree-news": "y"}).heading == "Your profile"
+    assert agree(page, **{"agree-news": "y"}).heading == "Profile"
 
 
 # The page /consents.

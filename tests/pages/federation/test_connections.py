@@ -31,10 +31,10 @@ def user(new_federated_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provi
 
 def test_new_identity_registers_and_returns_to_same_account(user: FederatedPageUser) -> None:
     page = user.sign_in()
-    assert page.heading == "Ada Lovelace", page.text
+    assert page.profile_name == "Ada Lovelace", page.text
     assert link_notices(user) == []
     user.visitor.forget("session")
-    assert user.sign_in(email="ada@another.test").heading == "Ada Lovelace"
+    assert user.sign_in(email="ada@another.test").profile_name == "Ada Lovelace"
 
 
 def link_notices(user: FederatedPageUser) -> list[str]:
@@ -45,10 +45,10 @@ def link_notices(user: FederatedPageUser) -> list[str]:
 
 def test_trusted_provider_opens_account_with_its_address(user: FederatedPageUser) -> None:
     user.tenant.person(ADA["email"])
-    assert user.sign_in().heading == "Your profile"
+    assert user.sign_in().heading == "Profile"
     assert link_notices(user) == ["Globex was connected to"]
     user.visitor.forget("session")
-    assert user.sign_in(email="ada@another.test", email_verified=False).heading == "Your profile"
+    assert user.sign_in(email="ada@another.test", email_verified=False).heading == "Profile"
 
 
 @pytest.mark.parametrize("name", ["code", "state", "iss", "error"])
@@ -95,25 +95,25 @@ def test_untrusted_new_identity_verifies_mail_sets_no_password(untrusted: Federa
     assert "password" not in page.form("Create account").fields
     page = page.press("Create account")
     assert page.heading == "Check your email"
-    assert page.press("Verify", code=code_in(mails_sent_to(untrusted)[-1])).heading == "Ada Lovelace"
+    assert page.press("Verify", code=code_in(mails_sent_to(untrusted)[-1])).profile_name == "Ada Lovelace"
     assert link_notices(untrusted) == []
     untrusted.visitor.forget("session")
-    assert untrusted.sign_in(email="other@example.test").heading == "Ada Lovelace"
+    assert untrusted.sign_in(email="other@example.test").profile_name == "Ada Lovelace"
 
 
 def test_sign_in_links_the_untrusted_identity(untrusted: FederatedPageUser) -> None:
     ada = untrusted.tenant.person(ADA["email"])
     login = untrusted.sign_in().follow("Sign in to connect it")
-    assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == "Your profile"
+    assert login.press("Sign in", identifier=ada.email, password=ada.password).heading == "Profile"
     untrusted.visitor.forget("session")
-    assert untrusted.sign_in().heading == "Your profile"
+    assert untrusted.sign_in().heading == "Profile"
 
 
 def test_identity_is_not_linked_to_other_addresses_account(untrusted: FederatedPageUser) -> None:
     """The identity may come from another person's browser: only the account with the same address may link it."""
     eve = untrusted.tenant.person("eve@example.test")
     login = untrusted.sign_in().follow("Sign in to connect it")
-    assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == "Your profile"
+    assert login.press("Sign in", identifier=eve.email, password=eve.password).heading == "Profile"
     untrusted.visitor.forget("session")
     assert untrusted.sign_in().heading == "Create your account"
 
@@ -141,7 +141,7 @@ def test_invalid_provider_answer_shows_notice(user: FederatedPageUser) -> None:
 def test_callback_works_once(user: FederatedPageUser) -> None:
     redirected = user.visitor.open(START_URL)
     back = user.fake_provider.callback_url(redirected.address, **ADA)
-    assert user.visitor.open(back).heading == "Ada Lovelace"
+    assert user.visitor.open(back).profile_name == "Ada Lovelace"
     user.visitor.forget("session")
     assert user.visitor.open(back).status == 410
 
@@ -153,7 +153,7 @@ def test_callback_in_another_browser_signs_no_account_in(user: FederatedPageUser
     other = new_visitor_at(user.tenant)
     assert other.open(back).status == 410
     assert not other.cookies("session")
-    assert user.visitor.open(back).heading == "Ada Lovelace"
+    assert user.visitor.open(back).profile_name == "Ada Lovelace"
 
 
 def test_unknown_identity_without_registration_is_refused(
@@ -199,7 +199,7 @@ def test_reauthentication_at_provider_needs_fresh_auth_time(user: FederatedPageU
 def test_federated_sign_in_does_not_refresh_the_session(user: FederatedPageUser) -> None:
     user.sign_in()
     pass_time(user.tenant.services, minutes=10)
-    assert user.sign_in().heading == "Ada Lovelace"
+    assert user.sign_in().profile_name == "Ada Lovelace"
     assert user.visitor.open("/emails/add").heading == "Confirm it’s you"
 
 
@@ -218,9 +218,9 @@ def test_optional_verification_signs_new_identity_in(
 ) -> None:
     tenant = new_federated_world(trusts=False, email_verification="optional")
     user = FederatedPageUser(tenant, new_visitor_at(tenant), fake_provider)
-    assert user.sign_in().press("Create account").heading == "Ada Lovelace"
+    assert user.sign_in().press("Create account").profile_name == "Ada Lovelace"
     user.visitor.forget("session")
-    assert user.sign_in().heading == "Ada Lovelace"
+    assert user.sign_in().profile_name == "Ada Lovelace"
 
 
 def test_refused_registration_keeps_the_form(untrusted: FederatedPageUser) -> None:

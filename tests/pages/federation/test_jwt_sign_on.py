@@ -144,7 +144,7 @@ def brings(visitor: Visitor, token: str, name: str = "jwttoken", **query: str) -
 def test_jwt_of_a_provider_signs_in_once(tenant: TenantServer, visitor: Visitor, ada: Person, name: str) -> None:
     token = jwt_sender(tenant, Domain="example.test")(email=ADA, email_verified=True)
     page = brings(visitor, token, name)
-    assert (page.heading, page.address) == ("Your profile", f"{visitor.home}/profile")
+    assert (page.heading, page.address) == ("Profile", f"{visitor.home}/profile")
     visitor.forget("session")
     page = brings(visitor, token)
     assert (page.status, page.address) == (403, f"{visitor.home}/access/jwt/error?code=1232")
@@ -157,7 +157,7 @@ def test_jwt_of_an_app_signs_in_no_browser(tenant: TenantServer, visitor: Visito
     native = partial(tenant.send, "GET", "/api/v2/access_token/jwt", providername="Partner", refresh_token="any")
     answered(native(id_token=by_app))
     assert brings(visitor, by_app).address == f"{visitor.home}/access/jwt/error?code=1232"
-    assert brings(visitor, by_browser).heading == "Your profile"
+    assert brings(visitor, by_browser).heading == "Profile"
     assert refused(native(id_token=by_browser)) == (403, 1232)
 
 

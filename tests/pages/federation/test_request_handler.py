@@ -168,7 +168,7 @@ def test_linking_candidate_signs_no_account_in(server: TenantServer, user: Feder
     assert not user.visitor.cookies("session")
     assert refused(exchange(server, candidate))[1] == 903
     answered(server.send("POST", f"{AUTH}/socialidentity", {"candidatetoken": candidate}, bearer=bearer))
-    assert user.sign_in().heading != "Ada Lovelace"
+    assert user.sign_in().heading != "Profile"
     assert server.read(uid)["Identities"][0]["Provider"] == "globex"
 
 

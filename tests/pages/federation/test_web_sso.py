@@ -47,7 +47,7 @@ def asks(visitor: Visitor, path: str, origin: str | None = SITE, **query: str) -
 
 def sign_in(visitor: Visitor, ada: Person) -> None:
     page = visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    assert page.heading == "Your profile", page.text
+    assert page.heading == "Profile", page.text
 
 
 def api(tenant: World, method: str, path: str, **query: str) -> TestResponse:

@@ -93,7 +93,7 @@ def test_link_in_foreign_browser_keeps_its_session(world: World, visitor: Visito
     confirmed = page.press("Verify")
     assert confirmed.heading == "Email verified"
     assert is_verified(world, pending.ada)
-    assert bob_browser.open("/profile").heading == "Your profile"
+    assert bob_browser.open("/profile").heading == "Profile"
     assert pending.page.press("Continue").heading == "Email verified"
 
 

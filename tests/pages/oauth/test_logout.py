@@ -30,7 +30,7 @@ def leave(visitor: Visitor, **requested: str) -> VisitedPage:
 
 
 def is_signed_in(visitor: Visitor) -> bool:
-    return visitor.open("/profile").heading == "Ada Lovelace"
+    return visitor.open("/profile").profile_name == "Ada Lovelace"
 
 
 def test_plan_logout(visitor: Visitor, hint: str) -> None:

@@ -218,5 +218,5 @@ def test_look_of_an_invitation_stays_until_its_end(
     assert page.heading == "Sign in to Globex Gardens"
     assert shows_globex(page.press("Sign in", identifier=GUEST, password="wrong"))
     joined = page.press("Sign in", identifier=GUEST, password="correct horse 7")
-    assert joined.heading == "Your profile"
+    assert joined.heading == "Profile"
     assert not shows_globex(joined)

@@ -106,8 +106,7 @@ def test_texts_are_shown_as_they_were_typed(visitor: Visitor, world: World) -> N
     for at, name in enumerate(("<b>", "%(nonce)s", "100 %", "%%", "%(0)s", "{0}", "{{ 7 }}", "&amp;", 'a"b', "عزيزة")):
         person = world.person(f"p{at}@example.com", FirstName=name, LastName="Last")
         visitor.client._cookies = {}
-        heading = signed_in(visitor, person).open("/profile").heading
-        assert heading == f"{name} Last"
+        assert signed_in(visitor, person).open("/profile").profile_name == f"{name} Last"
 
 
 def test_change_of_the_tenant_shows_on_account_pages(visitor: Visitor, world: World, ada: Person) -> None:
@@ -122,8 +121,8 @@ def test_change_of_the_tenant_shows_on_account_pages(visitor: Visitor, world: Wo
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
 def test_account_page_has_the_language_of_the_browser(new_visitor: NewVisitor, ada: Person, language: str) -> None:
     visitor = signed_in(new_visitor(), ada)
-    in_english = visitor.open("/profile").heading, visitor.open("/profile").text
+    in_english = visitor.open("/profile").profile_name, visitor.open("/profile").text
     visitor.language = language
     page = visitor.open("/profile")
-    assert page.heading == in_english[0]
+    assert page.profile_name == in_english[0]
     assert (page.text == in_english[1]) is (language == "en")

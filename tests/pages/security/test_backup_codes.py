@@ -43,7 +43,7 @@ def by_code(visitor: Visitor, tenant: World, ada: Person, code: str) -> VisitedP
 
 def test_sign_in_waits_until_codes_are_saved(tenant: World, browser: Visitor, ada: Person) -> None:
     _, page = enrol_totp(browser, tenant, ada)
-    assert page.heading == "Two-step verification is on"
+    assert page.heading == "Save your backup codes"
     attempt, fields = interaction_of(page), page.form("I’ve saved them").fields
     assert "Skip for now" not in page.html
     for address in (f"/login?attempt={attempt}", f"/consent?attempt={attempt}", f"/passkeys/offer?attempt={attempt}"):

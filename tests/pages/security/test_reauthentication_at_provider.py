@@ -38,7 +38,7 @@ def tenant(new_world: NewWorld, globex: FakeProvider) -> World:
 @pytest.fixture
 def visitor(tenant: World, new_visitor_at: NewVisitorAt, globex: FakeProvider) -> Visitor:
     browser: Visitor = new_visitor_at(tenant)
-    assert sign_in_at_provider(browser, globex, START_URL).heading == "Ada Lovelace"
+    assert sign_in_at_provider(browser, globex, START_URL).profile_name == "Ada Lovelace"
     return browser
 
 

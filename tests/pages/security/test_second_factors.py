@@ -44,7 +44,7 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     overview = signed_in(browser, ada, "/security")
     assert "Off" in overview.text
     app, codes_page = add_app(browser, tenant, ada)
-    assert codes_page.heading == "Two-step verification is on", "the first factor brings backup codes"
+    assert codes_page.heading == "Save your backup codes", "the first factor brings backup codes"
     assert len(codes_on(codes_page)) == 10
     listed = codes_page.press("I’ve saved them")
     assert "Two-step verification is on" in listed.text
@@ -106,7 +106,7 @@ def test_stale_session_reauthenticates_and_keeps_secret(tenant: World, browser: 
     assert needs_sign_in.heading == "Confirm it’s you"
     again = needs_sign_in.press("Continue", password=ada.password)
     assert app_of(again).secret == app.secret
-    assert again.press("Verify", code=code_now(tenant, app)).heading == "Two-step verification is on"
+    assert again.press("Verify", code=code_now(tenant, app)).heading == "Save your backup codes"
 
 
 def test_removing_the_only_factor_leaves_the_password(

@@ -60,7 +60,7 @@ def test_link_unlocks_a_sign_in_in_another_browser(
     page = new_visitor_at(world).open(link_to(world, ADA))
     assert "You’re human." in page.text
     assert page.form("Sign in").fields["identifier"] == ADA
-    assert page.press("Sign in", password=ada.password).heading == "Your profile"
+    assert page.press("Sign in", password=ada.password).heading == "Profile"
 
 
 def test_link_goes_on_to_the_application(world: World, ada: Person, visitor: Visitor) -> None:
@@ -152,7 +152,7 @@ def test_challenge_of_one_use_is_refused_for_another(world: World, ada: Person, 
     stolen = {name: register.form("Create account").fields[name] for name in ("captcha_challenge", "captcha_asked")}
     sent = {**stolen, **solving(register, "Create account")}
     assert unlock.press("Sign in", password=ada.password, **sent).status == 403
-    assert unlock.press("Sign in", password=ada.password, **solving(unlock)).heading == "Your profile"
+    assert unlock.press("Sign in", password=ada.password, **solving(unlock)).heading == "Profile"
 
 
 def test_work_of_zero_bits_cannot_be_claimed(world: World, ada: Person, visitor: Visitor) -> None:

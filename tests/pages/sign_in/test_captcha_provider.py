@@ -210,7 +210,7 @@ def test_locked_sign_in_shows_the_widget(
     assert "https://*.hcaptcha.com" in policy(page)
     missing = page.press("Sign in", password=ada.password)
     assert "We couldn’t verify" in missing.text
-    assert missing.press("Sign in", password=ada.password, captcha_proof="a proof").heading == "Your profile"
+    assert missing.press("Sign in", password=ada.password, captcha_proof="a proof").heading == "Profile"
 
 
 def test_csp_allows_only_the_widget_of_this_tenant(

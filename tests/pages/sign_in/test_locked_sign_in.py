@@ -81,7 +81,7 @@ def test_proof_of_work_unlocks_the_account(new_locking_world: NewLockingWorld) -
     assert is_locked(world, ada)
     assert page.form("Sign in").fields["identifier"] == ada.email
     signed_in = page.press("Sign in", password=PASSWORD, **solving(page))
-    assert signed_in.heading == "Your profile"
+    assert signed_in.heading == "Profile"
     assert not is_locked(world, ada)
 
 
@@ -92,7 +92,7 @@ def test_locked_account_asks_captcha_at_the_first_try(new_locking_world: NewLock
     page = visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert (page.status, page.title.startswith("Error: ")) == (403, True)
     assert "Enter your password again. We’ll check that you’re human." in page.text
-    assert page.press("Sign in", password=PASSWORD, **solving(page)).heading == "Your profile"
+    assert page.press("Sign in", password=PASSWORD, **solving(page)).heading == "Profile"
 
 
 def test_wrong_work_gets_a_new_challenge(new_locking_world: NewLockingWorld) -> None:
@@ -106,7 +106,7 @@ def test_wrong_work_gets_a_new_challenge(new_locking_world: NewLockingWorld) -> 
     assert "We couldn’t verify that you’re human. Try again." in page.text
     assert after["captcha_challenge"] != before["captcha_challenge"]
     assert (after["captcha_work"], after["password"], after["identifier"]) == ("", "", ada.email)
-    assert page.press("Sign in", password=PASSWORD, **solving(page)).heading == "Your profile"
+    assert page.press("Sign in", password=PASSWORD, **solving(page)).heading == "Profile"
 
 
 def test_wrong_password_with_right_work_gets_new_challenge(new_locking_world: NewLockingWorld) -> None:
@@ -115,7 +115,7 @@ def test_wrong_password_with_right_work_gets_new_challenge(new_locking_world: Ne
     page = lock_out(visitor, ada.email)
     page = page.press("Sign in", password="wrong", **solving(page))
     assert page.status == 401
-    assert page.press("Sign in", password=PASSWORD, **solving(page)).heading == "Your profile"
+    assert page.press("Sign in", password=PASSWORD, **solving(page)).heading == "Profile"
 
 
 def test_missing_password_keeps_work_without_api_call(new_locking_world: NewLockingWorld) -> None:
@@ -174,7 +174,7 @@ def test_security_answer_unlocks_the_account(new_locking_world: NewLockingWorld)
     assert wrong.status == 403
     assert 'id="security_answer-problem"' in wrong.html
     assert wrong.form("Sign in").fields["security_answer"] == ""
-    assert wrong.press("Sign in", password=PASSWORD, security_answer=" grey  HARBOUR").heading == "Your profile"
+    assert wrong.press("Sign in", password=PASSWORD, security_answer=" grey  HARBOUR").heading == "Profile"
     assert not is_locked(world, ada)
 
 

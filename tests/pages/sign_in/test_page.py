@@ -139,7 +139,7 @@ def test_null_origin_is_accepted(world: World, visitor: Visitor) -> None:
     ada = world.person("ada@example.com")
     sent = {**visitor.open("/login").form("Sign in").fields, "identifier": ada.email, "password": PASSWORD}
     assert visitor.send("POST", f"{visitor.home}/login", {**sent, "token": ""}, Origin="null").status == 403
-    assert visitor.send("POST", f"{visitor.home}/login", sent, Origin="null").heading == "Your profile"
+    assert visitor.send("POST", f"{visitor.home}/login", sent, Origin="null").heading == "Profile"
 
 
 def test_missing_cookies_are_explained(world: World, visitor: Visitor) -> None:
@@ -166,7 +166,7 @@ def test_reopening_a_finished_login_shows_the_profile(world: World, visitor: Vis
     page = visitor.authorize(world.application("shop"))
     ada = world.person("ada@example.com")
     page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert visitor.open(page.address).heading == "Your profile"
+    assert visitor.open(page.address).heading == "Profile"
 
 
 def test_double_submit_returns_to_the_application_each_time(world: World, visitor: Visitor) -> None:
@@ -214,7 +214,7 @@ def test_sign_in_without_application_shows_the_profile(world: World, visitor: Vi
     ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
     page = visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert urlsplit(page.address).path == "/profile"
-    assert page.heading == "Ada Lovelace"
+    assert page.profile_name == "Ada Lovelace"
 
 
 def test_anonymous_login_page_makes_no_api_call(world: World, visitor: Visitor) -> None:

@@ -39,7 +39,7 @@ def test_unlisted_return_url_is_refused_with_a_notice(world: World, visitor: Vis
     ada = world.person("ada@example.com")
     page = visitor.open("/auth.aspx?action=login&return_url=https://evil.example/")
     final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert final.heading == "Your profile"
+    assert final.heading == "Profile"
     assert "couldn’t take you back" in final.text
     again = visitor.open("/auth.aspx?return_url=https://evil.example/")
     assert "couldn’t take you back" in again.text
@@ -172,7 +172,7 @@ def test_token_is_sent_to_listed_return_urls_only(
     visitor, ada = new_visitor_at(world), world.person("ada@example.com")
     page = visitor.open(f"/auth.aspx?return_url={quote(address.format(home=visitor.home), safe='')}")
     final = page.press("Sign in", identifier=ada.email, password=PASSWORD)
-    assert final.heading == "Your profile"
+    assert final.heading == "Profile"
     assert "token" not in final.address
 
 

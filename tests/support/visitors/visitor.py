@@ -111,6 +111,12 @@ class VisitedPage:
         return words(re.findall(r"<h1.*?</h1>", self.html, re.DOTALL)[0])
 
     @property
+    def profile_name(self) -> str:
+        """The name or the identifier that the profile page shows for its account; empty on other pages."""
+        found = re.search(r'class="who".*?<h2>(.*?)</h2>', self.html, re.DOTALL)
+        return words(found[1]) if found else ""
+
+    @property
     def is_sign_in(self) -> bool:
         """Return whether this is the sign-in page, whose heading differs in a browser that signed in before."""
         return self.heading.startswith(("Sign in to ", "Welcome back"))

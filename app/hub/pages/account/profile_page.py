@@ -123,7 +123,11 @@ class ProfilePage(Page):
             email_fact("ada@example.com", is_verified=True, is_first=True),
             email_fact("countess.of.lovelace@analytical-engines.example.org", is_verified=False),
         )
-        contact = (*emails, phone_fact("+44 20 7946 0018", is_verified=True), username_fact("countess"))
+        contact = (
+            *emails,
+            phone_fact("+44 20 7946 0018", is_verified=True)._replace(address="/phone"),
+            username_fact("countess"),
+        )
         full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), emails[:1])
         unset = Group(_l("Contact"), (*emails[:1], phone_fact("", is_verified=False), username_fact("")))
         consenting = Group(

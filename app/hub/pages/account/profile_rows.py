@@ -148,7 +148,7 @@ def _contact(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
 
 def email_fact(address: Any, *, is_verified: bool, is_first: bool = False) -> Fact:
     """Return the row of an email address."""
-    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "/emails", *_VERIFIED[is_verified], _CHANGE)
+    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "/emails", *_VERIFIED[is_verified])
 
 
 def phone_fact(number: Any, *, is_verified: bool) -> Fact:
@@ -156,7 +156,7 @@ def phone_fact(number: Any, *, is_verified: bool) -> Fact:
     if not number:
         return Fact(_PHONE, _l("Add one to sign in with"), "/phone", action=_ADD, is_unset=True)
     page = "/phone" if IdentifierKind.PHONE in current_visit().tenant.identifiers else ""
-    return Fact(_PHONE, number, page, *_VERIFIED[is_verified], _CHANGE)
+    return Fact(_PHONE, number, page, *_VERIFIED[is_verified])
 
 
 def username_fact(name: Any) -> Fact:
@@ -173,7 +173,7 @@ _USERNAME: Final = _l("Username")
 _CHANGE: Final = _l("Edit")
 _ADD: Final = _l("Add")
 _NOT_SET: Final = _l("Not set")
-_VERIFIED: Final = {True: (_l("Verified"), "ok"), False: (_l("Not verified"), "warn")}
+_VERIFIED: Final = {True: (_l("Verified"), "ok", _CHANGE), False: (_l("Not verified"), "warn", _l("Verify"))}
 _NO_EMAIL: Final = Fact(_EMAIL, _l("Add one to reset your password if you forget it"), "/emails", action=_ADD)
 _CONSENTS: Final = Fact(_l("Consent"), _l("Review or change your consent"), "/consents", action=_l("Review"))
 _OTHERS: Final = (

@@ -53,7 +53,7 @@ def test_phone_number_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at
     typed = wrong.press("Send code", target=NUMBER)
     assert "texted to ***********23" in typed.text
     codes_page = typed.press("Verify", code=code_in(sent_codes(tenant)[-1]))
-    assert codes_page.heading == "Two-step verification is on"
+    assert codes_page.heading == "Save your backup codes"
     pass_time(tenant.services, seconds=30)
     page = sign_in(visitor_at(tenant), tenant, ada)
     assert (page.heading, len(sent_codes(tenant))) == ("Two-step verification", 2), "the code is sent without a click"
@@ -69,7 +69,7 @@ def test_mistyped_number_is_corrected_without_waiting(new_world: NewWorld, visit
     assert (again.status, len(sent_codes(tenant))) == (429, 1)
     corrected = again.press("Send code", target=NUMBER)
     assert corrected.press("Verify", code=code_in(sent_codes(tenant)[-2])).status == 403
-    assert corrected.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Two-step verification is on"
+    assert corrected.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Save your backup codes"
 
 
 def test_repeated_sign_ins_send_one_code_per_cool_down(new_world: NewWorld, visitor_at: Any) -> None:
@@ -104,7 +104,7 @@ def test_mailed_code_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at:
     page = sign_in(visitor_at(tenant), tenant, ada).press("Email")
     assert "sent to a*a@e*****e.c*m" in page.text
     assert "ada@example.com" not in page.html.split("</h1>")[1].split("<footer")[0]
-    assert page.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).heading == "Two-step verification is on"
+    assert page.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).heading == "Save your backup codes"
     pass_time(tenant.services, seconds=31)
     again = sign_in(visitor_at(tenant), tenant, ada)
     wrong = again.press("Verify", code="000000")
@@ -119,7 +119,7 @@ def test_security_questions_are_enrolled_and_then_asked(new_world: NewWorld, vis
     incomplete = page.press("Continue", **{"answer.pet": "Grey Owl"})
     assert (incomplete.status, "Not enough answers" in incomplete.text) == (403, True)
     answers = {"answer.pet": "Grey Owl", "answer.city": "Zürich"}
-    assert incomplete.press("Continue", **answers).heading == "Two-step verification is on"
+    assert incomplete.press("Continue", **answers).heading == "Save your backup codes"
     close_browser(browser)
     requested = sign_in(browser, tenant, ada)
     assert "Your first school?" not in requested.text
@@ -137,7 +137,7 @@ def test_number_and_answers_are_added_while_signed_in(new_world: NewWorld, visit
     assert "like +1 202 555 0123" in wrong.text
     typed = wrong.press("Send code", target=NUMBER)
     assert "texted to ***********23" in typed.text
-    assert typed.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Two-step verification is on"
+    assert typed.press("Verify", code=code_in(sent_codes(tenant)[-1])).heading == "Save your backup codes"
     chosen = browser.open("/second-factors").press("Security questions")
     saved = chosen.press("Continue", **{"answer.pet": "Grey Owl", "answer.school": "Hill"})
     assert saved.status == 200

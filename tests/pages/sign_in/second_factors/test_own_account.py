@@ -66,7 +66,7 @@ def test_each_sign_in_has_its_own_page(world: World, new_visitor_at: NewVisitorA
 def test_each_form_signs_in(world: World, new_visitor_at: NewVisitorAt) -> None:
     ada = world.person(ADA)
     for _ in range(3):
-        assert challenged(new_visitor_at(world), ada).press("Continue", **ANSWERS).heading == "Your profile"
+        assert challenged(new_visitor_at(world), ada).press("Continue", **ANSWERS).heading == "Profile"
 
 
 def test_form_token_is_of_one_browser(world: World, new_visitor_at: NewVisitorAt) -> None:

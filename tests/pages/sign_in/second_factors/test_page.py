@@ -42,7 +42,7 @@ def test_required_factor_is_enrolled_at_sign_in(tenant: World, browser: Visitor)
     (link,) = re.findall(r'href="(otpauth:[^"]+)"', page.html)
     assert unquote(urlsplit(link).path) == f"/{tenant.name.title()}:{ada.email}"
     codes_page = page.press("Verify", code=code_now(tenant, app_of(page)))
-    assert codes_page.heading == "Two-step verification is on"
+    assert codes_page.heading == "Save your backup codes"
     assert len(codes_on(codes_page)) == 10
     assert codes_page.answer is not None
     assert "no-store" in codes_page.answer.headers["Cache-Control"]
@@ -76,7 +76,7 @@ def test_no_session_starts_before_the_second_factor(tenant: World, browser: Visi
     ada = tenant.person("ada@example.com")
     page = sign_in(browser, tenant, ada)
     assert not [cookie for cookie in browser.client._cookies or {} if "session" in str(cookie)]
-    assert browser.open("/profile").heading != "Your profile"
+    assert browser.open("/profile").heading != "Profile"
     assert page.heading == "Protect your account"
 
 

@@ -59,7 +59,7 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     answered(phone.respond("Yes"))
     assert visitor.open(poll).html == "answered"
     codes_page = page_after.press("Check now")
-    assert codes_page.heading == "Two-step verification is on"
+    assert codes_page.heading == "Save your backup codes"
 
     pass_time(tenant.services, seconds=31)
     other: Visitor = new_visitor_at(tenant)
@@ -110,7 +110,7 @@ def test_duo_redirect_completes_sign_in(duo_world: World, fake_duo: FakeDuo, new
     redirected = page.press("Continue to Duo")
     callback_url = fake_duo.back(redirected.address)
     codes_page = visitor.open(callback_url)
-    assert codes_page.heading == "Two-step verification is on"
+    assert codes_page.heading == "Save your backup codes"
     other: Visitor = new_visitor_at(duo_world)
     challenge = sign_in(other, duo_world, ada)
     denied = other.open(fake_duo.back(challenge.press("Continue to Duo").address, auth_result={"result": "deny"}))
@@ -126,8 +126,8 @@ def test_duo_callback_in_another_browser_is_refused(
     owner: Visitor = new_visitor_at(duo_world)
     callback_url = fake_duo.back(sign_in(owner, duo_world, ada).press("Continue to Duo").address)
     attacker: Visitor = new_visitor_at(duo_world)
-    assert attacker.open(callback_url).heading != "Two-step verification is on"
-    assert owner.open(callback_url).heading == "Two-step verification is on"
+    assert attacker.open(callback_url).heading != "Save your backup codes"
+    assert owner.open(callback_url).heading == "Save your backup codes"
 
 
 def test_duo_is_added_only_to_the_own_account(
@@ -143,7 +143,7 @@ def test_duo_is_added_only_to_the_own_account(
     denied = ada.open(fake_duo.back(listed[0].press("Duo").address, auth_result={"result": "deny"}))
     assert (denied.status, "Duo didn’t approve the sign-in" in denied.text) == (403, True)
     callback_url = fake_duo.back(denied.press("Continue to Duo").address)
-    assert ada.open(callback_url).heading == "Two-step verification is on"
+    assert ada.open(callback_url).heading == "Save your backup codes"
     assert "Added " in ada.open("/second-factors").text
     assert "Set up" in eve.open("/second-factors").text
     other: Visitor = new_visitor_at(duo_world)

@@ -44,7 +44,7 @@ def test_mailed_code_passes_and_browser_is_known_after(new_world: NewWorld, new_
     assert page.heading == "Two-step verification"
     assert "You haven’t signed in from here before." in page.text
     assert "Do not ask again" not in page.text
-    assert visitor.open("/profile").heading != "Your profile"
+    assert visitor.open("/profile").heading != "Profile"
     wrong = page.press("Verify", code="000000")
     assert "Wrong or expired code" in wrong.text
     assert wrong.press("Verify", code=code(tenant)).query["code"]
