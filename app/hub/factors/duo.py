@@ -45,7 +45,7 @@ PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.DUO,
     name=_l("Duo"),
     hint=_l("Approve the sign-in with Duo"),
-    icon="out",
+    icon="approve",
     form=DuoForm,
     samples={
         "enrolled": FactorPrompt(kind=FactorKind.DUO, is_enrolled=True),

@@ -46,7 +46,7 @@ PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.QUESTIONS,
     name=_l("Security questions"),
     hint=_l("Answer your security questions"),
-    icon="note",
+    icon="question",
     form=FactorAnswersForm,
     samples={
         "enrolled": FactorPrompt(

@@ -33,7 +33,11 @@ PRESENTATION: Final = FactorPresentation(
     is_on_phone=True,
     form=SmsForm,
     needs_target=True,
-    own_hint=lambda number: _l("Phone ending in %(digits)s", digits=number.lstrip("*")),
+    own_hint=lambda number: (
+        _l("Phone ending in %(digits)s", digits=number.lstrip("*"))
+        if number.startswith("*")
+        else _l("Code to %(place)s", place=f"\u2066{number}\u2069")
+    ),
     samples={
         "sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, sent_to="**********23", resend_in_seconds=24),
         "not sent": FactorPrompt(kind=FactorKind.SMS, is_enrolled=True, targets=["**********23"]),

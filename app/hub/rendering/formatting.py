@@ -88,12 +88,17 @@ class Scope:
     @property
     def text(self) -> Any:
         """The description shown on the page."""
-        return self.description or _DESCRIPTIONS.get(self.name) or _l("Access “%(scope)s”", scope=self.name)
+        return self.description or _DESCRIPTIONS.get(self.name) or _l("Access to %(scope)s", scope=self.name)
 
     @property
     def rank(self) -> int:
         """Its position in a list: identity scopes first, the tenant's own scopes last."""
         return list(_DESCRIPTIONS).index(self.name) if self.name in _DESCRIPTIONS else len(_DESCRIPTIONS)
+
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether it lets the app change how the account signs in, or delete the account."""
+        return self.name == ACCOUNT_WRITE
 
     @property
     def icon(self) -> str:
@@ -127,7 +132,7 @@ _ICONS: Final = {
     "permissions": "list",
     "offline_access": "clock",
     ACCOUNT_READ: "list",
-    ACCOUNT_WRITE: "pen",
+    ACCOUNT_WRITE: "warn",
 }
 DEFAULT_SCOPES: Final = (Scope("openid"),)
 """The scopes of a request without any."""

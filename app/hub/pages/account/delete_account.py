@@ -58,11 +58,13 @@ class DeleteAccountPage(Page):
 
     form: RequestDeletionForm
     has_email: bool = True
+    deletion_days: int = 0
+    """How long the deletion can be undone."""
 
-    @property
-    def deletion_days(self) -> int:
-        """How long the deletion can be undone."""
-        return current_visit().tenant.deletion_days
+    @classmethod
+    def of(cls, form: RequestDeletionForm, *, has_email: bool = True) -> DeleteAccountPage:
+        """Return the page at the tenant of the request."""
+        return cls(form, has_email, current_visit().tenant.deletion_days)
 
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
@@ -71,7 +73,8 @@ class DeleteAccountPage(Page):
         prompted.add_refusal(errors.WrongCurrentPassword())
         wrong.add_refusal(errors.WrongCurrentPassword())
         return {
-            "fresh": cls(RequestDeletionForm()),
+            "fresh": cls(RequestDeletionForm(), deletion_days=7),
+            "for good": cls(RequestDeletionForm()),
             "with the password": cls(prompted),
             "wrong password": cls(wrong),
             "enough mail": cls(RequestDeletionForm(), page_notice=CHANGE_REFUSALS[errors.MailLimitReached]),
@@ -155,7 +158,7 @@ def show_delete_account() -> Response:
         return AccountDeletedPage(format_day(current_visit().query["left"])).render()
     view = read_profile()
     form = RequestDeletionForm(data=reauthentication_data(view))
-    page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
+    page = DeleteAccountPage.of(form, has_email=bool(view.profile.get("Email")))
     require_reauthentication(view)
     return page.render()
 
@@ -166,11 +169,11 @@ def submit_delete_account() -> Response:
         return _delete(token)
     form = RequestDeletionForm()
     if not form.validate():
-        return DeleteAccountPage(form).render(form.error_status)
+        return DeleteAccountPage.of(form).render(form.error_status)
     try:
         api(form.current_password)(request_deletion, RequestDeletion())
     except ApiError as refusal:
-        return DeleteAccountPage(form).render_refusal(refusal)
+        return DeleteAccountPage.of(form).render_refusal(refusal)
     return redirect_to(f"{PATH}?mailed=1")
 
 

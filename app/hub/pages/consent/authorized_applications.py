@@ -11,7 +11,7 @@ from flask import Response
 from wtforms import HiddenField
 
 from app.contract.accounts.pages import security_pages
-from app.contract.auth import ACCOUNT_READ
+from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.page_models import NoParameters
 from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
@@ -79,7 +79,10 @@ class ApplicationsPage(Page):
             opens="https://shop.example.com/start",
         )
         own = AuthorizedApplication(
-            "desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access"), Scope(ACCOUNT_READ)), day
+            "desk",
+            "The Analytical Desk",
+            tuple(map(Scope, ("offline_access", ACCOUNT_READ, ACCOUNT_WRITE, "orders"))),
+            day,
         )
         return {
             "two": cls(RevokeForm(), (shop, own)),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, Final
 
 from flask import Response
+from flask_babel import format_timedelta
 from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
@@ -148,13 +150,14 @@ class SecurityPage(Page):
             formatting.browser_label(*factor)
             for factor in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
         )
-        day = formatting.format_day("2026-11-12T10:00:00+00:00")
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
+        ago = format_timedelta(timedelta(days=-3), add_direction=True)
         visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
         visits = (
             visit,
-            Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
-            Browser("s3", chrome, "203.0.113.77", day),
-            Browser("s4", "Acme Desk", "203.0.113.77", day, is_application=True),
+            Browser("s2", safari, "Hamburg, Germany", ago, is_handheld=True),
+            Browser("s3", chrome, "203.0.113.77", ago),
+            Browser("s4", "Acme Desk", "203.0.113.77", ago, is_application=True),
         )
         password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
@@ -162,9 +165,9 @@ class SecurityPage(Page):
             password,
             _passkeys_row(["MacBook", "YubiKey 5"]),
             CredentialRow(_l("Connected accounts"), _identity_count(2), "globe", "/identities"),
-            CredentialRow(_l("PIN"), _SET, "lock", "/pin"),
+            CredentialRow(_l("PIN"), _SET, "pin", "/pin"),
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
-            CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
+            CredentialRow(_l("Security questions"), _answer_count(2), "question", "/security-questions"),
         )
         trusted = (
             Browser("b1", firefox, when=_until_day(day)),
@@ -275,7 +278,7 @@ def read_security() -> security_pages.SecurityView:
 
 def _credential_rows(overview: security_pages.SecurityView) -> Iterable[CredentialRow]:
     tenant = current_visit().tenant
-    changed = formatting.format_day(overview.password_changed_at)
+    changed = formatting.short_day(overview.password_changed_at)
     hint = (_changed_on(changed) if changed else _SET) if overview.has_password else _NOT_SET
     yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
     if tenant.passkeys:
@@ -283,11 +286,13 @@ def _credential_rows(overview: security_pages.SecurityView) -> Iterable[Credenti
     if overview.identities is not None:
         yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "globe", "/identities")
     if tenant.pin.is_on:
-        yield CredentialRow(_l("PIN"), _SET if overview.has_pin else _NOT_SET, "lock", "/pin")
+        yield CredentialRow(_l("PIN"), _SET if overview.has_pin else _NOT_SET, "pin", "/pin")
     if IdentifierKind.PHONE in tenant.identifiers:
         yield CredentialRow(_l("Phone number"), overview.phone or _NOT_SET, "phone", "/phone")
     if tenant.every_question:
-        yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
+        yield CredentialRow(
+            _l("Security questions"), _answer_count(overview.answered), "question", "/security-questions"
+        )
 
 
 def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
@@ -317,8 +322,7 @@ def _sample_steps(codes: int | None = None) -> tuple[CredentialRow, ...]:
 
 
 def _codes_row(count: int) -> CredentialRow:
-    tag, tone = (_l("Low"), "warn") if count <= FEW_CODES else ("", "")
-    return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS, tag, tone)
+    return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS)
 
 
 def _checkup(steps: Iterable[CheckupStep], codes: int | None) -> Checkup:
@@ -379,7 +383,7 @@ def _session_row(view: sign_out_pages.SessionView) -> Browser:
 
 
 def _trusted_row(view: security_pages.BrowserView) -> Browser:
-    name, until = formatting.browser_label(view.browser, view.os), _until_day(formatting.format_day(view.ends_at))
+    name, until = formatting.browser_label(view.browser, view.os), _until_day(formatting.short_day(view.ends_at))
     return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
 
 

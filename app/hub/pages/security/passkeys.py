@@ -100,7 +100,7 @@ class PasskeysPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeysPage]:
-        day = formatting.format_day("2026-11-12T10:00:00+00:00")
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
         ago = format_timedelta(timedelta(hours=-2), add_direction=True)
         passkeys = (
             PasskeyRow("a", "Work laptop", day, ago, is_here=True),
@@ -164,7 +164,7 @@ class EditPasskeyPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EditPasskeyPage]:
-        passkey = PasskeyRow("a", "Apple Passwords", formatting.format_day("2026-11-12T10:00:00+00:00"), is_synced=True)
+        passkey = PasskeyRow("a", "Apple Passwords", formatting.short_day("2026-11-12T10:00:00+00:00"), is_synced=True)
         data = {"account": "ada@example.com", "passkey": "a"}
         name_form = RenamePasskeyForm(data={"name": passkey.name, "passkey": "a"})
         return {
@@ -333,7 +333,7 @@ def _row(passkey: passkey_pages.OwnPasskey, credential_id: str) -> PasskeyRow:
     return PasskeyRow(
         passkey.id,
         passkey.authenticator,
-        formatting.format_day(passkey.created_at),
+        formatting.short_day(passkey.created_at),
         formatting.time_ago(passkey.used_at) if passkey.used_at else "",
         icon="key" if passkey.is_security_key else "passkey",
         is_synced=passkey.is_synced,

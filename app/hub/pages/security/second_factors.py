@@ -58,8 +58,10 @@ class FactorRow:
     name: Any
     icon: str
     hint: str = ""
+    """Which one it is: where its codes go, the name of the device."""
     since: str = ""
     used: str = ""
+    """The day of the last use; the page shows it in place of `since`."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class FactorsPage(Page):
     """Lists the enrolled and the available factors."""
 
     template = "pages/security/second_factors.html"
+    scripts = (*Page.scripts, "menu")
+    own_rules = ("menu",)
     query = {"done": 8}
 
     form: ChosenForm
@@ -88,8 +92,7 @@ class FactorsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, FactorsPage]:
         choices = tuple(FactorChoiceRow.of(presentation.kind) for presentation in _sample_presentations())
-        day = formatting.format_day("2026-11-12T10:00:00+00:00")
-        enrolled = tuple(FactorRow(choice.kind, choice.name, choice.icon, since=day, used=day) for choice in choices)
+        enrolled = tuple(_enrolled_factor(item) for item in _sample_factors())
         visit = cls(ChosenForm(), enrolled, (), 8)
         return {
             "all": visit,
@@ -195,7 +198,7 @@ def _page(view: account_factor_pages.FactorsView) -> FactorsPage:
 
 
 def _enrolled_factor(item: account_factor_pages.EnrolledFactor) -> FactorRow:
-    presentation, day = PRESENTATIONS[item.kind], formatting.format_day
+    presentation, day = PRESENTATIONS[item.kind], formatting.short_day
     return FactorRow(
         item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)
     )
@@ -205,6 +208,15 @@ def _effect(view: account_factor_pages.FactorsView) -> Effect:
     if len(view.enrolled) > 1:
         return Effect.OTHERS
     return Effect.MUST_ENROL if view.is_required else Effect.NOTHING
+
+
+def _sample_factors() -> list[account_factor_pages.EnrolledFactor]:
+    hints = {FactorKind.PUSH: "Pixel 9", FactorKind.SMS: "+44 20 7946 0018", FactorKind.EMAIL: "ada@example.com"}
+    since, used = "2026-11-12T10:00:00+00:00", "2026-11-20T10:00:00+00:00"
+    return [
+        account_factor_pages.EnrolledFactor(kind=one.kind, hint=hints.get(one.kind), since=since, used_at=used)
+        for one in _sample_presentations()
+    ]
 
 
 def _sample_presentations() -> list[Any]:
