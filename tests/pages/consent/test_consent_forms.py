@@ -158,7 +158,7 @@ def test_optional_consent_can_be_withdrawn(new_world: NewWorld, new_visitor_at: 
     world = new_world(**required_forms("FirstLogin"))
     visitor = new_visitor_at(world)
     page = agree(signed_in(visitor, world), **{"agree-news": "y"})
-    page = page.follow("Review Consent")
+    page = page.follow("Consent Review or change your consent Review")
     assert page.heading == "Consent"
     assert "Terms Required for your account. Agreed on " in page.text
     saved = page.press("Save", **{"agree-news": ""})

@@ -114,7 +114,7 @@ def sign_in_other_account(server: TenantServer, user: FederatedPageUser) -> str:
     address = "bob@example.test"
     account = server.create(Email=[{"Type": "Primary", "Value": address}], FirstName="Bob", EmailVerified=True)
     page = user.visitor.open("/login").press("Sign in", identifier=address, password=PASSWORD)
-    assert page.heading == "Bob", page.text
+    assert page.profile_name == "Bob", page.text
     return str(account["Uid"])
 
 

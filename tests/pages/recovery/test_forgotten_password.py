@@ -272,7 +272,7 @@ def test_changing_password_ends_other_sessions(world: World, new_visitor: NewVis
     result = page.press("Save password", old_password=PASSWORD, new_password=NEW)
     assert "Password changed" in result.text
     assert tenant.open("/profile").is_sign_in
-    assert here.open("/profile").heading == "Ada"
+    assert here.open("/profile").profile_name == "Ada"
 
 
 def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVisitor, ada: Person) -> None:
@@ -283,7 +283,7 @@ def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVis
     parts = urlsplit(link_in(mail))
     page = owner.open(f"{parts.path}?{parts.query}")
     assert page.heading == "Secure your account"
-    assert attacker.open("/profile").heading == "Ada", "opening the page ends no session"
+    assert attacker.open("/profile").profile_name == "Ada", "opening the page ends no session"
     assert page.press("Secure my account").heading == "Check your email"
     assert attacker.open("/profile").is_sign_in
     assert attacker.open("/login").press("Sign in", identifier=ada.email, password=NEW).status == 401

@@ -49,7 +49,7 @@ def test_added_factor_brings_backup_codes_and_a_mail(
     listed = codes_page.press("I’ve saved them")
     assert "Two-step verification is on" in listed.text
     assert "10 left" in listed.text
-    assert "Added " in listed.text
+    assert "Last used " in listed.text
     assert "Backup codes 10 left" in browser.open("/security").text
     assert [row for row in mails(tenant, ada) if row.startswith("A two-step verification method was added")] != []
     pass_time(tenant.services, seconds=30)
