@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
@@ -15,6 +15,18 @@ PRESENTATIONS: Final[Mapping[FactorKind, FactorPresentation]] = MappingProxyType
     {kind: import_module(f"{__package__}.{kind}").PRESENTATION for kind in FactorKind}
 )
 """Each from the module with the name of its kind."""
+
+
+_STRONGEST_FIRST: Final = (
+    FactorKind.PASSKEY,
+    FactorKind.TOTP,
+    FactorKind.PUSH,
+    FactorKind.DUO,
+    FactorKind.SMS,
+    FactorKind.EMAIL,
+    FactorKind.BACKUP_CODE,
+    FactorKind.QUESTIONS,
+)
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,11 @@ class FactorChoiceRow:
         presentation = PRESENTATIONS[kind]
         shown = presentation.own_hint(hint) if hint else presentation.hint
         return cls(kind.value, presentation.name, shown, presentation.icon, is_last_used)
+
+
+def ranked(rows: Iterable[FactorChoiceRow]) -> tuple[FactorChoiceRow, ...]:
+    """Return the row of the factor used last, then the others, the strongest first."""
+    return tuple(sorted(rows, key=lambda row: (not row.is_last_used, _STRONGEST_FIRST.index(FactorKind(row.kind)))))
 
 
 _KINDS: Final[Mapping[str | None, FactorKind]] = {kind.value: kind for kind in FactorKind}

@@ -18,7 +18,7 @@ from app.hub.components.sign_in_refusals import REFUSALS, RefusalReason, sign_in
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
-from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of, ranked
 from app.hub.forms import code
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
@@ -72,7 +72,7 @@ class ChooseFactorPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
-        choices = tuple(FactorChoiceRow.of(kind) for kind in PRESENTATIONS)
+        choices = ranked(FactorChoiceRow.of(kind) for kind in PRESENTATIONS)
         hints = {
             "passkey": "Touch ID on MacBook",
             "sms": "**********23",
@@ -80,9 +80,8 @@ class ChooseFactorPage(Page):
             "backup_code": "8",
         }
         last = FactorKind.PASSKEY
-        own = tuple(
-            FactorChoiceRow.of(kind, hints.get(kind.value), is_last_used=kind is last)
-            for kind in sorted(PRESENTATIONS, key=lambda kind: kind is not last)
+        own = ranked(
+            FactorChoiceRow.of(kind, hints.get(kind.value), is_last_used=kind is last) for kind in PRESENTATIONS
         )
         return {
             "other ways": cls(FactorChoiceForm(), own, account=_SAMPLE),
@@ -310,7 +309,7 @@ def _page(view: second_factor_pages.FactorView, form: FactorForm | None = None, 
     presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
     account = view.person.label if view.person else ""
     if presentation is None or view.shown is None or chooses:
-        choices = tuple(
+        choices = ranked(
             FactorChoiceRow.of(item.kind, item.hint, is_last_used=item.is_last_used)
             for item in view.choices
             if item.kind in PRESENTATIONS

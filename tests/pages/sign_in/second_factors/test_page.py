@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from tests.support.browsers import page_samples
 from tests.support.journeys.second_factors import (
     APP_ALONE,
     app_of,
@@ -137,6 +138,12 @@ def test_choices_begin_with_the_method_used_last(tenant: World, browser: Visitor
     choices = sign_in(new_visitor_at(tenant), tenant, ada).follow("Try another way")
     rows = re.findall(r'name="kind" value="(\w+)">(.*?)</button>', choices.html, re.DOTALL)
     assert [(kind, "Last used" in row) for kind, row in rows] == [("totp", True), ("backup_code", False)]
+
+
+def test_choices_begin_with_the_strongest_method() -> None:
+    page = page_samples.rendered("ChooseFactorPage", "to enrol one", "en")
+    kinds = re.findall(r'name="kind" value="(\w+)"', page.html)
+    assert kinds == ["passkey", "totp", "push", "duo", "sms", "email", "backup_code", "security_questions"]
 
 
 @pytest.mark.parametrize("typed", ["12345", "1234567", "12 34 5a"])
