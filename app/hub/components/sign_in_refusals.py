@@ -152,8 +152,9 @@ _NOTICES: Final = {
     ),
     RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
     RefusalReason.CAPTCHA: Notice(
-        _l("Too many attempts"),
+        _l("One more check"),
         _l("Enter your password again. We’ll check that you’re human."),
+        "note",
     ),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
-from wtforms import BooleanField, Field, HiddenField
+from wtforms import Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
@@ -26,8 +26,6 @@ from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import Wire
 
 TOKEN_FIELD: Final = "token"
-_CHECKBOX: Final = _l("Checkbox")
-"""Stands for the sentence that labels a checkbox."""
 _FEW_FIELDS: Final = 4
 """Maximum number of fields of a short form, which needs no error summary."""
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
@@ -77,6 +75,8 @@ class HubForm(FlaskForm):
 
     refusals: ClassVar[Mapping[type[ApiError], tuple[str, Any]]] = {}
     """For each error that is about a field: the field's name and its message."""
+    short_names: ClassVar[Mapping[str, Any]] = {}
+    """What the summary calls a field whose label is a sentence."""
     is_first_prompt = False
     """Whether this response asks for the password for the first time, which is not an error."""
 
@@ -180,7 +180,7 @@ class HubForm(FlaskForm):
         field = next(field for field in self if field.id == id_)
         if not self.is_shown(field):
             return ""
-        return _CHECKBOX if isinstance(field, BooleanField) else field.label.text
+        return self.short_names.get(field.short_name, field.label.text)
 
     def is_shown(self, field: Field) -> bool:
         """Return whether a field is visible; a script may replace a captcha."""

@@ -98,6 +98,11 @@ class Page:
         return notice or self.page_notice
 
     @property
+    def notice_takes_focus(self) -> bool:
+        """Whether the notice takes the focus from the fields."""
+        return self.notice is not None
+
+    @property
     def has_error(self) -> bool:
         """Whether the page reports an error; its title then begins with it."""
         form = self._form
@@ -157,7 +162,7 @@ class Page:
     def html(self) -> str:
         """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
-        if self._form is not None and self.notice is None:
+        if self._form is not None and not self.notice_takes_focus:
             self._form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple(

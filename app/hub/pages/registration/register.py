@@ -87,8 +87,11 @@ class RegisterPage(Page):
         wrong = RegisterForm.of(_DEFAULT_FIELDS, {"email": "ada@example"})
         wrong.add_error("email", _l("Enter a valid email address."))
         wrong.add_error("password", problem_of(too_weak))
-        full = RegisterForm.of(_ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
+        full = RegisterForm.of(
+            _ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "username": "ada", "cf_size": "m"}
+        )
         full.add_error("birth_date", _l("Enter a valid date."))
+        full.add_error("password", _l("Enter your password again."))
         full.add_error(TERMS, _l("Check this box to continue."))
         with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
         with_captcha.captcha.prompt(captcha.sample())

@@ -25,6 +25,7 @@ from app.kit.operations.errors import ApiError
 
 _CHECK: Final = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL: Final = _l("Check the fields below and try again.")
+_AGAIN: Final = _l("Enter your password again.")
 _NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
 _ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (errors.TooManyRequests, *PASSKEY_REFUSALS)
 
@@ -52,6 +53,7 @@ class RegisterForm(HubForm):
         errors.TooYoung: ("birth_date", _l("You’re not old enough to create an account here.")),
         errors.PolicyNotAccepted: (TERMS, _l("Check this box to continue.")),
     }
+    short_names = {TERMS: _l("Terms")}
     form_fields: ClassVar[tuple[FormField, ...]] = ()
     is_by_passkey: ClassVar[bool] = False
     is_connected: ClassVar[bool] = False
@@ -95,6 +97,12 @@ class RegisterForm(HubForm):
         """Whether the tenant wrote the label of the terms."""
         return any(field.name == TERMS and field.label for field in self.form_fields)
 
+    def validate(self, extra_validators: Any = None) -> bool:
+        is_valid = super().validate(extra_validators)
+        if not is_valid:
+            self._ask_for_passwords_again()
+        return is_valid
+
     def to_request(self) -> RegisterRequest:
         sent = [field for field in self.form_fields if not (self.is_by_passkey and field.name == "password")]
         typed = {field.name: to_wire_value(field, self[field.name].data) for field in sent}
@@ -113,6 +121,7 @@ class RegisterForm(HubForm):
             return False
         for name, message in self._refused_fields(refusal):
             self.add_error(name, message)
+        self._ask_for_passwords_again()
         return True
 
     def _refused_fields(self, refusal: ApiError) -> list[tuple[str, Any]]:
@@ -129,6 +138,12 @@ class RegisterForm(HubForm):
         if (message := problem_of(refusal)) is not None:
             return [("password", message)]
         return [shown_for(refusal, self.refusals) or ("", _CHECK_ALL)]
+
+    def _ask_for_passwords_again(self) -> None:
+        """Add an error to each typed password, which the page that shows the form again does not repeat."""
+        for field, f in self.rows:
+            if _is_password(field) and f.data and not f.errors and not self.is_by_passkey:
+                self.add_error(field.name, _AGAIN)
 
     @property
     def email_typed(self) -> str:

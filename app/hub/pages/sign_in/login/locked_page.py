@@ -19,6 +19,12 @@ class LockedLoginPage(LoginPage):
 
     scripts = (*LoginPage.scripts, "work")
 
+    @property
+    def notice_takes_focus(self) -> bool:
+        """The notice of a captcha leaves the focus to the password, which it describes."""
+        is_only_captcha = self.refusal is RefusalReason.CAPTCHA and not self.form.problems and not self.form.form_errors
+        return super().notice_takes_focus and not is_only_captcha
+
     @classmethod
     def samples(cls) -> Mapping[str, LockedLoginPage]:
         refused, wrong_answer = locked_sample(captcha.sample()), locked_sample(None)
