@@ -116,7 +116,7 @@ def test_claim_that_another_organization_won_names_the_reason(owned: Owned) -> N
     (mine,) = re.findall(r"gatehouse-domain-verification=\w+", page.html)
     theirs = owned.dns.records[NAME, "TXT"].strip('"')
     owned.dns.several_texts(NAME, f'"{theirs}" "{mine}"')
-    refused = shown.press("Verify")
+    refused = shown.press("Check again")
     assert "Another organization verified this domain" in refused.text
     assert "Hazel" not in refused.text
 
