@@ -39,8 +39,8 @@ second_factors.prove_email second_factors.prove_sms second_factors.prove_totp se
 second_factors.set_own_number second_factors.with_backup_code second_factors.with_duo second_factors.with_email
 second_factors.with_new_answers second_factors.with_sms second_factors.with_totp self_service.set_picture
 self_service.set_username self_service.unlock self_service.update smart_login.touch_code step_up.with_app
-step_up.with_backup_code step_up.with_duo step_up.with_factor_mail step_up.with_mail step_up.with_password step_up.with_pin step_up.with_sms themes.activate
-verification.by_code verification.resend
+step_up.with_backup_code step_up.with_duo step_up.with_factor_mail step_up.with_mail step_up.with_password step_up.with_pin
+step_up.with_sms themes.activate verification.by_code verification.resend
 """
 PUTS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -93,6 +93,23 @@ class RegisterPage(Page):
         full.add_error("birth_date", _l("Enter a valid date."))
         full.add_error("password", _l("Enter your password again."))
         full.add_error(TERMS, _l("Check this box to continue."))
+        return {
+            "fresh": cls(plain, rules),
+            "for an application": cls(plain, rules, relying_party="Acme Shop"),
+            **cls._federated_samples(),
+            "every kind of field": cls(RegisterForm.of(_ALL_FIELDS), every, relying_party="Acme Shop"),
+            "every kind of field refused": cls(full, every),
+            "refused": cls(wrong, marked, relying_party="Acme Shop"),
+            "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
+            **cls._captcha_samples(rules, typed),
+            "too many": cls(
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)
+            ),
+            "token": cls(RegisterForm.of(_DEFAULT_FIELDS, typed).with_token_error(), rules),
+        }
+
+    @classmethod
+    def _captcha_samples(cls, rules: tuple[Rule, ...], typed: dict[str, str]) -> Mapping[str, RegisterPage]:
         with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
         with_captcha.captcha.prompt(captcha.sample())
         wrong_captcha.captcha.prompt(captcha.sample())
@@ -104,22 +121,11 @@ class RegisterPage(Page):
         for form in (widget_refused, widget_only):
             form.add_error(*captcha.FAILED)
         return {
-            "fresh": cls(plain, rules),
-            "for an application": cls(plain, rules, relying_party="Acme Shop"),
-            **cls._federated_samples(),
-            "every kind of field": cls(RegisterForm.of(_ALL_FIELDS), every, relying_party="Acme Shop"),
-            "every kind of field refused": cls(full, every),
-            "refused": cls(wrong, marked, relying_party="Acme Shop"),
-            "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
             "with a captcha": cls(with_captcha, rules),
             "captcha refused": cls(wrong_captcha, rules),
             "captcha of a provider": cls(with_widget, rules),
             "captcha of a provider refused": cls(widget_refused, rules),
             "captcha of a provider alone refused": cls(widget_only, rules),
-            "too many": cls(
-                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 50)
-            ),
-            "token": cls(RegisterForm.of(_DEFAULT_FIELDS, typed).with_token_error(), rules),
         }
 
     @classmethod

@@ -173,7 +173,6 @@ class SecurityPage(Page):
             Browser("b1", firefox, when=_until_day(day)),
             Browser("b2", safari, "", _until_day(day), is_handheld=True),
         )
-        unset = (replace(password, hint=_NOT_SET),)
         return {
             "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, _sample_checkup(8)),
             "one thing to do": cls(
@@ -181,7 +180,10 @@ class SecurityPage(Page):
             ),
             "this one alone": bare,
             "without a password": replace(
-                bare, credentials=unset, second_steps=_sample_steps(), checkup=_sample_checkup()
+                bare,
+                credentials=(replace(password, hint=_NOT_SET),),
+                second_steps=_sample_steps(),
+                checkup=_sample_checkup(),
             ),
             "token": replace(bare, form=EndSessionForm().with_token_error()),
             **{f"after {done}": replace(bare, done=done) for done in _DONE},

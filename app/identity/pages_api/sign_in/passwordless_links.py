@@ -156,7 +156,7 @@ def _view(
         system=agent.system or "",
         address=address,
         place=context.services.locations.place_of(address).label,
-        requested_at=iso(device.created_at),
+        requested_at=iso(device.created_at) or "",
         relying_party=application.name if application is not None else "",
         needs_number=bool(device.facts.get("number")),
     )
