@@ -38,7 +38,7 @@ def sign_in_as_ada(tab: Page) -> None:
 
 
 def test_organization_has_members_settings_and_domains(start: Page) -> None:
-    start.get_by_role("link", name="Organizations").click()
+    start.get_by_role("link", name="Open organization").click()
     sign_in_as_ada(start)
     start.get_by_role("main").get_by_role("link", name=re.compile("Members|Hazel Labs")).first.click()
     for page in ("Domains", "Settings"):
@@ -48,7 +48,7 @@ def test_organization_has_members_settings_and_domains(start: Page) -> None:
 
 
 def test_request_of_the_reference_answers_200(start: Page) -> None:
-    start.get_by_role("link", name="Try it").click()
+    start.get_by_role("link", name="Send request").click()
     with start.expect_response(lambda answer: "/manage/account" in answer.url) as answered:
         start.get_by_role("button", name="Try it").last.click()
     assert answered.value.status == 200
