@@ -45,7 +45,7 @@ class DeviceRequestView(Wire):
     system: str = ""
     address: str = ""
     place: str = ""  # of the address; empty if unknown
-    requested_at: str = ""
+    requested_at: str | None = None
     relying_party: str = ""
     needs_number: bool = False  # the number on the device must be typed
     is_wrong: bool = False  # the typed number is wrong

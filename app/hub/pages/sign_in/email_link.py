@@ -277,7 +277,7 @@ def _request(form: LinkNumberForm, token: str, view: link_and_code_pages.DeviceR
         browser,
         view.address,
         view.place,
-        view.requested_at,
+        view.requested_at or "",
         view.relying_party,
         view.needs_number,
     )
