@@ -146,10 +146,8 @@ class SecurityPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, SecurityPage]:
-        firefox, safari, chrome = (
-            formatting.browser_label(*factor)
-            for factor in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
-        )
+        named = (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
+        firefox, safari, chrome = (formatting.browser_label(*browser) for browser in named)
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
         ago = format_timedelta(timedelta(days=-3), add_direction=True)
         visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
@@ -169,10 +167,8 @@ class SecurityPage(Page):
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             CredentialRow(_l("Security questions"), _answer_count(2), "question", "/security-questions"),
         )
-        trusted = (
-            Browser("b1", firefox, when=_until_day(day)),
-            Browser("b2", safari, "", _until_day(day), is_handheld=True),
-        )
+        until = _until_day(day)
+        trusted = Browser("b1", firefox, when=until), Browser("b2", safari, "", until, is_handheld=True)
         return {
             "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, _sample_checkup(8)),
             "one thing to do": cls(
