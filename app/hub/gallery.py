@@ -58,7 +58,11 @@ TENANTS: Final = {
         "Globex",
         "#0b7a5b",
         drawing="ridges",
-        sentence=(("", "Grow something good today."),),
+        sentence=(
+            ("", "Grow something good today."),
+            ("de", "Lassen Sie heute etwas Gutes wachsen."),
+            ("ar", "ازرع شيئًا جميلًا اليوم."),
+        ),
         signature=(("", "Globex Gardens"),),
         links=_LINKS,
     ),
