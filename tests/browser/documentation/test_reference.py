@@ -71,7 +71,7 @@ def test_try_it_sends_a_request_with_the_keys_of_the_demo(reader: Reader) -> Non
 def test_start_page_leads_to_a_request_that_answers(reader: Reader, demo: Command) -> None:
     page = reader.page
     page.goto(f"http://localhost:{demo.port}/")
-    page.get_by_role("link", name="Try it").click()
+    page.get_by_role("link", name="Send request").click()
     page.locator("openapi-explorer .expanded-endpoint-body").wait_for()
     with page.expect_response(lambda answer: "/manage/account/" in answer.url) as sent:
         page.get_by_role("button", name="Try it").first.click()

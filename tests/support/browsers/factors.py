@@ -99,7 +99,9 @@ class AppFactor(CodeFactor):
     key: pyotp.TOTP
 
     def read_key(self, page: Page) -> None:
-        """Read the key that the page shows beside the code field."""
+        """Read the key that the page shows beside the code field. Phones fold the QR code."""
+        if (fold := page.locator(".unfold summary")).is_visible():
+            fold.click()
         expect(page.locator(".qr svg path")).to_be_visible()
         expect(page.locator(".key")).to_be_visible()
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
