@@ -210,7 +210,7 @@ def test_login_form_is_usable_by_keyboard(opened: Opened, gallery_address: str) 
         visited.append(page.evaluate(NAME_OF_FOCUSED))
         ring = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert ring != "none", visited
-    assert visited == ["password", "Show: Password", "remember", "Forgot password?", "Sign in"]
+    assert visited == ["password", "Show: Password", "Forgot password?", "remember", "Sign in"]
 
 
 NAME_OF_FOCUSED = """(focused => focused.id || focused.getAttribute("aria-label") || focused.textContent.trim())(document.activeElement)"""
