@@ -28,7 +28,7 @@ def client(trial_tenant: str = "") -> Client:
     """Return a client of the reference; the application behind it answers 418."""
 
     def other_app(_environ: Any, start_response: Any) -> list[bytes]:
-        start_response("418 Elsewhere", [])
+        start_response("418 I'm a teapot", [])
         return [b""]
 
     reference = Reference(other_app, Settings(hub_domain="example.com"), Trial(trial_tenant))

@@ -28,7 +28,7 @@ def trial_client() -> Client:
     """Return a client of the demo's reference; the application behind it answers 418 to everything."""
 
     def other_app(_environ: Any, start_response: Any) -> list[bytes]:
-        start_response("418 Elsewhere", [])
+        start_response("418 I'm a teapot", [])
         return [b"{}"]
 
     trial = Trial("acme", public_client="first", machine_client="server:secret")

@@ -1,4 +1,4 @@
-"""Emails a link that solves the captcha of a form without scripts: whoever reads the mailbox is no program that fills in forms.
+"""Emails a link that solves the captcha of a form without scripts: a program that fills in forms cannot read the mailbox.
 
 The link is single-use, because its challenge is, and opens in any browser. The stored token has what was typed, without a password.
 """
