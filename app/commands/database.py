@@ -10,6 +10,7 @@ import click
 from sqlalchemy.engine import make_url
 
 from app.commands.errors import CommandError, as_command_errors, settings
+from app.identity.platform.store import distribution
 from app.identity.platform.store import migrate as migrations
 from app.identity.platform.store.database import Database
 from app.settings import Settings
@@ -58,15 +59,22 @@ def migrate(down: str | None) -> None:
 def doctor() -> None:
     """Check that this version can serve the database: schema, role, and distribution over the nodes of Citus.
 
-    Changes nothing. `serve` and `worker` refuse what this refuses.
+    Changes nothing. `serve` and `worker` refuse what this refuses, except a Citus node that is down: they serve the tenants of the others.
     """
     loaded = settings()
     database = Database(loaded.database, pool_size=1)
     with as_command_errors():
         try:
-            click.echo(f"The database is ready: {migrations.examine(database)}")
+            described = migrations.examine(database)
+            with database.connect() as connection:
+                if nodes := distribution.unreachable_nodes(connection):
+                    raise CommandError(
+                        f"The coordinator can't connect to these Citus nodes: {', '.join(nodes)}. "
+                        "Requests of the tenants on them are answered 503."
+                    )
         finally:
             database.dispose()
+    click.echo(f"The database is ready: {described}")
 
 
 @click.group

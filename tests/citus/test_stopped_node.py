@@ -9,11 +9,14 @@ from typing import Any
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
+from app.commands.database import doctor
 from app.identity.assembly.worker import Worker
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.outbox import all_tenants, claims, queue_claims
 from app.identity.platform.outbox.lanes import MAIL, WEBHOOK
+from app.identity.platform.store import migrate
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import SystemClock
@@ -48,6 +51,11 @@ class Nodes:
             made: Any = {"api_key": name, "api_secret": name.encode(), "settings": {}, "brand": {}, "now": CLOCK.now()}
             tenant_writes.add(work, name, **made)
             work.commit()
+
+    @property
+    def stopped_node(self) -> str:
+        assert self._stopped
+        return f"{self._stopped[0]}:{self._stopped[1]}"
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
@@ -106,6 +114,19 @@ def test_claim_passes_over_a_stopped_node(
         assert find(own_database, search) is None
     monkeypatch.setattr(search, "_is_split_until", 0.0)  # as after RETRY_SECONDS
     assert find(own_database, search).message_id == on_stopped
+
+
+@pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
+def test_doctor_names_a_stopped_node(own_database: Database, nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = own_database.engine.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("GATEHOUSE_DATABASE_URL", url.replace("postgresql+psycopg:", "postgresql:"))
+    answered = CliRunner().invoke(doctor)
+    assert (answered.exit_code, "is ready" in answered.output) == (0, True)
+    with nodes.stopped():
+        refused = CliRunner().invoke(doctor)
+        assert migrate.examine(own_database)  # `serve` starts
+    assert refused.exit_code == 1
+    assert f"can't connect to these Citus nodes: {nodes.stopped_node}." in refused.output
 
 
 @pytest.mark.parametrize("own_database", ["postgres"], indirect=True)

@@ -22,6 +22,8 @@ HAS_CITUS: Final = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
 _HAS_NODES: Final = "SELECT 1 FROM pg_dist_node WHERE groupid <> 0 AND isactive LIMIT 1"
 _DESCRIBED: Final = """SELECT extversion, (SELECT count(*) FROM pg_dist_node WHERE groupid <> 0 AND isactive AND noderole = 'primary')
     FROM pg_extension WHERE extname = 'citus'"""
+_UNREACHABLE: Final = """SELECT concat(nodename, ':', nodeport) FROM pg_dist_node WHERE isactive AND noderole = 'primary'
+    AND NOT citus_check_connection_to_node(nodename, nodeport) ORDER BY 1"""
 _NOT_DISTRIBUTED: Final = """SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace
     AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> ALL (:local)
     AND NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = pg_class.oid)
@@ -68,6 +70,13 @@ def fault(connection: Connection) -> str | None:
             f"ALTER ROLE \"{role}\" SET citus.propagate_set_commands = 'local'"
         )
     return None
+
+
+def unreachable_nodes(connection: Connection) -> list[str]:
+    """Return the nodes that the coordinator can't connect to in the name of this role, as host:port."""
+    if not _is_true(connection, HAS_CITUS):
+        return []
+    return [str(node) for node in connection.execute(text(_UNREACHABLE)).scalars()]
 
 
 def described(connection: Connection) -> str:
