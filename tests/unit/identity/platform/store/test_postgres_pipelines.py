@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import copy_context
+from time import sleep
 from typing import Any
 
 import pytest
@@ -216,6 +217,20 @@ def test_reason_of_a_server_that_hangs_up_is_reported(own_database: Database) ->
     assert connection.closed
     with pytest.raises(OperationalError):
         connection.command("COMMIT")
+    work.rollback()
+    assert work.one(ECHO, {"word": "second"}) == ("second",)
+    work.rollback()
+
+
+def test_transaction_ended_for_idling_is_unavailable(own_database: Database) -> None:
+    """A thread that gets no CPU for long finds its transaction ended by the server."""
+    work = UnitOfWork(own_database, "acme")
+    work.begin()
+    work.one(ECHO, {"word": "zero"})
+    driver(work).command("SET LOCAL idle_in_transaction_session_timeout = 20")
+    sleep(0.3)
+    with pytest.raises(StoreUnavailable, match="idle-in-transaction"):
+        work.one(ECHO, {"word": "first"})
     work.rollback()
     assert work.one(ECHO, {"word": "second"}) == ("second",)
     work.rollback()
