@@ -97,7 +97,7 @@ def catalogue(tag: str) -> NullTranslations:
         return NullTranslations()
     path = TRANSLATIONS / tag / "LC_MESSAGES" / "messages.po"
     compiled = io.BytesIO()
-    with path.open("rb") as file:
-        write_mo(compiled, read_po(file, locale=tag))
+    text = path.read_text(encoding="utf-8").replace("E-Mail", "E\u2011Mail")  # no line may end after its hyphen
+    write_mo(compiled, read_po(io.StringIO(text), locale=tag))
     compiled.seek(0)
     return Translations(compiled)

@@ -21,6 +21,13 @@ def test_accept_language_chooses_the_language(visitor: Visitor) -> None:
     assert visitor.open("/login").heading.endswith(" anmelden")
 
 
+def test_no_line_ends_after_the_hyphen_of_the_german_email(visitor: Visitor) -> None:
+    visitor.language = "de"
+    text = visitor.open("/register").text
+    assert "E\u2011Mail-Adresse" in text
+    assert "E-Mail" not in text
+
+
 def test_ui_locales_beats_accept_language(world: World, visitor: Visitor) -> None:
     visitor.language = "de"
     page = visitor.authorize(world.application("shop"), ui_locales="xx ar-EG")
