@@ -36,16 +36,10 @@
     });
   }
 
-  // An error that covers the rules gives way to them.
-  function showRules() {
-    list.classList.remove("behind");
-    var problem = list.parentNode.querySelector(".problem");
-    if (problem) problem.classList.add("unseen");
-  }
-
-  // Rules broken by the previous password stay marked until the user types.
+  // The error of the previous password and the rules that it broke stay marked until the user types.
   field.addEventListener("input", function () {
-    showRules();
+    var note = list.previousElementSibling;
+    if (note.matches(".note")) note.classList.add("behind");
     update();
   });
   if (field.value) update();

@@ -4,7 +4,7 @@
   var box = document.querySelector("[data-seed]");
   if (!box) return;
   var form = box.closest("form"), work = form.elements.captcha_work, status = box.querySelector("[role=status]");
-  var bar = box.querySelector("progress"), start = box.dataset.seed + ":", bits = Number(box.dataset.bits), shift = 32 - bits;
+  var start = box.dataset.seed + ":", bits = Number(box.dataset.bits), shift = 32 - bits;
   var roots = [], squares = [], w = new Int32Array(64), tried = 0, isStarted = false, isSubmitPending = false, submitter = null;
 
   for (var n = 2; roots.length < 64; n++) {
@@ -52,15 +52,19 @@
     return (a + squares[0]) >>> shift;
   }
 
-  // A form submitted too early waits for the solution, which takes a second or two.
+  // A form submitted too early waits for the solution, which takes a second or two; its button says so.
   form.addEventListener("submit", function (event) {
     if (!isStarted || work.value) return;
     event.preventDefault();
     event.stopPropagation();
     isSubmitPending = true;
     submitter = event.submitter || null;
-    if (submitter) submitter.setAttribute("aria-busy", "true");
     form.classList.add("busy");
+    if (!submitter) return;
+    submitter.setAttribute("aria-busy", "true");
+    if (!submitter.dataset.busy) return;
+    submitter.dataset.idle = submitter.textContent;
+    submitter.textContent = box.dataset.busy;
   });
 
   function done() {
@@ -68,6 +72,7 @@
     status.textContent = box.dataset.done;
     if (!isSubmitPending) return;
     form.classList.remove("busy");
+    if (submitter && submitter.dataset.idle) submitter.textContent = submitter.dataset.idle;
     if (form.requestSubmit) form.requestSubmit(submitter);
     else form.submit();
   }
@@ -81,7 +86,6 @@
         }
       }
     }
-    bar.value = 100 - 100 * Math.exp(-tried / (1 << bits)); // how probable it is that the work is done
     setTimeout(run, 0);
   }
 

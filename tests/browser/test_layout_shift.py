@@ -54,6 +54,19 @@ def test_rules_of_a_password_move_nothing(opened: Opened, gallery_address: str) 
     assert page.evaluate(PLACES) == before
 
 
+@pytest.mark.parametrize("language", ["en", "de", "ar"])
+def test_rules_of_a_password_take_few_rows(opened: Opened, gallery_address: str, language: str) -> None:
+    page = opened()
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for state, rules, rows in (("fresh", 5, 2), ("every kind of field", 7, 3)):
+            page.goto(gallery_address + page_samples.address("RegisterPage", state, language))
+            tops = page.locator(".rules li").evaluate_all(
+                "found => found.map(each => each.getBoundingClientRect().top)"
+            )
+            assert (len(tops), len(set(tops)) <= rows) == (rules, True), (width, state)
+
+
 @pytest.mark.parametrize(
     ("name", "state", "idle", "pending"),
     [

@@ -90,7 +90,7 @@ def test_every_refusal_of_an_authorization_has_a_page(scripted: ScriptedHub, pag
 
 REFUSALS: dict[type[Exception], tuple[Any, int, str]] = {
     errors.AccountLeaving: (errors.AccountLeaving(data={"keep": "a-token", "leaves_at": "2026-12-24"}), 403, "a-token"),
-    errors.LockedForCaptcha: (errors.LockedForCaptcha(data={"captcha": None}), 403, "One more check"),
+    errors.LockedForCaptcha: (errors.LockedForCaptcha(data={"captcha": None}), 403, "Enter your password again"),
     errors.LockedForSecurityQuestion: (errors.LockedForSecurityQuestion(data={"question_id": "pet"}), 403, "locked"),
     errors.TooManyRequests: (errors.TooManyRequests(retry_after_seconds=5), 429, "Too many"),
 }

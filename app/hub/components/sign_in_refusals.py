@@ -151,11 +151,7 @@ _NOTICES: Final = {
         "note",
     ),
     RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
-    RefusalReason.CAPTCHA: Notice(
-        _l("One more check"),
-        _l("Enter your password again. We’ll check that you’re human."),
-        "note",
-    ),
+    RefusalReason.CAPTCHA: Notice(_l("Enter your password again"), tone="note"),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),
         _l("Too many attempts. Enter your password again and answer this account’s security question."),

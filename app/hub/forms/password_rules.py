@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask_babel import lazy_ngettext as _n
+from flask_babel import lazy_pgettext
 
 from app.contract import errors
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
@@ -44,18 +45,18 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
     """
     rules = [
         Rule(
-            _n("%(num)d character or more", "%(num)d characters or more", policy.min_length),
+            _n("%(num)d+ character", "%(num)d+ characters", policy.min_length),
             PasswordRule.LEAST,
             policy.min_length,
         ),
         Rule(
-            _n("%(num)d character or less", "%(num)d characters or fewer", policy.max_length),
+            _n("Up to %(num)d character", "Up to %(num)d characters", policy.max_length),
             PasswordRule.MOST,
             policy.max_length,
         ),
         *(Rule(sentence, kind) for kind, sentence in _TEXTS.items()),
         Rule(
-            _n("Not your last password", "Not one of your last %(num)d passwords", policy.history),
+            _n("Not your last password", "Not your last %(num)d passwords", policy.history),
             PasswordRule.EARLIER,
             policy.history,
         ),
@@ -69,7 +70,7 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
 def problem_of(refusal: ApiError) -> Any | None:
     """Return the error text for the new password; None if the refusal is about something else."""
     if isinstance(refusal, errors.WeakPassword) and refusal.description == PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE]:
-        return _l("Your password can’t contain your name or email.")
+        return _l("Don’t use your name or email.")
     return shown_for(refusal, _FIELD_ERRORS)
 
 
@@ -126,17 +127,17 @@ _CHECKED_WHILE_TYPING: Final = frozenset(
     }
 )
 _TEXTS: Final = {
-    PasswordRule.LOWER: _l("A lowercase letter"),
-    PasswordRule.UPPER: _l("An uppercase letter"),
-    PasswordRule.NUMBER: _l("A number"),
-    PasswordRule.SIGN: _l("A symbol"),
-    PasswordRule.COMMON: _l("Not a common password"),
-    PasswordRule.STOLEN: _l("Not in a known data breach"),
-    PasswordRule.PROFILE: _l("Doesn’t contain your name or email"),
+    PasswordRule.LOWER: lazy_pgettext("rule of a password", "Lowercase"),
+    PasswordRule.UPPER: lazy_pgettext("rule of a password", "Uppercase"),
+    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "Number"),
+    PasswordRule.SIGN: lazy_pgettext("rule of a password", "Symbol"),
+    PasswordRule.COMMON: lazy_pgettext("rule of a password", "Not common"),
+    PasswordRule.STOLEN: lazy_pgettext("rule of a password", "Not in a data breach"),
+    PasswordRule.PROFILE: lazy_pgettext("rule of a password", "No name or email"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
-    errors.FieldsRefused: _l("Choose a password that meets all requirements."),
-    errors.WeakPassword: _l("This password is too common. Choose another one."),
-    errors.PasswordNotAcceptable: _l("You’ve used this password before. Choose another one."),
-    errors.NewPasswordBreached: _l("This password was found in a data breach. Choose another one."),
+    errors.FieldsRefused: _l("Doesn’t meet the requirements yet."),
+    errors.WeakPassword: _l("Too common. Choose another."),
+    errors.PasswordNotAcceptable: _l("Used before. Choose another."),
+    errors.NewPasswordBreached: _l("Found in a data breach. Choose another."),
 }

@@ -135,7 +135,7 @@ def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: 
     link = visit.link
     visit.page.goto(link)
     visit.set_password("short")
-    expect(visit.page.get_by_text("Choose a password that meets all requirements.")).to_be_visible()
+    expect(visit.page.get_by_text("Doesn’t meet the requirements yet.")).to_be_visible()
     visit.set_password()
     visit.expect_shop()
     visit.page.goto(link)

@@ -59,7 +59,7 @@ def fill_registration(page: Page, served: str) -> None:
 
 
 def use_own_check(page: Page) -> None:
-    expect(page.get_by_text("You’re human. Thanks for waiting.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("You’re human. You can continue.")).to_be_visible(timeout=60_000)
 
 
 def tick_widget(page: Page) -> None:
