@@ -84,12 +84,21 @@ def test_owner_adds_verifies_and_removes_a_domain(owned: Owned) -> None:
     assert NAME not in removed.text
 
 
-def test_only_the_newest_record_is_open(owned: Owned) -> None:
+def test_newest_record_is_first_and_alone_open(owned: Owned) -> None:
     for name in ("a.example", "b.example"):
         owned.dns.mail_server(name)
         page = owned.add(name)
-    assert re.findall(r"<details class=\"dns\"( open)?>", page.html) == ["", " open"]
-    assert 'id="name-2">b.example<' in page.html
+    assert re.findall(r"<details class=\"dns\"( open)?>", page.html) == [" open", ""]
+    assert 'id="name-1">b.example<' in page.html
+
+
+def test_domain_to_verify_comes_before_verified_ones(owned: Owned) -> None:
+    owned.publish(owned.add())
+    owned.open().press("Verify")
+    owned.dns.mail_server("new.example")
+    page = owned.add("new.example")
+    assert re.findall(r'class="tagged"><bdi>([a-z.]+)<', page.html) == ["new.example", NAME]
+    assert re.search(r'class="dns" open>.+new\.example', page.html)
 
 
 def test_vanished_record_is_shown_and_mended(owned: Owned) -> None:

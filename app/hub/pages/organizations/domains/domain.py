@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,8 @@ from app.hub.rendering.formatting import short_day
 from app.hub.web.responses import redirect_to
 
 PATH: Final = f"{LIST}/domains"
+_ATTENTION: Final = ("verified_elsewhere", "contested")
+"""States that an owner should look into, in the order of the list: after domains to verify, before verified ones."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,9 @@ class DomainRow:
         return self.shows_record and self.state != "verified_elsewhere"
 
     @property
-    def can_verify(self) -> bool:
-        return self.state != "declared"
+    def can_check(self) -> bool:
+        """Whether the record can be looked up again; a domain that waits for it is verified instead."""
+        return not self.is_awaited and self.state != "declared"
 
     @classmethod
     def of(cls, organization: str, view: domain_pages.OwnDomain) -> DomainRow:
@@ -67,6 +71,18 @@ class DomainRow:
             cls("org_9-f", "plants.example", record, "contested", day),
             cls("org_9-g", "farms.example", record, "declared", day),
         )
+
+
+def by_urgency(domains: Iterable[DomainRow]) -> tuple[DomainRow, ...]:
+    """Return those to verify first, then those to look into, then verified ones; of each the newest first."""
+
+    def rank(domain: DomainRow) -> int:
+        if domain.is_awaited:
+            return 0
+        return 1 + (_ATTENTION.index(domain.state) if domain.state in _ATTENTION else len(_ATTENTION))
+
+    newest_first = tuple(domains)[::-1]
+    return tuple(sorted(newest_first, key=rank))
 
 
 def read(organization: str) -> domain_pages.DomainsResponse:

@@ -13,7 +13,7 @@ from app.contract.organizations.pages import domain_pages
 from app.hub.forms.code import ButtonForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.domains.domain import PATH, DomainRow, read, to_list
+from app.hub.pages.organizations.domains.domain import PATH, DomainRow, by_urgency, read, to_list
 from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, tabs_of
 from app.hub.rendering.page import Notice, Page
@@ -30,8 +30,8 @@ class OrganizationDomainsPage(Page):
     """Lists the domains, each with its next action."""
 
     template = "pages/organizations/domains/overview.html"
-    own_rules = ("organizations", "domains")
-    scripts = (*Page.scripts, "copy")
+    own_rules = ("organizations", "domains", "menu")
+    scripts = (*Page.scripts, "copy", "menu")
     query = {"id": 64, "done": 9}
 
     form: ButtonForm
@@ -39,14 +39,15 @@ class OrganizationDomainsPage(Page):
     """Its id."""
     name: str
     domains: tuple[DomainRow, ...]
+    """In the order of `by_urgency`."""
     tabs: tuple[Tab, ...] = TABS
     result: str = ""
     """The result of the last change: a key of `_RESULTS`."""
 
     @property
     def open_record(self) -> str:
-        """The key of the newest domain that waits for its record; the domains are in the order they were added."""
-        return next((domain.key for domain in reversed(self.domains) if domain.state in _NEW), "")
+        """The key of the first domain that waits for its record."""
+        return next((domain.key for domain in self.domains if domain.is_awaited), "")
 
     @property
     def notice(self) -> Notice | None:
@@ -55,17 +56,16 @@ class OrganizationDomainsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationDomainsPage]:
         listed, globex = DomainRow.samples_of_list(), ("org_9", "Globex Gardens")
-        first = cls(ButtonForm(), *globex, listed[:2])
+        first = cls(ButtonForm(), *globex, by_urgency(listed[:2]))
         return {
             "some": first,
-            "every state": replace(first, domains=listed),
+            "every state": replace(first, domains=by_urgency(listed)),
             "none": replace(first, domains=()),
             **{f"after {result}": replace(first, result=result) for result in _RESULTS},
             "token": replace(first, form=ButtonForm().with_token_error()),
         }
 
 
-_NEW: Final = ("pending", "record_missing")
 _RESULTS: Final = {
     "added": Notice(_l("Domain added"), _l("Add the TXT record at your DNS provider, then verify the domain."), "ok"),
     "removed": Notice(_l("Domain removed"), tone="ok"),
@@ -123,7 +123,7 @@ _VERIFY_RESULTS: Final[dict[type[ApiError], str]] = {
 
 def _show_list(organization: str, form: ButtonForm | None = None, status: int = 200) -> Response:
     view = read(organization)
-    listed = tuple(DomainRow.of(organization, domain) for domain in view.domains)
+    listed = by_urgency(DomainRow.of(organization, domain) for domain in view.domains)
     result = current_visit().query.get("done", "")
     shown = form or ButtonForm(formdata=None)
     return OrganizationDomainsPage(
