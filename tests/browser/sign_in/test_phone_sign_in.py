@@ -38,6 +38,28 @@ def test_browser_continues_once_the_phone_approved(
     page.wait_for_url(AT_THE_SHOP, timeout=30_000)
 
 
+SHARE = "navigator.share = (data) => { window.shared = data.url; return Promise.resolve(); }"
+
+
+def test_link_can_be_copied_and_shared(world: World, served: str, opened: Opened) -> None:
+    page = opened(alone=True, viewport={"width": 390, "height": 800}, permissions=["clipboard-read", "clipboard-write"])
+    page.add_init_script(SHARE)
+    page.goto(f"{served}/sign-in/phone")
+    link = page.locator(".key").text_content()
+    page.locator("[data-copies]").click()
+    expect(page.locator("[data-copies]")).to_have_text("Copied")
+    page.locator("[data-shares]").click()
+    assert page.evaluate("window.shared") == link
+
+
+def test_link_is_shared_only_where_the_system_can(world: World, served: str, opened: Opened) -> None:
+    page = opened(alone=True, viewport={"width": 390, "height": 800})
+    page.add_init_script("delete Navigator.prototype.share")
+    page.goto(f"{served}/sign-in/phone")
+    expect(page.locator("[data-copies]")).to_be_visible()
+    expect(page.locator("[data-shares]")).to_be_hidden()
+
+
 @HOW
 def test_denied_browser_offers_a_new_code(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
     ada = world.person("ada@example.com")

@@ -29,7 +29,7 @@ def shown(visitor: Visitor) -> VisitedPage:
 
 
 def link_on(page: VisitedPage) -> str:
-    return page.html.partition('class="key" dir="ltr" translate="no">')[2].partition("<")[0]
+    return page.html.partition('class="key" dir="ltr" translate="no" id="link">')[2].partition("<")[0]
 
 
 def path_on(page: VisitedPage) -> str:

@@ -41,7 +41,7 @@ class PhoneSignInPage(Page):
     """Shows the code until a phone approved it."""
 
     template = "pages/sign_in/phone.html"
-    scripts = (*Page.scripts, "poll")
+    scripts = (*Page.scripts, "poll", "copy", "share")
     own_rules = ("scan",)
 
     form: ButtonForm
