@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,9 +15,10 @@ from werkzeug.exceptions import NotFound
 
 from app.hub import pages
 from app.hub.locale import LANGUAGES
-from app.hub.rendering.page import Page, all_pages
+from app.hub.rendering.page import Page, accepts_gzip, all_pages, compress
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import HubTenant, RegistrationView
+from app.hub.thumbnails import GROUPS, Thumbnail, thumbnails
 from app.hub.web.interaction import HubInteraction
 from app.hub.web.services import services
 from app.hub.web.visit import current_visit
@@ -154,92 +154,67 @@ def use_sample_tenant(look: str, language: str) -> None:
 
 gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
 
-_GROUPS: Final = {
-    "sign_in": "Sign in",
-    "registration": "Sign up",
-    "recovery": "Recovery",
-    "security": "Security",
-    "account": "Account",
-    "consent": "Consent",
-    "organizations": "Organizations",
-    "device": "Devices",
-    "": "Errors and others",
-}
-"""The name of each folder of pages, in the order of the gallery."""
-_WORDS: Final = re.compile(r"[A-Z][a-z]*")
-_SIGN_IN: Final = re.compile(r"([Ss])ign in")
-_CAPTIONS: Final = {
-    "fresh": "default",
-    "token": "form expired",
-    "totp": "authenticator app",
-    "sms": "text message",
-    "to enrol": "set up",
-    "enrolled": "asked",
-}
-"""What captions say for the names of samples."""
+
+_MODES: Final = {"system": "System mode", "light": "Light", "dark": "Dark"}
+_SIZES: Final = {"phone": "Phone", "desktop": "Desktop"}
 
 
 @dataclass(frozen=True)
-class Thumbnail:
-    """A page in one of its states, as the gallery shows it."""
+class _Choice:
+    """What the query asks for: the branding, the language, the colors and the width of the thumbnails, and which of them."""
 
-    group: str
-    page: str
-    state: str
+    look: str
+    language: str
+    mode: str
+    size: str
+    group: str | None
+    words: str
 
-    @property
-    def title(self) -> str:
-        """The page's name in words: “Sign-in sent”."""
-        name = self.page.removesuffix("Page").replace("Login", "SignIn").replace("Reauthentication", "ConfirmItIsYou")
-        return _SIGN_IN.sub(r"\1ign-in", " ".join(_WORDS.findall(name)).capitalize())
-
-    @property
-    def caption(self) -> str:
-        """The state in words: “Wrong password”."""
-        words = ", ".join(_CAPTIONS.get(part, part) for part in self.state.replace("_", " ").split(", "))
-        return words[0].upper() + words[1:]
+    def has(self, each: Thumbnail) -> bool:
+        return self.group is None or each.group == self.group
 
 
-def _thumbnails() -> list[Thumbnail]:
-    """Return every page in every state, in the order of the groups; the sign-in page comes first."""
-    order = list(_GROUPS)
-    found = [Thumbnail(_group_of(page), page.__name__, state) for page, state in all_samples()]
-    return sorted(found, key=lambda each: (order.index(each.group), each.page != "LoginPage"))
+def _choice() -> _Choice:
+    """Return the choice of the request.
 
-
-def _group_of(page: type[Page]) -> str:
-    folder = page.__module__.removeprefix(f"{pages.__name__}.").partition(".")[0]
-    return folder if folder in _GROUPS else ""
-
-
-def _chosen() -> tuple[str, str]:
-    """Return the look and the language of the request."""
+    Raises:
+        NotFound: the look, the language, the mode, the size or the group is none of those that the gallery has.
+    """
     query = current_visit().query
-    look, language = query.get("look", "acme"), query.get("lang", "en")
-    if look not in TENANTS or language not in LANGUAGES:
+    made = _Choice(
+        query.get("look", "acme"),
+        query.get("lang", "en"),
+        query.get("mode", "system"),
+        query.get("size", "phone"),
+        query.get("group"),
+        query.get("q", "").strip(),
+    )
+    chosen = ((made.look, TENANTS), (made.language, LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
+    if not all(value in known for value, known in chosen) or made.group not in {None, *GROUPS}:
         raise NotFound
-    return look, language
+    return made
 
 
 @gallery.get("")
 def index() -> Response:
-    """Show all samples as thumbnails; `group`, `lang` and `look` choose pages, language and branding."""
-    look, language = _chosen()
+    """Show samples as thumbnails: those of `group` and with all words of `q`, in `lang`, `look`, `mode` and `size`."""
+    choice = _choice()
     use_sample_tenant("acme", "en")
-    visit, every = current_visit(), _thumbnails()
-    group = visit.query.get("group")
-    settings = services().settings
-    shown = [each for each in every if group is None or each.group == group]
+    visit, settings = current_visit(), services().settings
+    found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]
+    by_page = [(title, list(states)) for title, states in groupby(filter(choice.has, found), lambda each: each.title)]
     html = render_template(
         "gallery.html",
-        pages=[(title, list(states)) for title, states in groupby(shown, lambda each: each.title)],
-        groups=[(key, name, sum(each.group == key for each in every)) for key, name in _GROUPS.items()],
-        group=group,
-        total=len(every),
-        look=look,
-        language=language,
-        looks=TENANTS,
-        languages=LANGUAGES,
+        pages=by_page,
+        groups=[(key, name, sum(each.group == key for each in found)) for key, name in GROUPS.items()],
+        total=len(found),
+        choice=choice,
+        selects=(
+            ("look", "Look", {name: name.capitalize() for name in TENANTS}, choice.look),
+            ("lang", "Language", {tag: language.name for tag, language in LANGUAGES.items()}, choice.language),
+            ("mode", "Mode", _MODES, choice.mode),
+            ("size", "Width", _SIZES, choice.size),
+        ),
         start=f"{settings.public_scheme}://{settings.hub_domain}",
         inbox=settings.hub_url("inbox"),
         reference=f"{settings.base_url}/docs",
@@ -251,14 +226,17 @@ def index() -> Response:
         f"default-src 'none'; style-src 'nonce-{visit.nonce}'; img-src data:; frame-src 'self'; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     )
-    return Response(html, headers={"Content-Security-Policy": policy}, content_type="text/html; charset=utf-8")
+    is_compressed = accepts_gzip()
+    body = compress(html.encode()) if is_compressed else html.encode()
+    headers = {"Content-Security-Policy": policy} | ({"Content-Encoding": "gzip"} if is_compressed else {})
+    return Response(body, headers=headers, content_type="text/html; charset=utf-8")
 
 
 @gallery.get("/<page_name>/<sample>")
 def show(page_name: str, sample: str) -> Response:
     """Render one sample; `lang` and `look` choose language and branding."""
-    look, language = _chosen()
-    use_sample_tenant(look, language)
+    choice = _choice()
+    use_sample_tenant(choice.look, choice.language)
     page = _pages().get(page_name)
     found = page.samples().get(sample) if page else None
     if found is None:

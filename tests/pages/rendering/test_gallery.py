@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from html import unescape
 
@@ -34,9 +35,50 @@ def test_group_look_and_language_are_chosen() -> None:
     assert all("/Device" in address and address.endswith("?look=globex&lang=de") for address in framed)
 
 
-@pytest.mark.parametrize("query", ["look=absent", "lang=xx"])
-def test_unknown_look_or_language_of_pages_is_not_found(query: str) -> None:
+@pytest.mark.parametrize("query", ["look=absent", "lang=xx", "mode=sepia", "size=huge", "group=x"])
+def test_unknown_choice_of_pages_is_not_found(query: str) -> None:
     assert page_at(f"/_gallery?{query}").status_code == 404
+
+
+def test_search_shows_what_has_every_word() -> None:
+    found = thumbnails("/_gallery?q=Denied+sign-in")
+    assert "/_gallery/LoginPage/denied%20at%20the%20provider?look=acme&lang=en" in found
+    assert 1 < len(found) < 20
+    assert thumbnails("/_gallery?q=denied+zebra") == []
+    assert "No page matches “denied zebra”" in page_at("/_gallery?q=denied+zebra").text
+
+
+def test_search_stays_in_the_form_and_in_the_groups() -> None:
+    text = page_at("/_gallery?q=%3Cb%3E+denied&mode=dark&size=desktop&look=globex").text
+    assert 'name="q" value="&lt;b&gt; denied"' in text
+    for chosen in ("globex", "en", "dark", "desktop"):
+        assert re.search(rf'<option value="{chosen}"[^>]* selected>', text)
+    assert "look=globex&amp;lang=en&amp;mode=dark&amp;size=desktop&amp;q=%3Cb%3E%20denied" in text
+
+
+def test_mode_and_width_are_those_of_the_frames() -> None:
+    dark, desktop = (
+        page_at("/_gallery?group=device&mode=dark").text,
+        page_at("/_gallery?group=device&size=desktop").text,
+    )
+    assert "color-scheme: dark" in dark
+    assert "inline-size: 1280px" not in dark
+    assert "color-scheme: light dark" in desktop
+    assert "inline-size: 1280px" in desktop
+
+
+def test_states_of_a_page_have_different_names() -> None:
+    named = re.findall(r'<span class="cap">(.+?)</span>', page_at("/_gallery").text)
+    assert len(named) == len(set(named)) == len(page_samples.names())
+    words = [re.sub(r"<[^>]+>|PIN|JavaScript", "", name).partition(" · ")[2] for name in named]
+    assert [word for word in words if "_" in word or re.search("[a-z][A-Z]", word)] == []
+    assert {"Sign-in · <b>denied at the provider</b>", "Sign-in · <b>confirm it’s you</b>"} <= set(named)
+
+
+def test_gallery_is_compressed() -> None:
+    zipped, plain = page_at("/_gallery", **{"Accept-Encoding": "gzip"}), page_at("/_gallery")
+    assert len(zipped.data) * 8 < len(plain.data)
+    assert gzip.decompress(zipped.data).count(b"<iframe") == plain.data.count(b"<iframe")
 
 
 def test_sample_is_framed_by_its_own_host_alone() -> None:
