@@ -42,7 +42,7 @@ class PhoneSignInPage(Page):
 
     template = "pages/sign_in/phone.html"
     scripts = (*Page.scripts, "poll", "copy", "share")
-    own_rules = ("scan",)
+    own_rules = ("scan", "phone-link")
 
     form: ButtonForm
     state: str
