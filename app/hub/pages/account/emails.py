@@ -98,7 +98,8 @@ class EmailsPage(Page):
     """Lists the addresses with their actions."""
 
     template = "pages/account/emails.html"
-    scripts = (*Page.scripts, "wait")
+    own_rules = ("menu",)
+    scripts = (*Page.scripts, "wait", "menu")
     query = {"done": 8}
 
     form: PrimaryEmailForm

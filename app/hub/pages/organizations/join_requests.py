@@ -100,7 +100,7 @@ class JoinRequestsPage(Page):
     """Lists the open requests."""
 
     template = "pages/organizations/join_requests.html"
-    own_rules = ("organizations",)
+    own_rules = ("titled",)
     query = {"id": 64, "page": 6, "done": 8}
     refusals = {**CHANGE_REFUSALS, **_NOTICES}
 

@@ -50,7 +50,7 @@ class OrganizationMembersPage(Page):
 
     template = "pages/organizations/members.html"
     scripts = (*Page.scripts, "menu")
-    own_rules = ("organizations", "people", "menu")
+    own_rules = ("titled", "people", "menu")
     query = {"id": 64, "search": 100, "page": 6, "done": 8, "count": 3}
     refusals = {**ORGANIZATION_REFUSALS, errors.TooManyRequests: wait_notice}
 

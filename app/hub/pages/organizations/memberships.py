@@ -75,7 +75,8 @@ class OrganizationsPage(Page):
     """Lists the organizations."""
 
     template = "pages/organizations/memberships.html"
-    own_rules = ("organizations",)
+    own_rules = ("titled", "menu")
+    scripts = (*Page.scripts, "menu")
     query = {"done": 8}
 
     organizations: tuple[OrganizationRow, ...]

@@ -85,6 +85,7 @@ class PasskeysPage(Page):
     """Lists the passkeys."""
 
     template = "pages/security/passkeys.html"
+    own_rules = ("titled",)
     scripts = (*Page.scripts, "signal")
     query = {"done": 8}
 

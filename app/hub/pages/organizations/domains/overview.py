@@ -30,7 +30,7 @@ class OrganizationDomainsPage(Page):
     """Lists the domains, each with its next action."""
 
     template = "pages/organizations/domains/overview.html"
-    own_rules = ("organizations", "domains", "menu")
+    own_rules = ("titled", "domains", "menu")
     scripts = (*Page.scripts, "copy", "menu")
     query = {"id": 64, "done": 9}
 
