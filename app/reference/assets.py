@@ -16,7 +16,7 @@ from app.kit.web.assets import Asset
 
 _FOLDER: Final = Path(__file__).parent / "browser"
 RENDERER: Final = STATIC / "vendor" / "openapi-explorer" / "openapi-explorer.min.js"
-_OF_EVERY_PAGE: Final = ("search.js", "copy.js", "menu.js")
+_OF_EVERY_PAGE: Final = ("search.js", "copy.js", "menu.js", "moved.js")
 _COLOUR: Final = "#3b49d9"
 
 

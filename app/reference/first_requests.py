@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Final
@@ -63,9 +64,19 @@ class Values:
 
     @property
     def account_lookup(self) -> str:
-        """The command that finds an account."""
-        address = f"{self.api}/identity/v2/manage/account?email=ada@example.com&fields=Uid,FullName,Email"
-        return f'curl -s "{address}"{self.headers}'
+        """The command that finds an account: an option on each line, so that it fits beside other things."""
+        options = ("-d email=ada@example.com", "-d fields=Uid,FullName")
+        return (
+            f'curl -sG "{self.api}/identity/v2/manage/account"'
+            + "".join(f" \\\n  {option}" for option in options)
+            + self.headers
+        )
+
+    @property
+    def found_account(self) -> str:
+        """What the command prints, indented."""
+        uid = self.trial.fields.get("uid", "1fc93a660f5af8a7b64879b2d9296e3d")
+        return json.dumps({"Uid": uid, "FullName": "Ada Lovelace"}, indent=2)
 
     @property
     def headers(self) -> str:

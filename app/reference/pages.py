@@ -16,6 +16,7 @@ from app.contract.tenants.branding import DEFAULT_LOGO_PATH
 from app.reference.assets import assets, favicon
 from app.reference.changelog import interface_changes
 from app.reference.document_index import CREDENTIALS, Book, PublishedChapter, PublishedOperation, book
+from app.reference.field_list import field_groups
 from app.reference.first_requests import AFTER_SIGN_IN, FIRST_REQUESTS, Values, code_of
 from app.reference.guides import AT as GUIDES_AT
 from app.reference.guides import GuideLinks, Guides
@@ -120,21 +121,27 @@ class Pages:
         if entry is None:
             return None
         if name.endswith(".json"):
-            return compressed_json(for_renderer(chapter.document(), entry.path, entry.method.lower(), self._trial))
+            return compressed_json(self._for_renderer(chapter, entry))
         return self._operation(chapter, entry)
 
     def _operation(self, chapter: PublishedChapter, entry: PublishedOperation) -> Payload:
         position = chapter.entries.index(entry)
+        document = self._for_renderer(chapter, entry)
         return self._html(
             "operation.html",
             policy=RENDERED,
             chapter=chapter,
             entry=entry,
+            samples=document["paths"][entry.path][entry.method.lower()]["x-code-samples"][:1],
+            field_groups=field_groups(document),
             is_filled=any(scheme in (*self._trial.credentials, *self._trial.issues) for scheme in entry.schemes),
             previous=chapter.entries[position - 1] if position else None,
             following=chapter.entries[position + 1] if position + 1 < len(chapter.entries) else None,
             host=urlsplit(self._tenant_url if entry.is_at_tenant else self._api).netloc,
         )
+
+    def _for_renderer(self, chapter: PublishedChapter, entry: PublishedOperation) -> dict[str, Any]:
+        return for_renderer(chapter.document(), entry.path, entry.method.lower(), self._trial)
 
     def _first_request(self, path: str, code: str = "") -> Payload:
         return self._html(f"{FIRST_REQUESTS[path].template}.html", first=FIRST_REQUESTS[path], code=code)
@@ -171,6 +178,7 @@ class Pages:
         templates.filters.update(
             markdown=lambda text: render(text, links),
             first_paragraph=lambda text: render_line(text.partition("\n\n")[0], links),
+            first_sentence=lambda text: render_line(re.split(r"(?<=\.)\s", text, maxsplit=1)[0], links),
             plain=plain,
         )
         templates.globals.update(

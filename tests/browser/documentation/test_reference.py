@@ -219,7 +219,8 @@ def test_telephone_has_a_menu(opened: Opened, demo: Command, scripts: bool) -> N
 
 def pasted(page: Page, folder: Path) -> list[dict[str, Any]]:
     """Run the commands of a page in a shell, in their order; return what they print."""
-    commands = [text for text in page.locator("figure.code code").all_inner_texts() if not text.startswith("http")]
+    shown = page.locator("figure.code:not(.answer) code").all_inner_texts()
+    commands = [text for text in shown if not text.startswith("http")]
     script = "\necho; echo\n".join(commands)
     done = subprocess.run(["bash", "-ec", script], cwd=folder, check=True, capture_output=True, text=True)
     return [json.loads(part) for part in done.stdout.split("\n\n") if part.strip()]
@@ -253,11 +254,22 @@ def test_first_machine_token_works_as_it_stands(reader: Reader, tmp_path: Path) 
     assert keys["keys"]
 
 
-def test_old_address_of_an_operation_opens_its_chapter(reader: Reader) -> None:
-    page = reader.open("/docs#sign_in.with_password")
-    expect(
-        page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True)
-    ).to_be_in_viewport()
+def test_old_address_of_an_operation_leads_to_its_page(reader: Reader) -> None:
+    page = reader.page
+    page.goto(f"{reader.open('/docs').url}#sign_in.with_password")
+    page.reload()
+    expect(page).to_have_url(re.compile(f"{SIGN_IN}$"))
+
+
+def test_commands_of_the_overview_are_whole_and_work(reader: Reader, tmp_path: Path) -> None:
+    page = reader.open("/docs")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert (
+            page.evaluate("[...document.querySelectorAll('pre')].filter(e => e.scrollWidth > e.clientWidth).length")
+            == 0
+        )
+    assert pasted(page, tmp_path) == [json.loads(page.locator("figure.answer code").inner_text())]
 
 
 def test_without_scripts_search_is_a_page(opened: Opened, demo: Command) -> None:
@@ -271,8 +283,11 @@ def test_without_scripts_search_is_a_page(opened: Opened, demo: Command) -> None
 def test_without_scripts_operations_are_listed_and_described(opened: Opened, demo: Command) -> None:
     reader = Reader(opened, demo, java_script_enabled=False)
     page = reader.open("/docs")
-    page.locator("summary", has_text="Sign-in").first.click()
+    page.get_by_role("main").get_by_role("link", name="Sign-in", exact=True).click()
     page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
-    expect(page.get_by_role("link", name="openapi.json")).to_be_visible()
+    expect(page.get_by_role("heading", name="Request body")).to_be_visible()
+    expect(page.get_by_text("password", exact=True).first).to_be_visible()
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
     expect(page.get_by_role("button", name="Try it")).to_have_count(0)

@@ -14,6 +14,7 @@ from app.contract.published.examples import load_examples
 from app.contract.published.openapi import openapi_document
 from app.reference import NO_TRIAL, Trial
 from app.reference.assets import RENDERER
+from app.reference.field_list import field_groups
 from app.reference.operation_document import for_renderer
 from app.reference.pages import Pages
 from tests.support.browsers.page_checkers import html_problems
@@ -43,8 +44,11 @@ def addresses_in(html: str) -> set[str]:
 
 
 def test_every_operation_has_a_page_and_a_document_of_its_own() -> None:
-    listed = dict(re.findall(r'<li id="([^"]+)"><a class="op" href="([^"]+)">', get("/docs").text))
+    chapters = re.findall(r'<li id="[^"]+"><a href="(/docs/[^"]+)">', get("/docs").text)
+    lists = [re.findall(r'<li id="([^"]+)"><a class="op" href="([^"]+)">', get(chapter).text) for chapter in chapters]
+    listed = dict(entry for entries in lists for entry in entries)
     assert set(listed) == set(operations())
+    assert sum(map(len, lists)) == len(listed), "an operation is in two chapters"
     for name, (path, method, stated) in operations().items():
         assert drawn_page(listed[name])
         document = json.loads(gzip.decompress(documents()[listed[name]]))
@@ -60,12 +64,15 @@ def test_page_of_an_operation_describes_it_without_scripts() -> None:
     assert "<h1>Sign in with a password</h1>" in html
     assert "POST</span> <code>/identity/v2/auth/login</code>" in html
     assert '<a href="/docs/introduction#ApiKey">API key</a>' in html
-    assert re.search(r'<noscript>.*<a href="/openapi.json">', html)
+    listed = html.partition("<noscript>")[2].partition("</noscript>")[0]
+    assert "<code>curl" in listed
+    assert '<dt><code>password</code> <span class="status">string, required</span></dt>' in listed
+    assert '<dt><code>email</code> <span class="status">string</span></dt><dd>The email address.</dd>' in listed
+    assert "<dt><code>access_token</code>" in listed
 
 
-@pytest.mark.parametrize("path", ["/docs", "/docs/sign-in"])
-def test_lists_have_method_path_and_summary_of_each_operation(path: str) -> None:
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", get(path).text))
+def test_chapter_has_method_path_and_summary_of_each_operation() -> None:
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", get("/docs/sign-in").text))
     assert "Sign in with a password POST /identity/v2/auth/login " in text
 
 
@@ -81,6 +88,13 @@ def test_first_view_is_small() -> None:
     assert sum(sizes.values()) < FIRST_VIEW_BYTES, sizes
 
 
+def test_overview_fits_one_first_flight() -> None:
+    """With its style sheet and script: ten segments of TCP (RFC 6928)."""
+    addresses = ("/docs", *addresses_in(get("/docs").text))
+    assert len(addresses) == 3
+    assert sum(len(get(address, **{"Accept-Encoding": "gzip"}).data) for address in addresses) <= 14_600
+
+
 def test_files_are_named_by_their_content_and_cached() -> None:
     loaded = [address for address in addresses_in(get(SIGN_IN).text) if not address.endswith(".json")]
     assert len(loaded) == 5
@@ -89,6 +103,30 @@ def test_files_are_named_by_their_content_and_cached() -> None:
         assert get(address).headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert get(re.sub(r"[0-9a-f]{12}", "0" * 12, loaded[0])).status_code == 404
     assert RENDERER.read_bytes() in [get(address).data for address in loaded]
+
+
+def test_every_operation_lists_its_fields_with_their_meaning() -> None:
+    for address, compressed in documents().items():
+        document = json.loads(gzip.decompress(compressed))
+        ((_, methods),) = document["paths"].items()
+        (operation,) = methods.values()
+        listed = [field for group in field_groups(document) for field in group.fields]
+        bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+        schemas = [content["schema"] for body in bodies for content in body.get("content", {}).values()]
+        stated = {item["name"] for item in operation["parameters"]}
+        stated |= {name for schema in schemas for name in schema.get("properties", ())}
+        assert {field.name for field in listed if "." not in field.name or field.name in stated} == stated, address
+        assert [field for field in listed if not (field.meaning and field.type)] == [], address
+
+
+def test_nested_fields_and_choices_are_named() -> None:
+    listed = {
+        field.name: field.type
+        for group in field_groups(json.loads(gzip.decompress(documents()["/docs/accounts/accounts.create"])))
+        for field in group.fields
+        if group.title == "Request body"
+    }
+    assert (listed["Email"], listed["Email[].Type"], listed["PINInfo.PIN"]) == ("object[]", "string", "string")
 
 
 @pytest.mark.parametrize(("path", "is_lax"), [("/docs", False), ("/docs/sign-in", False), (SIGN_IN, True)])
