@@ -93,4 +93,4 @@ app.post("/sign-out", async (req, res) => {
   req.session.destroy(() => res.redirect(303, url.href));
 });
 
-app.listen(new URL(APP_URL).port || process.env.PORT);
+app.listen(new URL(APP_URL).port || process.env.PORT, () => console.log(`Open ${APP_URL}`));

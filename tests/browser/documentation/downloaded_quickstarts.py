@@ -9,7 +9,7 @@ from tests.support.browsers.chromium import Opened
 from tests.support.documentation.kotlin import compile_for_android
 from tests.support.documentation.machine_quickstart import call_the_api
 from tests.support.documentation.quickstart_troubles import last_entry, printed_without_the_tenant
-from tests.support.documentation.quickstarts import app_started, prepared, read, sign_in_and_out
+from tests.support.documentation.quickstarts import app_started, prepared, read, sign_in_and_out, sign_up_without_name
 from tools.quickstarts import NEEDS, OTHER_TESTS, QUOTES_OUTPUT
 
 
@@ -20,6 +20,7 @@ def test_reader_signs_in_and_out(name: str, tmp_path: Path, opened: Opened) -> N
     tab.set_default_timeout(120_000)  # development servers compile a page at its first visit
     with prepared(name, tmp_path, from_registries=True) as running, app_started(running) as app:
         sign_in_and_out(tab, app)
+        sign_up_without_name(tab, running, app)
 
 
 @pytest.mark.timeout(900)

@@ -25,8 +25,9 @@ What differs from a reader's machine, and nothing else:
   there): Python and Node.js by a module that they load at start, which `environment` names.
 
 A page's app that `sign_in_and_out` can test has at `/` a link or button "Sign in" and, signed in, the user's name or email and a button or
-link "Sign out"; at `/account`, for signed-in users alone, name and email. Sign-out ends Gatehouse's session too and leads back to `/`.
-The app's addresses keep nothing of Gatehouse's answers. It has the title Desk, an icon and the style sheet of the starter apps.
+link "Sign out"; at `/account`, for signed-in users alone, email and, if it has one, name.
+Sign-out ends Gatehouse's session too and leads back to `/`. The app's addresses keep nothing of Gatehouse's answers.
+It has the title Desk, an icon and the style sheet of the starter apps.
 """
 
 from __future__ import annotations
@@ -88,6 +89,8 @@ class DemoPerson(NamedTuple):
 
 
 PERSON = DemoPerson("ada@example.com", "correct-horse-7", "Ada Lovelace")
+NAMELESS = DemoPerson("grace@example.com", "a-new-horse-for-desk-5", "")
+"""Signs up at the tenant's form, which asks for no name."""
 
 
 @dataclass(frozen=True)
@@ -324,3 +327,23 @@ def sign_in_and_out(tab: Page, app: str, *, protected: str = "/account") -> None
     expect(link_or_button("Sign in")).to_be_visible()
     tab.goto(f"{app}{protected}")
     tab.wait_for_url("**/login**")  # neither the app nor Gatehouse knows the user any more
+
+
+def sign_up_without_name(tab: Page, running: Running, app: str) -> None:
+    """Test the app with a new account, which has no name: the protected page shows the email and no empty or absent value."""
+    tab.goto(f"{app}/account")
+    tab.wait_for_url("**/login**")
+    tab.get_by_role("button", name="Create account").click()
+    tab.locator("main input[name=email]").fill(NAMELESS.email)
+    tab.locator("main input[name=password]").fill(NAMELESS.password)
+    tab.locator("main input[name=password]").press("Enter")
+    expect(tab.get_by_role("heading", name="Check your email")).to_be_visible()
+    gatehouse = running.gatehouse
+    tab.goto(gatehouse.ask("GET", gatehouse.at("inbox", "/messages.json")).json()[0]["links"][0])
+    tab.wait_for_url(lambda url: url == f"{app}/account" or "passkey" in urlsplit(url).path)
+    if tab.url != f"{app}/account":
+        tab.get_by_role("button", name="Not now").click()
+    expect(tab.get_by_text(NAMELESS.email)).to_be_visible()
+    shown = tab.get_by_role("main").inner_text()
+    assert re.findall(r"\b(?:Name|None|null|undefined)\b", shown) == [], shown
+    assert all(tab.get_by_role("main").locator("h1, dd").all_inner_texts())

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment, FileSystemLoader
 
 from app.demo.starters import STYLE
 from tests.support.documentation.quickstarts import FOLDER, INSTALLING, check_installed
@@ -40,6 +41,14 @@ def test_starters_and_quickstarts_share_one_icon() -> None:
     pages = [*templates, *(FOLDER / f"{name}.md" for name in STYLED)]
     icons = {path: re.findall(r"data:image/svg[^\"]+", text(path)) for path in pages}
     assert len({tuple(found) for found in icons.values()}) == 1, icons
+
+
+def test_starter_shows_an_account_without_name_and_email() -> None:
+    """As after a sign-up with a phone number or a username."""
+    templates = Environment(loader=FileSystemLoader(ROOT / "examples/starters/flask/templates"), autoescape=True)
+    values = {"user": {"sub": "c98059dd"}, "config": {"APP_NAME": "Desk"}, "url_for": lambda *_, **__: "/"}
+    page = templates.get_template("home.html").render(values)
+    assert re.findall(r"(?:face\".*?>|<dt>)(\w+)<", page) == ["C", "Subject"]
 
 
 @pytest.mark.parametrize(
