@@ -190,7 +190,7 @@ def test_refused_password_keeps_the_link_valid(world: World, visitor: Visitor, a
     request_reset(visitor.open("/login"), ada.email)
     page = visitor.open(reset_path(world, ada)).press("Save password", password="short")
     assert page.status == 422
-    assert "meets all requirements" in page.text
+    assert "Doesn’t meet the requirements yet." in page.text
     assert page.press("Save password", password=PASSWORD).status == 422
     assert page.press("Save password", password=NEW).address.endswith("/profile?changed=password")
 

@@ -36,7 +36,7 @@ def solving(page: VisitedPage, button: str = "Sign in") -> dict[str, str]:
     return {"captcha_script": "y", "captcha_work": worked(seed, int(bits))}
 
 
-WRONG_WORK = {"captcha_script": "y", "captcha_work": "no"}
+WRONG_WORK = {"captcha_script": "y", "captcha_work": "n\u00f6"}  # no number, so that no seed makes it right
 
 
 def worked(seed: str, bits: int, *, start: int = 0) -> str:
