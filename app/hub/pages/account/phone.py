@@ -82,6 +82,8 @@ class PhonePage(Page):
     """Shows the number with its actions."""
 
     template = "pages/account/phone.html"
+    own_rules = ("menu",)
+    scripts = (*Page.scripts, "menu")
     query = {"done": 8}
 
     number: str = ""
