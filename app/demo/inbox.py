@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from babel.dates import format_datetime
-from flask import Flask, Response, abort, jsonify, render_template, request  # noqa: TID251 - an application without visits
+from flask import Flask, Response, abort, jsonify, render_template, request, send_from_directory  # noqa: TID251 - an application without visits
 
 from app.demo import gallery, page_style
 from app.demo.hosts import Hosts, Links
@@ -22,6 +23,7 @@ from app.identity.platform.store.database import Database
 from app.kit.clock import SystemClock, iso
 from app.settings import Settings
 
+_TEMPLATES: Final = Path(page_style.FOLDER) / "templates"
 _LINK = re.compile(r"https?://[^\s<>\"']+")
 _OF_PROXIES: Final = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST", "HTTP_X_REAL_IP", "HTTP_VIA")
 SANDBOX: Final = "allow-popups allow-popups-to-escape-sandbox"
@@ -100,6 +102,10 @@ def create_inbox(
         return Response(
             _in_new_tabs(found["html"]), mimetype="text/html", headers={"Content-Security-Policy": _OF_MAILS}
         )
+
+    @app.get("/inbox.js")
+    def refreshing() -> Response:
+        return send_from_directory(_TEMPLATES, "inbox.js", mimetype="text/javascript")
 
     gallery.install(app, database)
     app.jinja_env.globals.update(place=place, around=around, acts=acts, sandbox=SANDBOX)

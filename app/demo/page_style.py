@@ -18,8 +18,8 @@ from app.kit.package_files import STATIC, TEMPLATES
 FOLDER: Final = str(Path(__file__).parent)
 _COLOUR: Final = "#3b49d9"
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; frame-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 

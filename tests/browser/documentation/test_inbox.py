@@ -104,6 +104,24 @@ def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: C
     expect(page.get_by_role("searchbox")).to_be_visible()
 
 
+def test_new_messages_arrive_while_the_page_is_open(world: World, inbox: str, opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.goto(inbox)
+    expect(page.get_by_role("heading", name="No messages yet")).to_be_visible()
+    post(world, "<p>The first</p>")
+    listed = page.get_by_role("navigation", name="Messages").get_by_role("listitem")
+    expect(listed).to_have_count(1, timeout=20_000)
+    expect(page.frame_locator("iframe").get_by_text("The first")).to_be_visible()
+    listed.get_by_role("link").focus()
+    post(world, "<p>The second</p>")
+    expect(listed).to_have_count(2, timeout=20_000)
+    expect(listed.nth(1).get_by_role("link")).to_be_focused()
+    expect(listed.nth(1).get_by_role("link")).to_have_attribute("aria-current", "true")
+    expect(page.locator("[aria-current=true]")).to_have_count(1)
+    expect(page.frame_locator("iframe").get_by_text("The first")).to_be_visible()
+    expect(page.get_by_placeholder("Search 2 messages")).to_be_visible()
+
+
 @pytest.mark.parametrize("address", ["", "?q=absent", "gallery"])
 def test_inbox_has_no_barrier(world: World, inbox: str, opened: Callable[..., Page], address: str) -> None:
     post(world, "<p>Hello</p>")

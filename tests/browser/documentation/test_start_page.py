@@ -4,11 +4,13 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browsers.chromium import Opened
+from tests.support.browsers.page_checkers import axe_source
 from tests.support.processes.command_process import Command, forked
 from tests.support.sources import ROOT
 
@@ -53,3 +55,20 @@ def test_request_of_the_reference_answers_200(start: Page) -> None:
         start.get_by_role("button", name="Try it").last.click()
     assert answered.value.status == 200
     assert answered.value.json()["Email"][0]["Value"] == "ada@example.com"
+
+
+def test_every_link_answers_200(start: Page) -> None:
+    links = start.locator("a").evaluate_all("links => links.map(link => link.href)")
+    assert len(links) > 12
+    answers = {link: start.goto(link) for link in links}
+    assert [link for link, answer in answers.items() if answer is None or answer.status != 200] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_start_page_has_no_barrier_and_fits_a_phone(start: Page, scheme: Literal["light", "dark"]) -> None:
+    start.emulate_media(color_scheme=scheme)
+    start.evaluate(axe_source())
+    found = start.evaluate("axe.run()")["violations"]
+    assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
+    start.set_viewport_size({"width": 320, "height": 700})
+    assert start.evaluate("document.documentElement.scrollWidth") == 320
