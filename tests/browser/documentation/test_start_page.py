@@ -65,10 +65,15 @@ def test_every_link_answers_200(start: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_start_page_has_no_barrier_and_fits_a_phone(start: Page, scheme: Literal["light", "dark"]) -> None:
+@pytest.mark.parametrize("path", ["", "gallery"])
+def test_page_has_no_barrier_and_fits_a_phone(
+    start: Page, demo: Command, path: str, scheme: Literal["light", "dark"]
+) -> None:
     start.emulate_media(color_scheme=scheme)
+    if path:
+        start.goto(demo.at("acme", "/_gallery?group=device"))
     start.evaluate(axe_source())
-    found = start.evaluate("axe.run()")["violations"]
+    found = start.evaluate("axe.run(document, {iframes: false})")["violations"]
     assert [(rule["id"], [node["html"] for node in rule["nodes"]]) for rule in found] == []
     start.set_viewport_size({"width": 320, "height": 700})
     assert start.evaluate("document.documentElement.scrollWidth") == 320

@@ -10,6 +10,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from tests.support.browsers import page_samples
+from tests.support.browsers.page_checkers import html_problems
 
 
 def page_at(address: str, **headers: str) -> TestResponse:
@@ -25,7 +26,7 @@ def test_every_page_in_every_state_is_a_thumbnail_and_a_link() -> None:
     text = page_at("/_gallery").text
     framed = thumbnails("/_gallery")
     assert len(framed) == len(page_samples.names()) > 700
-    assert framed == [unescape(found) for found in re.findall(r'<li><a href="([^"]+)"', text)]
+    assert framed == [unescape(found) for found in re.findall(r'<a class="cap" href="([^"]+)"', text)]
     assert text.count(' inert sandbox="allow-same-origin"') == len(framed) == text.count('loading="lazy"')
 
 
@@ -68,11 +69,16 @@ def test_mode_and_width_are_those_of_the_frames() -> None:
 
 
 def test_states_of_a_page_have_different_names() -> None:
-    named = re.findall(r'<span class="cap">(.+?)</span>', page_at("/_gallery").text)
+    named = re.findall(r'<a class="cap" href="[^"]+">(.+?)</a>', page_at("/_gallery").text)
     assert len(named) == len(set(named)) == len(page_samples.names())
     words = [re.sub(r"<[^>]+>|PIN|JavaScript", "", name).partition(" · ")[2] for name in named]
     assert [word for word in words if "_" in word or re.search("[a-z][A-Z]", word)] == []
     assert {"Sign-in · <b>denied at the provider</b>", "Sign-in · <b>confirm it’s you</b>"} <= set(named)
+
+
+def test_gallery_is_valid_html() -> None:
+    addresses = ("/_gallery?group=device&size=desktop", "/_gallery?q=zebra")
+    assert html_problems({address: page_at(address).text for address in addresses}) == []
 
 
 def test_gallery_is_compressed() -> None:
