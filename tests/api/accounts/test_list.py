@@ -69,12 +69,14 @@ def insert(tenant: TenantServer, table: Any, **columns: Any) -> None:
         work.run(table.insert(), {"tenant_id": tenant.tenant_id, **columns})
 
 
-@pytest.fixture(params=["few", "walk"])
+@pytest.fixture(params=["few", "few in parts", "walk"])
 def strategy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to find accounts; the walk reads two accounts a page, then three."""
+    """All ways to find accounts: those of one condition, at once or some at a time, and some of all at a time."""
+    if request.param == "few in parts":
+        monkeypatch.setattr(account_search, "SEARCHED", 10)
     if request.param == "walk":
         monkeypatch.setattr(account_search, "FEW", 0)
-        monkeypatch.setattr(account_search, "WALKED", (2, 3))
+        monkeypatch.setattr(account_search, "SEARCHED", 20)
     return str(request.param)
 
 

@@ -70,13 +70,14 @@ def search(database: Database, sort: str, filters: Iterable[str] = tuple(FILTERS
             work = UnitOfWork(database, "acme")
             stated = conditions(request, "acme", is_sqlite=database.is_sqlite)
             order = order_of(sort, is_sqlite=database.is_sqlite)
-            AccountSearch(work, database.is_sqlite, order, True, stated).page(after, 50)
+            for is_descending in (True, False):
+                AccountSearch(work, database.is_sqlite, order, is_descending, stated).page(after, 50)
             work.rollback()
 
 
-def steps(database: Database, statements: list[str]) -> dict[str, str]:
-    """Return the searches of the statements, as table and part of the index, each with a statement."""
-    found = {}
+def steps(database: Database, statements: list[str]) -> set[tuple[str, str]]:
+    """Return the searches of the statements, as table and part of the index, each with its statement."""
+    found = set()
     with closing(sqlite3.connect(str(database.engine.url.database))) as plain:
         for statement in statements:
             if not statement.startswith(("SELECT", "WITH")):
@@ -86,7 +87,7 @@ def steps(database: Database, statements: list[str]) -> dict[str, str]:
                 table, _, part = rest.partition(" USING ")
                 if verb in ("SEARCH", "SCAN") and table in TABLES:
                     index = part.removeprefix("COVERING ").removeprefix("INDEX ")
-                    found[f"{table}: {index}" if verb == "SEARCH" else step] = statement
+                    found.add((f"{table}: {index}" if verb == "SEARCH" else step, statement))
     return found
 
 
@@ -103,12 +104,25 @@ def strategy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def test_each_filter_searches_a_bounded_part_of_an_index(own_database: Database, sort: str, strategy: str) -> None:
     with traced(own_database) as statements:
         search(own_database, sort)
-    searched = steps(own_database, statements)
+    found = steps(own_database, statements)
+    searched = {item for item in found if item[0] not in OF_ONE_ACCOUNT | OF_CONDITIONS}
     table, index = SORTS[sort]
-    order = f"{table}: ix_{table}_{index} (tenant_id=?"
-    allowed = OF_ONE_ACCOUNT | OF_CONDITIONS
-    assert {part: searched[part] for part in searched if part not in allowed and not part.startswith(order)} == {}
-    assert any(part.startswith(order) for part in searched)
+    walk = f"{table}: ix_{table}_{index} (tenant_id=?"
+    assert {item for item in searched if not item[0].startswith(walk) or is_of_few(item[1])} == set()
+    positioned = {statement for statement in statements if has_position(statement) and not is_of_few(statement)}
+    assert positioned - {statement for part, statement in found if part.startswith(walk) and ",uid)" in part} == set()
+    assert any(part.startswith(walk) for part, _ in searched)
+    assert any(is_of_few(statement) for statement in statements) == (strategy == "few")
+
+
+def is_of_few(statement: str) -> bool:
+    """Return whether a statement reads the accounts of a condition that few meet."""
+    return " AS few" in statement
+
+
+def has_position(statement: str) -> bool:
+    """Return whether a statement selects what comes after a position: a key and an id."""
+    return ".uid) < (" in statement or ".uid) > (" in statement
 
 
 @contextmanager

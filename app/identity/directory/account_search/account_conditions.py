@@ -32,13 +32,16 @@ class Condition:
     Attributes:
         uids: selects the ids of the accounts that meet it, by an index; None if most accounts do.
         is_met: the condition on one account, by its id.
-        sort: the order that it is a range of, and the range as a condition on its key.
+        sort: the order that it is a range of, and the keys where the range begins and ends.
+        searches: how many indexes the check searches.
     """
 
     uids: Select[Any] | CompoundSelect[Any] | None
     is_met: Callable[[Any], ColumnElement[bool]]
     sort: str | None = None
-    range_of: Callable[[Any], ColumnElement[bool]] | None = None
+    start: Any = None
+    end: Any = None
+    searches: int = 1
 
 
 def conditions(filters: AccountFilters, tenant_id: str, *, is_sqlite: bool) -> list[Condition]:
@@ -67,11 +70,8 @@ def _times(tenant_id: str, order: Order, start: datetime | None, end: datetime |
     if start is None and end is None:
         return
 
-    def in_range(key: Any) -> ColumnElement[bool]:
-        return and_(*([key >= start] if start else []), *([key < end] if end else []))
-
-    uids = select(order.uid).where(order.tenant_id == tenant_id, in_range(order.key))
-    yield Condition(uids, lambda uid: _exists(uids, order.uid, uid), order.name, in_range)
+    uids = select(order.uid).where(order.tenant_id == tenant_id, *order.between(start, end))
+    yield Condition(uids, lambda uid: _exists(uids, order.uid, uid), order.name, start, end)
 
 
 def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
@@ -90,7 +90,7 @@ def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
         checks = [_exists(is_named, S.uid, uid)] if is_named is not None else []
         return or_(*checks, _has_identifier(uid, tenant_id, by_kind, is_sqlite=is_sqlite))
 
-    return Condition(union_all(*selects), is_met)
+    return Condition(union_all(*selects), is_met, searches=2)
 
 
 def _provider(tenant_id: str, name: str, *, is_sqlite: bool) -> Condition:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +29,13 @@ class Order:
     tenant_id: ColumnElement[str]
     uid: ColumnElement[str]
     key: ColumnElement[Any]
+
+    def between(self, start: Any, end: Any) -> Iterator[ColumnElement[bool]]:
+        """Yield the conditions that the key is at least `start` and less than `end`; None: any."""
+        if start is not None:
+            yield self.key >= start
+        if end is not None:
+            yield self.key < end
 
 
 def order_of(name: str, *, is_sqlite: bool) -> Order:

@@ -1,7 +1,7 @@
 """Finds a page of accounts at a bounded cost.
 
-A condition that few accounts meet finds them by its index, and they are sorted. Without such a condition, the accounts are walked
-in the order of the list and their conditions checked, so many at a time: a page ends there even if it is not full.
+The accounts are walked in the order of the list and their conditions checked, so many at a time: a page ends there even if it is not
+full. If few accounts meet a condition, its index finds them, and only they are walked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import CTE, ColumnElement, Select, any_, func, select, tuple_
+from sqlalchemy import CTE, ColumnElement, Select, and_, any_, func, literal, select, tuple_
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.selectable import CompoundSelect
 
@@ -21,8 +21,8 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 
 FEW: Final = 2_000
 """Up to so many accounts of one condition are read and sorted for a page."""
-WALKED: Final = (500, 1_500)
-"""How many accounts a page walks at first, and how many if those did not fill it."""
+SEARCHED: Final = 3_600
+"""How many searches of indexes a walk may cost: one for each account, and those of its conditions; few accounts are read first."""
 
 
 class Position(NamedTuple):
@@ -42,10 +42,11 @@ class AccountPage(NamedTuple):
 
 
 class Narrow(NamedTuple):
-    """A condition that few accounts meet, and the selection of their ids."""
+    """A condition that few accounts meet, the selection of their ids, and how many they are."""
 
     condition: Condition
     uids: Select[Any] | CompoundSelect[Any]
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class AccountSearch:
     def page(self, after: Position | None, limit: int) -> AccountPage:
         """Return the page of at most `limit` accounts after a position; None: the first."""
         narrow = self._narrowest()
-        return self._of_few(narrow, after, limit) if narrow is not None else self._walk(after, limit)
+        rest = [item for item in self._unsorted() if narrow is None or item is not narrow.condition]
+        return self._walk(narrow, rest, after, limit) if narrow is not None or rest else self._range(after, limit)
 
     def _narrowest(self) -> Narrow | None:
         """Return the condition that the fewest accounts meet, if these are few and it is not the order of the list alone."""
@@ -71,68 +73,88 @@ class AccountSearch:
         counts = [_count(item.uids.limit(FEW + 1).subquery()) for item in indexed]
         (row,) = self.work.all(select(*(count.label(f"count_{at}") for at, count in enumerate(counts))))
         fewest, at = min((number, at) for at, number in enumerate(row))
-        return indexed[at] if fewest <= FEW else None
+        return indexed[at]._replace(number=fewest) if fewest <= FEW else None
 
-    def _of_few(self, narrow: Narrow, after: Position | None, limit: int) -> AccountPage:
-        """Return a page of the accounts that meet one condition and the others, with their number on the first one."""
-        uids = narrow.uids.limit(FEW).subquery("few")
-        is_one: ColumnElement[bool] = self.order.uid.in_(select(uids.c.uid))
-        if not self.is_sqlite:  # the planner takes an array for short, and searches its elements in the primary key
-            is_one = self.order.uid == any_(func.array(select(uids.c.uid).scalar_subquery()))
-        read = _materialized(self._keys().where(is_one), "read")
-        matches = self._matching(read, [item for item in self.conditions if item is not narrow.condition])
-        if after is not None:
-            return self._cut(self.work.all(self._page(matches, after, limit)), limit, None)
-        rows = self.work.all(self._with_total(self._page(matches, None, limit), matches))
-        return _counted(self._cut(rows, limit, None), rows)
+    def _walk(
+        self, narrow: Narrow | None, rest: Sequence[Condition], after: Position | None, limit: int
+    ) -> AccountPage:
+        """Return a page of the next accounts in order that meet the conditions: of those of a condition, or of all.
 
-    def _walk(self, after: Position | None, limit: int) -> AccountPage:
-        """Return a page of the next accounts in order. The first one walks the most at once, because it counts them."""
-        rest = self._unsorted()
-        if not rest:
-            return self._range(after, limit)
-        rows: Sequence[Row[Any]] = ()
-        last: Row[Any] | None = None
-        for most in WALKED if after is not None else WALKED[-1:]:
-            walked = _materialized(self._sorted(self._keys(), self._order_columns(), after).limit(most), "walked")
+        The first page walks the most at once, because it counts them; a walk of few, because each step reads all of them.
+        """
+        rows: list[Row[Any]] = []
+        walked_to = after
+        most = (SEARCHED - (narrow.number if narrow is not None else 0)) // (1 + sum(item.searches for item in rest))
+        for number in (most // 3, most - most // 3) if after is not None and narrow is None else (most,):
+            walked = _materialized(self._next(narrow, walked_to).limit(number), "walked")
             matches = self._matching(walked, rest)
-            page = self._page(matches, None, limit)
-            rows = self.work.all(page if after is not None else self._with_total(page, matches))
-            last = self._last_walked(after, most) if after is None or len(rows) <= limit else None
-            if last is None:
+            page = self._page(matches, limit - len(rows))
+            rows += self.work.all(page if after is not None else self._with_total(page, matches))
+            if after is not None and len(rows) > limit:
                 break
-        found = self._cut(rows, limit, Position(last.key, last.uid) if last is not None else None)
-        return found if after is not None else _counted(found, rows, is_complete=last is None)
+            walked_to = self._last_walked(narrow, walked_to, number)
+            if walked_to is None:
+                break
+        found = self._cut(rows, limit, walked_to)
+        return found if after is not None else _counted(found, rows, is_complete=walked_to is None)
 
     def _range(self, after: Position | None, limit: int) -> AccountPage:
         """Return a page of a list that has no condition but a range of its order."""
-        rows = self.work.all(self._sorted(self._keys(), self._order_columns(), after).limit(limit + 1))
+        rows = self.work.all(self._next(None, after).limit(limit + 1))
         found = self._cut(rows, limit, None)
         if after is not None:
             return found
-        counted = self._sorted(self._keys(), self._order_columns(), None).limit(MAX_COUNTED + 1)
+        counted = self._next(None, None).limit(MAX_COUNTED + 1)
         (row,) = self.work.all(select(_count(counted.subquery()).label("total")))
         return _counted(found, [row])
 
-    def _last_walked(self, after: Position | None, most: int) -> Row[Any] | None:
-        """Return the account at which a walk of so many ends; None if there are not as many."""
-        return self.work.one(self._sorted(self._keys(), self._order_columns(), after).offset(most - 1).limit(1))
+    def _last_walked(self, narrow: Narrow | None, after: Position | None, most: int) -> Position | None:
+        """Return the place at which a walk of so many accounts ends; None if there are not as many."""
+        if narrow is not None and narrow.number < most:
+            return None
+        row = self.work.one(self._next(narrow, after).offset(most - 1).limit(1))
+        return Position(row.key, row.uid) if row is not None else None
 
     def _unsorted(self) -> list[Condition]:
         """Return the conditions that are no range of the order."""
         return [item for item in self.conditions if item.sort != self.order.name]
 
-    def _keys(self) -> Select[Any]:
-        """Return the query for the ids and keys of the tenant's accounts in the range of the order."""
-        ranges = [
-            item.range_of(self.order.key)
+    def _next(self, narrow: Narrow | None, after: Position | None) -> Select[Any]:
+        """Return the query for the accounts after a position in the order: those of a condition, or all."""
+        if narrow is None:
+            return self._sorted(self._keys(self._is_own(), after), self._order_columns(), after)
+        read = _materialized(self._keys(self._is_one_of(narrow), None), "read")
+        return self._sorted(select(read.c.uid, read.c.key), read.c, after)
+
+    def _is_own(self) -> ColumnElement[bool]:
+        return self.order.tenant_id == self.work.tenant_id
+
+    def _is_one_of(self, narrow: Narrow) -> ColumnElement[bool]:
+        """Return whether an account meets a condition, by the ids of the few that do."""
+        uids = narrow.uids.limit(FEW).subquery("few")
+        if self.is_sqlite:  # a join: with a condition on the tenant alone, the planner reads the order of all accounts
+            own = select(literal(self.work.tenant_id).label("tenant_id"), uids.c.uid).distinct().subquery("own")
+            return and_(self.order.tenant_id == own.c.tenant_id, self.order.uid == own.c.uid)
+        # The planner takes an array for short, and searches its elements in the primary key.
+        return self._is_own() & (self.order.uid == any_(func.array(select(uids.c.uid).scalar_subquery())))
+
+    def _keys(self, is_read: ColumnElement[bool], after: Position | None) -> Select[Any]:
+        """Return the query for the ids and keys of these accounts, if they are in the range of the order.
+
+        A position is in the range already: with a bound before it, SQLite would search from there.
+        """
+        passes_start, passes_end = (
+            after is not None and not self.is_descending,
+            after is not None and self.is_descending,
+        )
+        bounds = [
+            bound
             for item in self.conditions
-            if item.range_of is not None and item.sort == self.order.name
+            if item.sort == self.order.name
+            for bound in self.order.between(None if passes_start else item.start, None if passes_end else item.end)
         ]
         columns = self._order_columns()
-        return select(columns["uid"].label("uid"), columns["key"].label("key")).where(
-            self.order.tenant_id == self.work.tenant_id, *ranges
-        )
+        return select(columns["uid"].label("uid"), columns["key"].label("key")).where(is_read, *bounds)
 
     def _order_columns(self) -> dict[str, ColumnElement[Any]]:
         return {"key": self.order.key, "uid": self.order.uid}
@@ -142,8 +164,8 @@ class AccountSearch:
         matches = select(read.c.uid, read.c.key).where(*(item.is_met(read.c.uid) for item in conditions))
         return _materialized(matches, "matches")
 
-    def _page(self, matches: CTE, after: Position | None, limit: int) -> Select[Any]:
-        return self._sorted(select(matches.c.uid, matches.c.key), matches.c, after).limit(limit + 1)
+    def _page(self, matches: CTE, limit: int) -> Select[Any]:
+        return self._sorted(select(matches.c.uid, matches.c.key), matches.c, None).limit(limit + 1)
 
     def _with_total(self, page: Select[Any], matches: CTE) -> Select[Any]:
         return page.add_columns(select(func.count()).select_from(matches).scalar_subquery().label("total"))
