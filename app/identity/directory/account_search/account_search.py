@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import CTE, ColumnElement, Select, and_, any_, func, literal, select, tuple_
+from sqlalchemy import CTE, ColumnElement, Select, and_, any_, func, literal, literal_column, select, tuple_, union_all
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.selectable import CompoundSelect
 
@@ -83,20 +83,18 @@ class AccountSearch:
         The first page walks the most at once, because it counts them; a walk of few, because each step reads all of them.
         """
         rows: list[Row[Any]] = []
-        walked_to = after
+        walked_to, total = after, 0
         most = (SEARCHED - (narrow.number if narrow is not None else 0)) // (1 + sum(item.searches for item in rest))
         for number in (most // 3, most - most // 3) if after is not None and narrow is None else (most,):
             walked = _materialized(self._next(narrow, walked_to).limit(number), "walked")
-            matches = self._matching(walked, rest)
-            page = self._page(matches, limit - len(rows))
-            rows += self.work.all(page if after is not None else self._with_total(page, matches))
-            if after is not None and len(rows) > limit:
+            found = self.work.all(self._matching(walked, rest, number, limit - len(rows)))
+            rows += [row for row in found if not row.is_end]
+            walked_to = next((Position(row.key, row.uid) for row in found if row.is_end), None)
+            total = int(found[0].total) if found else 0
+            if len(rows) > limit or walked_to is None:
                 break
-            walked_to = self._last_walked(narrow, walked_to, number)
-            if walked_to is None:
-                break
-        found = self._cut(rows, limit, walked_to)
-        return found if after is not None else _counted(found, rows, is_complete=walked_to is None)
+        page = self._cut(rows, limit, walked_to)
+        return page if after is not None else _counted(page, total, is_complete=walked_to is None)
 
     def _range(self, after: Position | None, limit: int) -> AccountPage:
         """Return a page of a list that has no condition but a range of its order."""
@@ -106,14 +104,7 @@ class AccountSearch:
             return found
         counted = self._next(None, None).limit(MAX_COUNTED + 1)
         (row,) = self.work.all(select(_count(counted.subquery()).label("total")))
-        return _counted(found, [row])
-
-    def _last_walked(self, narrow: Narrow | None, after: Position | None, most: int) -> Position | None:
-        """Return the place at which a walk of so many accounts ends; None if there are not as many."""
-        if narrow is not None and narrow.number < most:
-            return None
-        row = self.work.one(self._next(narrow, after).offset(most - 1).limit(1))
-        return Position(row.key, row.uid) if row is not None else None
+        return _counted(found, int(row.total))
 
     def _unsorted(self) -> list[Condition]:
         """Return the conditions that are no range of the order."""
@@ -143,15 +134,12 @@ class AccountSearch:
 
         A position is in the range already: with a bound before it, SQLite would search from there.
         """
-        passes_start, passes_end = (
-            after is not None and not self.is_descending,
-            after is not None and self.is_descending,
-        )
+        passed = (after is not None and not self.is_descending, after is not None and self.is_descending)
         bounds = [
             bound
             for item in self.conditions
             if item.sort == self.order.name
-            for bound in self.order.between(None if passes_start else item.start, None if passes_end else item.end)
+            for bound in self.order.between(None if passed[0] else item.start, None if passed[1] else item.end)
         ]
         columns = self._order_columns()
         return select(columns["uid"].label("uid"), columns["key"].label("key")).where(is_read, *bounds)
@@ -159,16 +147,21 @@ class AccountSearch:
     def _order_columns(self) -> dict[str, ColumnElement[Any]]:
         return {"key": self.order.key, "uid": self.order.uid}
 
-    def _matching(self, read: CTE, conditions: Sequence[Condition]) -> CTE:
-        """Return which of the accounts that were read meet the conditions."""
-        matches = select(read.c.uid, read.c.key).where(*(item.is_met(read.c.uid) for item in conditions))
-        return _materialized(matches, "matches")
+    def _matching(self, walked: CTE, conditions: Sequence[Condition], number: int, limit: int) -> Select[Any]:
+        """Return the query for one account more than `limit` that meet the conditions, and for the last of so many walked ones.
 
-    def _page(self, matches: CTE, limit: int) -> Select[Any]:
-        return self._sorted(select(matches.c.uid, matches.c.key), matches.c, None).limit(limit + 1)
-
-    def _with_total(self, page: Select[Any], matches: CTE) -> Select[Any]:
-        return page.add_columns(select(func.count()).select_from(matches).scalar_subquery().label("total"))
+        `is_end` marks the last one; there is none if fewer were walked. `total` is the number of all that meet the conditions.
+        """
+        found = select(walked.c.uid, walked.c.key).where(*(item.is_met(walked.c.uid) for item in conditions))
+        matches = _materialized(found, "matches")
+        page = self._sorted(select(matches.c.uid, matches.c.key), matches.c, None).limit(limit + 1).subquery("page")
+        in_order = self._sorted(select(walked.c.uid, walked.c.key), walked.c, None)
+        parts = ((page, "0"), (in_order.offset(number - 1).limit(1).subquery("last"), "1"))
+        both = union_all(
+            *(select(part.c.uid, part.c.key, literal_column(mark).label("is_end")) for part, mark in parts)
+        ).subquery("both")
+        total = select(func.count()).select_from(matches).scalar_subquery().label("total")
+        return self._sorted(select(both.c.uid, both.c.key, both.c.is_end, total), both.c, None)
 
     def _sorted(self, statement: Select[Any], columns: Any, after: Position | None) -> Select[Any]:
         key, uid = columns["key"], columns["uid"]
@@ -183,9 +176,8 @@ class AccountSearch:
         return AccountPage([row.uid for row in page], last)
 
 
-def _counted(page: AccountPage, rows: Sequence[Row[Any]], *, is_complete: bool = True) -> AccountPage:
-    """Return the first page with the number of matches in its rows."""
-    count = int(rows[0].total) if rows else 0
+def _counted(page: AccountPage, count: int, *, is_complete: bool = True) -> AccountPage:
+    """Return the first page with a number of matches."""
     return page._replace(total=min(count, MAX_COUNTED), is_lower_bound=count > MAX_COUNTED or not is_complete)
 
 
