@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -13,6 +13,7 @@ from typing import Final
 from flask import Blueprint, Response, current_app, render_template
 from werkzeug.exceptions import NotFound
 
+from app.contract.errors import UnknownTenant
 from app.hub import pages
 from app.hub.locale import LANGUAGES
 from app.hub.rendering.page import Page, accepts_gzip, all_pages, compress
@@ -20,8 +21,9 @@ from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import HubTenant, RegistrationView
 from app.hub.thumbnails import GROUPS, Thumbnail, thumbnails
 from app.hub.web.interaction import HubInteraction
-from app.hub.web.services import services
+from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
+from app.kit.operations.client import ServiceUnavailable
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
@@ -144,10 +146,25 @@ def all_samples() -> Iterator[tuple[type[Page], str]]:
             yield page, name
 
 
+OWN: Final = "own"
+"""The look of the tenant whose host serves the gallery."""
+
+
+def _own_tenant() -> HubTenant | None:
+    """Return the tenant of the request's host, None if it has none or the identity service does not answer."""
+    try:
+        return services().tenancy.by_host(current_visit().host, api)
+    except (UnknownTenant, ServiceUnavailable):
+        return None
+
+
 def use_sample_tenant(look: str, language: str) -> None:
-    """Make the current visit one of a sample tenant."""
+    """Make the current visit one of a sample tenant, or of the host's tenant with nothing but its branding. Raises NotFound."""
     visit = current_visit()
-    visit.tenant = HubTenant(look, TENANTS[look], registration=RegistrationView(()))
+    tenant = _own_tenant() if look == OWN else HubTenant(look, TENANTS[look])
+    if tenant is None:
+        raise NotFound
+    visit.tenant = HubTenant(tenant.name, tenant.brand, registration=RegistrationView(()))
     visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(language,))
     visit.choose_language()
 
@@ -174,22 +191,22 @@ class _Choice:
         return self.group is None or each.group == self.group
 
 
-def _choice() -> _Choice:
-    """Return the choice of the request.
+def _choice(looks: Iterable[str]) -> _Choice:
+    """Return the choice of the request, by default the first look.
 
     Raises:
         NotFound: the look, the language, the mode, the size or the group is none of those that the gallery has.
     """
-    query = current_visit().query
+    query, known_looks = current_visit().query, [*looks]
     made = _Choice(
-        query.get("look", "acme"),
+        query.get("look", known_looks[0]),
         query.get("lang", "en"),
         query.get("mode", "system"),
         query.get("size", "phone"),
         query.get("group"),
         query.get("q", "").strip(),
     )
-    chosen = ((made.look, TENANTS), (made.language, LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
+    chosen = ((made.look, known_looks), (made.language, LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
     if not all(value in known for value, known in chosen) or made.group not in {None, *GROUPS}:
         raise NotFound
     return made
@@ -198,7 +215,10 @@ def _choice() -> _Choice:
 @gallery.get("")
 def index() -> Response:
     """Show samples as thumbnails: those of `group` and with all words of `q`, in `lang`, `look`, `mode` and `size`."""
-    choice = _choice()
+    own = _own_tenant()
+    looks = {OWN: f"{own.brand.name} (this host)"} if own else {}
+    looks |= {name: name.capitalize() for name in TENANTS}
+    choice = _choice(looks)
     use_sample_tenant("acme", "en")
     visit, settings = current_visit(), services().settings
     found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]
@@ -210,7 +230,7 @@ def index() -> Response:
         total=len(found),
         choice=choice,
         selects=(
-            ("look", "Look", {name: name.capitalize() for name in TENANTS}, choice.look),
+            ("look", "Look", looks, choice.look),
             ("lang", "Language", {tag: language.name for tag, language in LANGUAGES.items()}, choice.language),
             ("mode", "Mode", _MODES, choice.mode),
             ("size", "Width", _SIZES, choice.size),
@@ -235,7 +255,7 @@ def index() -> Response:
 @gallery.get("/<page_name>/<sample>")
 def show(page_name: str, sample: str) -> Response:
     """Render one sample; `lang` and `look` choose language and branding."""
-    choice = _choice()
+    choice = _choice((*TENANTS, OWN))
     use_sample_tenant(choice.look, choice.language)
     page = _pages().get(page_name)
     found = page.samples().get(sample) if page else None

@@ -5,6 +5,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -133,6 +134,16 @@ def test_every_address_of_the_start_page_answers(demo: Command) -> None:
     for link in set(links):
         answer, url = demo.open(link)
         assert answer.status_code == 200, (link, url)
+
+
+def test_gallery_shows_the_tenants_own_look(demo: Command) -> None:
+    theme = yaml.safe_load((EXAMPLES / "themes" / "globex" / "theme.yaml").read_text())
+    gallery = demo.ask("GET", demo.at("globex", "/_gallery?group=device")).text
+    assert '<option value="own" selected>Globex (this host)</option>' in gallery
+    framed = re.findall(r'<iframe src="([^"]+)"', gallery)
+    assert framed
+    page = demo.ask("GET", demo.at("globex", unescape(framed[0]))).text
+    assert theme["sentence"]["en"] in unescape(page)
 
 
 def test_api_root_redirects_to_reference(demo: Command) -> None:

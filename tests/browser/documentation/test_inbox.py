@@ -100,7 +100,7 @@ def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: C
     expect(page.get_by_role("searchbox")).to_be_hidden()
     assert barriers(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == 320
-    page.get_by_role("link", name="All messages").click()
+    page.get_by_role("main").get_by_role("link", name="Inbox").click()
     expect(page.get_by_role("searchbox")).to_be_visible()
 
 

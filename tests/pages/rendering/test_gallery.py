@@ -36,7 +36,7 @@ def test_group_look_and_language_are_chosen() -> None:
     assert all("/Device" in address and address.endswith("?look=globex&lang=de") for address in framed)
 
 
-@pytest.mark.parametrize("query", ["look=absent", "lang=xx", "mode=sepia", "size=huge", "group=x"])
+@pytest.mark.parametrize("query", ["look=absent", "look=own", "lang=xx", "mode=sepia", "size=huge", "group=x"])
 def test_unknown_choice_of_pages_is_not_found(query: str) -> None:
     assert page_at(f"/_gallery?{query}").status_code == 404
 
