@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,9 @@ ACTOR: Final = "command"
 """`act` in the audit entries of these commands."""
 _PAGE: Final = 100
 _MOST: Final = 100_000
+_COLUMNS: Final = {"Uid": 32, "Email, username or phone": 32, "Name": 24, "Created": 24, "Last sign-in": 24, "State": 0}
+_SESSION_COLUMNS: Final = {"Session": 32, "Last seen": 24, "Expires": 24, "Address": 15, "Browser": 0}
+"""Headings of lists with the widths of their columns. Headings go to stderr, so that a pipe gets the rows alone."""
 _EXAMPLE: Final = "such as 2026-11-29T08:00:00Z."
 Decorated = Callable[..., Any]
 
@@ -71,7 +74,9 @@ def list_(tenant_name: str, limit: int, is_json: bool, **filters: Any) -> None:
     shown = 0
     with _context(tenant_name) as context:
         for profile in _listed(context, {name: value for name, value in filters.items() if value is not None}, limit):
-            click.echo(json.dumps(profile) if is_json else _line(profile))
+            if not shown and not is_json:
+                click.echo(_row(_COLUMNS, _COLUMNS), err=True)
+            click.echo(json.dumps(profile) if is_json else _row(_columns(profile), _COLUMNS))
             shown += 1
     if not shown and not is_json:
         click.echo("No accounts.", err=True)
@@ -102,7 +107,8 @@ def block(identifier: str, tenant_name: str) -> None:
     """
     with _context(tenant_name) as context:
         _switch(context, _found(context, identifier), "account.blocked", is_active=False)
-    click.echo(f"Blocked {identifier}. To take it back, run 'gatehouse account unblock {identifier}'.")
+    named = f" --tenant {tenant_name}" if tenant_name else ""
+    click.echo(f"Blocked {identifier}. To take it back, run 'gatehouse account unblock {identifier}{named}'.")
 
 
 @account.command
@@ -131,12 +137,14 @@ def sessions_(identifier: str, tenant_name: str, ends: bool, is_json: bool) -> N
             context.commit()
             click.echo(f"Ended {counted(len(listed), 'session')} of {identifier}, and its tokens.")
             return
+    if listed and not is_json:
+        click.echo(_row(_SESSION_COLUMNS, _SESSION_COLUMNS), err=True)
     for item in listed:
         row = {
             "SessionId": item.session_id, "SeenAt": iso(item.seen_at), "ExpiresAt": iso(item.expires_at), "IpAddress": item.address,
             "UserAgent": item.agent, "Applications": [*item.relying_parties],
         }  # fmt: skip
-        click.echo(json.dumps(row) if is_json else "  ".join(_shown(value) for value in list(row.values())[:-1]))
+        click.echo(json.dumps(row) if is_json else _row(map(str, list(row.values())[:-1]), _SESSION_COLUMNS))
     if not listed and not is_json:
         click.echo("No sessions.", err=True)
 
@@ -185,9 +193,8 @@ def link(identifier: str, tenant_name: str) -> None:
         context.audit.record("token.made", uid=found.uid, kind="forgotpassword")
         context.commit()
     click.echo(address)
-    click.echo(
-        f"Anyone with this link can set the password. It expires in {one_time_tokens.RESET_MINUTES} minutes.", err=True
-    )
+    lifetime = counted(one_time_tokens.RESET_MINUTES // 60, "hour")
+    click.echo(f"Anyone with this link can set the password. It expires in {lifetime}.", err=True)
 
 
 @contextmanager
@@ -261,31 +268,36 @@ def _factors(context: Context, found: Account) -> list[Any]:
     return [kind for kind in FactorKind if factors.enrolled(kind)]
 
 
-def _line(profile: dict[str, Any]) -> str:
-    fields = (
-        profile["Uid"], _email(profile) or profile["UserName"] or profile["PhoneId"] or "", profile["FullName"] or "",
+def _columns(profile: dict[str, Any]) -> tuple[str, ...]:
+    identifier = _email(profile) or profile["UserName"] or profile["PhoneId"] or "-"
+    return (
+        profile["Uid"], identifier, profile["FullName"] or "-",
         profile["CreatedDate"], profile["LastLoginDate"] or "never", _state(profile),
     )  # fmt: skip
-    widths = (32, 32, 24, 24, 24, 0)
+
+
+def _row(fields: Iterable[str], columns: dict[str, int]) -> str:
+    widths = columns.values()
     return "  ".join(_shown(field).ljust(width) for field, width in zip(fields, widths, strict=True)).rstrip()
 
 
 def _facts(profile: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield what a person reads of an account, with labels."""
     yield "Uid", profile["Uid"]
-    yield "Email", f"{_email(profile) or '-'}{'' if profile['EmailVerified'] else ' (not verified)'}"
+    email = _email(profile)
+    yield "Email", f"{email}{'' if profile['EmailVerified'] else ' (not verified)'}" if email else "-"
     names = {
         "Username": "UserName",
         "Phone": "PhoneId",
         "Name": "FullName",
         "Created": "CreatedDate",
-        "Last sign-in": "LastLoginDate",
     }
     for label, member in names.items():
         yield label, str(profile[member] or "-")
+    yield "Last sign-in", profile["LastLoginDate"] or "never"
     yield "Sign-ins", str(profile["NoOfLogins"])
     yield "Roles", ", ".join(profile["Roles"] or ()) or "-"
-    yield "State", _state(profile) or "active"
+    yield "State", _state(profile)
 
 
 def _shown(value: object) -> str:
@@ -301,4 +313,4 @@ def _state(profile: dict[str, Any]) -> str:
     states = {
         "blocked": not profile["IsActive"], "locked": profile["IsLoginLocked"], "deleted": profile["IsDeleted"],
     }  # fmt: skip
-    return ", ".join(name for name, holds in states.items() if holds)
+    return ", ".join(name for name, holds in states.items() if holds) or "active"

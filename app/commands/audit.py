@@ -55,5 +55,5 @@ def _json_line(entry: object) -> str:
 def _line(entry: object) -> str:
     shown = dict(vars(entry))
     at, event, facts = shown.pop("at"), shown.pop("event"), shown.pop("facts")
-    named = {name: value for name, value in {**facts, **shown}.items() if value is not None}
+    named = {name: value for name, value in {**facts, **shown}.items() if value not in (None, "")}
     return f"{at:%Y-%m-%d %H:%M:%S}  {event:24}  " + " ".join(f"{name}={value}" for name, value in named.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -48,9 +49,13 @@ def test_accounts_are_listed_by_conditions(acme: Run) -> None:
     assert listed(acme, "--sort", "email", "--order", "desc", "--limit", "1") == ["bob@example.com"]
     assert listed(acme, "--text", "love", "--verified") == ["ada@example.com"]
     assert listed(acme, "--role", "staff", "--tenant", "acme") == ["ada@example.com"]
-    line = acme("account", "list", "--text", "ada").output
-    assert "ada@example.com" in line
-    assert "Ada Lovelace" in line
+    done = acme("account", "list", "--text", "ada")
+    assert "ada@example.com" in done.stdout
+    assert "Ada Lovelace" in done.stdout
+    starts = [re.split(r"  +", line) for line in (done.stderr.rstrip(), done.stdout.rstrip())]
+    assert starts[0] == ["Uid", "Email, username or phone", "Name", "Created", "Last sign-in", "State"]
+    assert starts[1][4:] == ["never", "active"]
+    assert done.stderr.index("Last sign-in") == done.stdout.index("never")
     assert acme("account", "list", "--text", "zoe").output == "No accounts.\n"
 
 
@@ -75,7 +80,8 @@ def test_account_is_shown_by_each_identifier(acme: Run) -> None:
 
 
 def test_account_is_blocked_and_unblocked(acme: Run) -> None:
-    acme("account", "block", "ada@example.com")
+    blocked = acme("account", "block", "ada@example.com", "--tenant", "acme").output
+    assert "run 'gatehouse account unblock ada@example.com --tenant acme'." in blocked
     assert listed(acme, "--blocked") == ["ada@example.com"]
     assert "blocked" in acme("account", "show", "ada@example.com").output
     acme("account", "unblock", "ada@example.com")
@@ -83,6 +89,7 @@ def test_account_is_blocked_and_unblocked(acme: Run) -> None:
     entries = [
         json.loads(line) for line in acme("audit", "acme", "--email", "ada@example.com", "--json").output.splitlines()
     ]
+    assert "address=" not in acme("audit", "acme", "--limit", "1").output  # a command has none
     acts = {entry["event"]: entry["facts"].get("act") for entry in entries}
     assert (acts["account.blocked"], acts["account.unblocked"]) == ("command", "command")
 
@@ -121,12 +128,16 @@ def test_sessions_are_listed_and_ended(acme: Run, context: Context) -> None:
     context.commit()
     (line,) = acme("account", "sessions", "ada@example.com", "--json").output.splitlines()
     assert json.loads(line)["SessionId"]
+    shown = acme("account", "sessions", "ada@example.com")
+    assert shown.stderr.split() == ["Session", "Last", "seen", "Expires", "Address", "Browser"]
+    assert shown.stdout.startswith(json.loads(line)["SessionId"])
     assert "Ended 1 session of" in acme("account", "sessions", "ada@example.com", "--end").output
     assert acme("account", "sessions", "ada@example.com").output == "No sessions.\n"
 
 
 def test_each_link_of_a_new_password_is_new(acme: Run) -> None:
-    address = acme("account", "link", "bob@example.com").output.splitlines()[0]
+    address, warning = acme("account", "link", "bob@example.com").output.splitlines()
+    assert warning.endswith(" It expires in 24 hours.")
     parts = urlsplit(address)
     assert parts.netloc == "acme.localhost:8000"
     assert parts.path.startswith("/r/")
