@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from sqlalchemy.engine import make_url
 
 from app.commands.errors import CommandError, as_command_errors, settings
+from app.commands.prompts import without_password
 from app.identity.platform.store import distribution
 from app.identity.platform.store import migrate as migrations
 from app.identity.platform.store.database import Database
@@ -45,14 +45,14 @@ def migrate(down: str | None) -> None:
                 else ""
             )
             said = "unchanged at" if revision == before else f"migrated from schema {before or 'none'} to"
-            click.echo(f"{make_url(url).render_as_string(hide_password=True)}: {said} schema {revision}{newer}")
+            click.echo(f"{without_password(url)}: {said} schema {revision}{newer}")
             if migrated.distributed:
                 click.echo(f"Distributed over the nodes of Citus: {', '.join(migrated.distributed)}")
             return
         if not migrations.is_known(down):
             raise CommandError(f"There's no revision {down!r}. The newest is {migrations.HEAD}.")
         migrations.downgrade(url, revision=down)
-        click.echo(f"{make_url(url).render_as_string(hide_password=True)}: downgraded to schema {down}")
+        click.echo(f"{without_password(url)}: downgraded to schema {down}")
 
 
 @click.command
@@ -75,6 +75,7 @@ def doctor() -> None:
         finally:
             database.dispose()
     click.echo(f"The database is ready: {described}")
+    click.echo(f"Its address is {without_password(loaded.database)}")
 
 
 @click.group

@@ -65,7 +65,10 @@ def list_tokens(tenant_name: str) -> None:
     from app.identity.protocols.oauth.registration import initial_access_tokens
 
     with _tenant(tenant_name) as (services, work):
-        for row in initial_access_tokens.all_tokens(work):
+        rows = initial_access_tokens.all_tokens(work)
+        if not rows:
+            click.echo("No tokens.", err=True)
+        for row in rows:
             state = " (expired)" if row.expires_at <= services.clock.now() else ""
             used = f"{row.uses}/{row.max_uses} used"
             click.echo(f"{row.name.ljust(32)} {used.ljust(16)} expires {row.expires_at:%Y-%m-%d %H:%M} UTC{state}")

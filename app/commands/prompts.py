@@ -1,4 +1,4 @@
-"""Helpers of several commands: find a tenant by name, act in it, confirm a removal, count nouns."""
+"""Helpers of several commands: find a tenant by name, act in it, confirm a removal, print addresses and counts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 def counted(number: int, noun: str, plural: str = "") -> str:
     """Return `1 value` or `2 values`."""
     return f"{number} {noun}" if number == 1 else f"{number} {plural or f'{noun}s'}"
+
+
+def without_password(url: str) -> str:
+    """Return the address of a database as commands print it."""
+    from sqlalchemy.engine import make_url
+
+    return make_url(url).render_as_string(hide_password=True)
 
 
 def confirm(question: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.errors import CommandError, open_services
-from app.commands.prompts import confirm, counted, tenant_work
+from app.commands.prompts import confirm, counted, tenant_work, without_password
 
 _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 """Older versions issued ids in base64url, whose alphabet contains the hyphen."""
@@ -26,7 +26,10 @@ def tenant_list() -> None:
     with open_services() as services:
         work = UnitOfWork(services.database, LOOKUP_TENANT)
         try:
-            for record in tenant_writes.all_tenants(work):
+            records = tenant_writes.all_tenants(work)
+            if not records:
+                click.echo(f"No tenants in {without_password(services.settings.database)}", err=True)
+            for record in records:
                 state = "" if record.is_active else "  (suspended)"
                 click.echo(f"{record.name.ljust(32)} {services.settings.hub_url(record.name)}{state}")
         finally:

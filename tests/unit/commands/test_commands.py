@@ -53,7 +53,15 @@ def test_tenant_is_applied_exported_listed_and_removed(run_anew: Run, file: str)
     assert "name: desk" in run_anew("export", "acme").output
     assert "http://acme.localhost:8000" in run_anew("tenant", "list").output
     assert run_anew("tenant", "remove", "acme", "--yes").exit_code == 0
-    assert run_anew("tenant", "list").output == ""
+    empty = run_anew("tenant", "list")
+    assert (empty.stdout, empty.stderr.startswith("No tenants in sqlite:///")) == ("", True)
+
+
+def test_doctor_names_the_database(run: Run, file: str) -> None:
+    run("apply", file)
+    ready, address = run("doctor").output.splitlines()
+    assert re.fullmatch(r"The database is ready: SQLite with schema \d{4}\.", ready)
+    assert re.fullmatch(r"Its address is sqlite:///.+\.db", address)
 
 
 def test_tenant_is_removed_only_after_confirmation(run: Run, file: str) -> None:
@@ -289,7 +297,8 @@ def test_initial_access_token_is_created_listed_and_revoked(run: Run, file: str)
     assert re.match(r"partners +0/3 used +expires 20\d\d-", shown)
     assert made.stdout.strip() not in shown
     assert run("initial-access-token", "revoke", "acme", "partners").output == "Revoked token partners of acme.\n"
-    assert run("initial-access-token", "list", "acme").output == ""
+    empty = run("initial-access-token", "list", "acme")
+    assert (empty.stdout, empty.stderr) == ("", "No tokens.\n")
     assert "There's no token 'partners'" in refused(run("initial-access-token", "revoke", "acme", "partners"))
 
 
