@@ -9,7 +9,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from flask import Flask, render_template
 
 from app.demo import page_style
-from app.demo.inbox import is_of_this_machine
+from app.demo.inbox import around_development, is_of_this_machine
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.store.database import Database
@@ -49,7 +49,7 @@ def _create_page(settings: Settings) -> Flask:
             reference=f"{settings.base_url}/docs",
         )
 
-    app.jinja_env.globals["place"] = "Development"
+    app.jinja_env.globals.update(place="Development", around=around_development(settings))
     page_style.install(app)
     return app
 

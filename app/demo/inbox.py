@@ -65,9 +65,19 @@ def inbox_of(settings: Settings, place: str, around: Links, acts: Links = ()) ->
 
 def with_inbox(app: WSGIApplication, settings: Settings) -> Hosts:
     """Return the application with the inbox at its host, `inbox.<hub domain>`."""
-    start = f"{settings.public_scheme}://{settings.hub_domain}"
-    around = (("Start", start), ("Inbox", "/"), ("All messages", "/gallery"), ("API", f"{settings.base_url}/docs"))
-    return Hosts(app, {urlsplit(settings.hub_url("inbox")).netloc: inbox_of(settings, "Development", around)})
+    inbox = inbox_of(settings, "Development", around_development(settings))
+    return Hosts(app, {urlsplit(settings.hub_url("inbox")).netloc: inbox})
+
+
+def around_development(settings: Settings) -> Links:
+    """Return the navigation of the pages that `gatehouse serve` has on a developer's machine."""
+    inbox = settings.hub_url("inbox")
+    return (
+        ("Start", f"{settings.public_scheme}://{settings.hub_domain}"),
+        ("Inbox", inbox),
+        ("All messages", f"{inbox}/gallery"),
+        ("API", f"{settings.base_url}/docs"),
+    )
 
 
 def create_inbox(

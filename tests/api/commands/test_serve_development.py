@@ -1,6 +1,7 @@
 """`gatehouse serve` on a developer's machine: the hub domain follows the port, and the inbox shows what isn't delivered."""
 
 import os
+import re
 import signal
 import socket
 from collections.abc import Iterator, Mapping
@@ -87,6 +88,12 @@ def test_start_page_lists_tenants_and_inbox_on_this_machine(serving: Command) ->
     assert page.status_code == 200
     for link in (serving.at("acme", ""), serving.at("inbox", ""), serving.at("api", "/docs")):
         assert f'href="{link}"' in page.text
+    links = [
+        re.findall(r'href="([^"]+)"', re.findall(r"<nav.*?</nav>", each)[0])
+        for each in (page.text, serving.ask("GET", serving.at("inbox")).text)
+    ]
+    assert links[0] == links[1]
+    assert {serving.ask("GET", link).status_code for link in links[0]} == {200}
     assert serving.ask("GET", f"{address}demo.css").status_code == 200
     serving.jars[urlsplit(address).netloc].headers["X-Forwarded-For"] = "203.0.113.9"
     answer = serving.ask("GET", address)
