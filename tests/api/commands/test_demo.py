@@ -116,7 +116,9 @@ def test_start_page_lists_addresses_and_accounts(demo: Command, host: str) -> No
         assert f'href="{demo.at(name, "")}"' in answer.text
     assert f'href="{demo.at("api", "/docs")}"' in answer.text
     for email, password in ACCOUNTS:
-        assert re.search(rf"<dd>{email}</dd><dt>Password</dt><dd><span [^>]*>{password}</span>", answer.text)
+        assert re.search(
+            rf"<small>{email}</small><span [^>]*><small>Password</small> <span [^>]*>{password}</span>", answer.text
+        )
     assert answer.text.count('<svg class="art"') == 2
     assert "'unsafe" not in answer.headers["Content-Security-Policy"]
     style = demo.ask("GET", f"http://{host}:{demo.port}/demo.css")
