@@ -109,9 +109,8 @@ def create_inbox(
         found = _with_id(everything(), message_id)
         if found is None or not found["html"]:
             abort(404)
-        return Response(
-            _in_new_tabs(found["html"]), mimetype="text/html", headers={"Content-Security-Policy": _OF_MAILS}
-        )
+        headers = {"Content-Security-Policy": _OF_MAILS}
+        return Response(_in_new_tabs(found["html"]), mimetype="text/html", headers=headers)
 
     @app.get("/inbox.js")
     def refreshing() -> Response:

@@ -191,22 +191,22 @@ class _Choice:
         return self.group is None or each.group == self.group
 
 
-def _choice(looks: Iterable[str]) -> _Choice:
+def _choice(look_names: Iterable[str]) -> _Choice:
     """Return the choice of the request, by default the first look.
 
     Raises:
         NotFound: the look, the language, the mode, the size or the group is none of those that the gallery has.
     """
-    query, known_looks = current_visit().query, [*looks]
+    query, known_names = current_visit().query, [*look_names]
     made = _Choice(
-        query.get("look", known_looks[0]),
+        query.get("look", known_names[0]),
         query.get("lang", "en"),
         query.get("mode", "system"),
         query.get("size", "phone"),
         query.get("group"),
         query.get("q", "").strip(),
     )
-    chosen = ((made.look, known_looks), (made.language, LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
+    chosen = ((made.look, known_names), (made.language, LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
     if not all(value in known for value, known in chosen) or made.group not in {None, *GROUPS}:
         raise NotFound
     return made
@@ -216,9 +216,9 @@ def _choice(looks: Iterable[str]) -> _Choice:
 def index() -> Response:
     """Show samples as thumbnails: those of `group` and with all words of `q`, in `lang`, `look`, `mode` and `size`."""
     own = _own_tenant()
-    looks = {OWN: f"{own.brand.name} (this host)"} if own else {}
-    looks |= {name: name.capitalize() for name in TENANTS}
-    choice = _choice(looks)
+    branding_titles = {OWN: f"{own.brand.name} (this host)"} if own else {}
+    branding_titles |= {name: name.capitalize() for name in TENANTS}
+    choice = _choice(branding_titles)
     use_sample_tenant("acme", "en")
     visit, settings = current_visit(), services().settings
     found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]
@@ -230,7 +230,7 @@ def index() -> Response:
         total=len(found),
         choice=choice,
         selects=(
-            ("look", "Look", looks, choice.look),
+            ("look", "Look", branding_titles, choice.look),
             ("lang", "Language", {tag: language.name for tag, language in LANGUAGES.items()}, choice.language),
             ("mode", "Mode", _MODES, choice.mode),
             ("size", "Width", _SIZES, choice.size),

@@ -12,7 +12,7 @@ _PLACES: Final = {"path": "Path parameters", "query": "Query parameters", "heade
 
 
 @dataclass(frozen=True)
-class Field:
+class ListedField:
     """A parameter, or a member of a body; members of a member are named `Email[].Type`."""
 
     name: str
@@ -26,7 +26,7 @@ class FieldGroup:
     """The fields of one place; `media_types` are those of a body that has them, separated by commas."""
 
     title: str
-    fields: tuple[Field, ...]
+    fields: tuple[ListedField, ...]
     media_types: str = ""
 
 
@@ -46,15 +46,15 @@ def field_groups(document: Object) -> list[FieldGroup]:
     return [group for group in found if group.fields]
 
 
-def _parameters(operation: Object, place: str, schemas: Object) -> Iterator[Field]:
+def _parameters(operation: Object, place: str, schemas: Object) -> Iterator[ListedField]:
     for item in operation["parameters"]:
         if item["in"] == place:
-            yield Field(item["name"], _type(item["schema"], schemas), item["required"], item["description"])
+            yield ListedField(item["name"], _type(item["schema"], schemas), item["required"], item["description"])
 
 
 def _bodies(title: str, body: Object, schemas: Object, *, has_nested: bool) -> list[FieldGroup]:
     """Return a group for each set of fields: most operations take the same as JSON and as a form."""
-    found: dict[frozenset[Field], FieldGroup] = {}
+    found: dict[frozenset[ListedField], FieldGroup] = {}
     for media_type, content in body.get("content", {}).items():
         fields = tuple(_members(content["schema"], schemas, has_nested=has_nested))
         same = found.setdefault(frozenset(fields), FieldGroup(title, fields))
@@ -63,11 +63,11 @@ def _bodies(title: str, body: Object, schemas: Object, *, has_nested: bool) -> l
     return list(found.values())
 
 
-def _members(schema: Object, schemas: Object, *, has_nested: bool, prefix: str = "") -> Iterator[Field]:
+def _members(schema: Object, schemas: Object, *, has_nested: bool, prefix: str = "") -> Iterator[ListedField]:
     schema = _target(schema, schemas)
     required = schema.get("required", ())
     for name, member in schema.get("properties", {}).items():
-        yield Field(prefix + name, _type(member, schemas), name in required, _meaning(member, schemas))
+        yield ListedField(prefix + name, _type(member, schemas), name in required, _meaning(member, schemas))
         if has_nested:
             is_list = "items" in (inner := _target(member, schemas))
             inside = inner["items"] if is_list else inner
