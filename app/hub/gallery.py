@@ -216,7 +216,7 @@ def _choice(look_names: Iterable[str]) -> _Choice:
 def index() -> Response:
     """Show samples as thumbnails: those of `group` and with all words of `q`, in `lang`, `look`, `mode` and `size`."""
     own = _own_tenant()
-    branding_titles = {OWN: f"{own.brand.name} (this host)"} if own else {}
+    branding_titles = {OWN: f"{own.brand.name} (live)"} if own else {}
     branding_titles |= {name: name.capitalize() for name in TENANTS}
     choice = _choice(branding_titles)
     use_sample_tenant("acme", "en")

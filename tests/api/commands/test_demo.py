@@ -141,7 +141,7 @@ def test_every_address_of_the_start_page_answers(demo: Command) -> None:
 def test_gallery_shows_the_tenants_own_look(demo: Command) -> None:
     theme = yaml.safe_load((EXAMPLES / "themes" / "globex" / "theme.yaml").read_text())
     gallery = demo.ask("GET", demo.at("globex", "/_gallery?group=device")).text
-    assert '<option value="own" selected>Globex (this host)</option>' in gallery
+    assert '<option value="own" selected>Globex (live)</option>' in gallery
     framed = re.findall(r'<iframe src="([^"]+)"', gallery)
     assert framed
     page = demo.ask("GET", demo.at("globex", unescape(framed[0]))).text
