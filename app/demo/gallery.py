@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, abort, render_template, request  #
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
+from app.demo.page_style import PICTURES_OF_MAILS
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.messaging import gallery
@@ -18,7 +19,7 @@ from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.text.languages import LANGUAGES, Language
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; sandbox; frame-ancestors 'self'"
+POLICY = f"default-src 'none'; style-src 'unsafe-inline'; {PICTURES_OF_MAILS}; sandbox; frame-ancestors 'self'"
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def _tenant_messages(database: Database) -> _TenantMessages:
     brand = Brand.model_validate(record.brand)
     mails = [template for template in templates if isinstance(template, MailTemplate)]
     messages = [template for template in templates if isinstance(template, TextMessageTemplate)]
-    branding = Branding(brand.display_name or name.title(), brand)
+    origin = f"{request.scheme}://{name}{request.host.removeprefix('inbox')}"  # beside the inbox
+    branding = Branding(brand.display_name or name.title(), brand, origin)
     default_language = TenantSettings.model_validate(record.settings).default_locale
     return _TenantMessages(sorted(tenants), name, branding, mails, messages, default_language)

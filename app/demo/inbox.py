@@ -29,7 +29,8 @@ _OF_PROXIES: Final = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDE
 SANDBOX: Final = "allow-popups allow-popups-to-escape-sandbox"
 """The frame of a mail: no scripts and no forms, but links open a tab like any other."""
 _OF_MAILS: Final = (
-    f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox {SANDBOX}; frame-ancestors 'self'"
+    f"default-src 'none'; style-src 'unsafe-inline'; {page_style.PICTURES_OF_MAILS}; sandbox {SANDBOX}; "
+    "frame-ancestors 'self'"
 )
 _HEAD: Final = re.compile(r"<head(\s[^>]*)?>", re.IGNORECASE)
 _CODE = re.compile(r"(?<![\w#])[0-9]{6}(?![\w])")

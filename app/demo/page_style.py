@@ -17,6 +17,8 @@ from app.kit.package_files import STATIC, TEMPLATES
 
 FOLDER: Final = str(Path(__file__).parent)
 _COLOUR: Final = "#3b49d9"
+PICTURES_OF_MAILS: Final = "img-src http: https: data:"
+"""As in a mail program: the tenant's logo, at its own host or another one."""
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; frame-src 'self'; "
     "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"

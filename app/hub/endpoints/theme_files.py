@@ -55,6 +55,7 @@ def theme_file(name: str) -> Response:
         response_class=Response,
     )
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # emails in a browser show the logo, too
     return response
 
 

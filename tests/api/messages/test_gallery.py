@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+from pathlib import Path
+
 import pytest
 from werkzeug.test import Client
 
@@ -48,6 +52,16 @@ def test_gallery_mail_is_sandboxed(inbox: Client) -> None:
     policy = answer.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
     assert "sandbox" in policy
+
+
+def test_gallery_mail_has_the_logo_of_the_tenants_host(own_services: IdentityServices, tmp_path: Path) -> None:
+    (tmp_path / "hazel.yaml").write_text("tenants: [{name: hazel, brand: {logo: /theme/logo.png}}]")
+    apply_configuration.apply(own_services, read_file(tmp_path / "hazel.yaml"))
+    inbox = Client(create_inbox(own_services.database, own_services.encryption))
+    page = inbox.get("/gallery", base_url="http://inbox.localhost:8000").text
+    frame = unescape(re.findall(r'<iframe [^>]*src="([^"]+)"', page)[0])
+    mail = inbox.get(frame, base_url="http://inbox.localhost:8000")
+    assert 'src="http://hazel.localhost:8000/theme/logo.png"' in mail.text
 
 
 @pytest.mark.both_databases("first")

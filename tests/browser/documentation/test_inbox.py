@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from threading import Thread
 
 import pytest
+from flask import Flask
 from playwright.sync_api import Page, expect
 from werkzeug.serving import make_server
 
@@ -87,6 +90,28 @@ def test_link_of_own_template_leaves_the_sandbox(
     expect(popup.value.get_by_label("Password", exact=True)).to_be_visible()
     assert popup.value.evaluate("[window.origin !== 'null', window.opener]") == [True, None]
     assert tab.title() != "taken"
+
+
+def test_logo_at_the_tenants_host_is_loaded(
+    world: World,
+    hub_app: Flask,
+    served: str,
+    inbox: str,
+    opened: Callable[..., Page],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in every mail program that runs in a browser."""
+    (tmp_path / world.name).mkdir()
+    (tmp_path / world.name / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    shared = hub_app.extensions["gatehouse"]
+    settings = replace(shared.settings, theme_files=str(tmp_path))
+    monkeypatch.setitem(hub_app.extensions, "gatehouse", replace(shared, settings=settings))
+    post(world, f"<img src='{served}/theme/logo.svg' alt='Acme'>")
+    tab = opened()
+    with tab.expect_response(f"{served}/theme/logo.svg") as answer:
+        tab.goto(inbox)
+    assert answer.value.ok
 
 
 def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: Callable[..., Page]) -> None:
