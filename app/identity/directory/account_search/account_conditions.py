@@ -23,6 +23,8 @@ A, S, I = accounts.c, account_search.c, identifiers.c  # noqa: E741 - short name
 R, M = account_roles.c, organization_user_roles.c
 _IS_BLOCKED: Final[Any] = text(f"({IS_BLOCKED})")
 """In the words of the partial index."""
+FEW: Final = 2_000
+"""Up to so many accounts of one condition are read and sorted for a page."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Condition:
     """A condition on accounts.
 
     Attributes:
-        uids: selects the ids of the accounts that meet it, by an index; None if most accounts do.
+        uids: selects the ids of the accounts that meet it, in the order of an index, so that no planner reads the table until it has
+            found enough; None if most accounts meet it.
         is_met: the condition on one account, by its id.
         sort: the order that it is a range of, and the keys where the range begins and ends.
         searches: how many indexes the check searches.
@@ -71,36 +74,43 @@ def _times(tenant_id: str, order: Order, start: datetime | None, end: datetime |
         return
 
     uids = select(order.uid).where(order.tenant_id == tenant_id, *order.between(start, end))
-    yield Condition(uids, lambda uid: _exists(uids, order.uid, uid), order.name, start, end)
+    in_order = uids.order_by(order.key, order.uid)
+    yield Condition(in_order, lambda uid: _exists(uids, order.uid, uid), order.name, start, end)
 
 
 def _text(tenant_id: str, typed: str, *, is_sqlite: bool) -> Condition:
     by_kind, by_name = text_prefixes.of_identifiers(typed), text_prefixes.of_names(typed)
-    selects = [
-        select(I.uid).where(I.tenant_id == tenant_id, I.kind == kind, _in_range(_by_code_point(is_sqlite), item))
-        for kind, item in by_kind.items()
-    ]
-    named = [_in_range(key, by_name) for key in (S.name_key, S.last_name_key)] if by_name is not None else []
-    selects += [select(S.uid).where(S.tenant_id == tenant_id, condition) for condition in named]
+    selects = [_identified(tenant_id, kind, item, is_sqlite=is_sqlite) for kind, item in by_kind.items()]
+    keys = (S.name_key, S.last_name_key)
+    named = [(key, _in_range(key, by_name)) for key in keys] if by_name is not None else []
+    selects += [select(S.uid).where(S.tenant_id == tenant_id, condition).order_by(key) for key, condition in named]
     if not selects:
         return Condition(select(A.uid).where(text("1 = 0")), lambda _: literal_column("(1 = 0)", Boolean))
-    is_named = select(S.uid).where(S.tenant_id == tenant_id, or_(*named)) if named else None
+    is_named = (
+        select(S.uid).where(S.tenant_id == tenant_id, or_(*(condition for _, condition in named))) if named else None
+    )
 
     def is_met(uid: Any) -> ColumnElement[bool]:
         checks = [_exists(is_named, S.uid, uid)] if is_named is not None else []
         return or_(*checks, _has_identifier(uid, tenant_id, by_kind, is_sqlite=is_sqlite))
 
-    return Condition(union_all(*selects), is_met, searches=2)
+    parts = (item.limit(FEW + 1).subquery(f"part_{at}") for at, item in enumerate(selects))
+    return Condition(union_all(*(select(part.c.uid) for part in parts)), is_met, searches=2)
 
 
 def _provider(tenant_id: str, name: str, *, is_sqlite: bool) -> Condition:
     item = text_prefixes.beginning_with(f"{name.lower()} ")  # as `identity_value` writes it
-    where = (I.tenant_id == tenant_id, I.kind == IDENTITY, _in_range(_by_code_point(is_sqlite), item))
 
     def is_met(uid: Any) -> ColumnElement[bool]:
         return _has_identifier(uid, tenant_id, {IDENTITY: item}, is_sqlite=is_sqlite)
 
-    return Condition(select(I.uid).where(*where), is_met)
+    return Condition(_identified(tenant_id, IDENTITY, item, is_sqlite=is_sqlite), is_met)
+
+
+def _identified(tenant_id: str, kind: str, item: TextRange, *, is_sqlite: bool) -> Select[Any]:
+    """Return the query for the accounts that have an identifier in a range."""
+    value = _by_code_point(is_sqlite)
+    return select(I.uid).where(I.tenant_id == tenant_id, I.kind == kind, _in_range(value, item)).order_by(value)
 
 
 def _blocked(tenant_id: str, *, is_blocked: bool) -> Condition:
@@ -110,7 +120,7 @@ def _blocked(tenant_id: str, *, is_blocked: bool) -> Condition:
 
 def _one(uids: Select[Any], column: ColumnElement[Any]) -> Condition:
     """Return the condition that a query for ids states."""
-    return Condition(uids, lambda uid: _exists(uids, column, uid))
+    return Condition(uids.order_by(column), lambda uid: _exists(uids, column, uid))
 
 
 def _exists(uids: Select[Any], column: ColumnElement[Any], uid: Any) -> ColumnElement[bool]:

@@ -15,12 +15,10 @@ from sqlalchemy.engine import Row
 from sqlalchemy.sql.selectable import CompoundSelect
 
 from app.contract.accounts.account_list_operations import MAX_COUNTED
-from app.identity.directory.account_search.account_conditions import Condition
+from app.identity.directory.account_search.account_conditions import FEW, Condition
 from app.identity.directory.account_search.account_order import Order
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
-FEW: Final = 2_000
-"""Up to so many accounts of one condition are read and sorted for a page."""
 SEARCHED: Final = 3_600
 """How many searches of indexes a walk may cost: one for each account, and those of its conditions; few accounts are read first."""
 
