@@ -59,7 +59,7 @@ def migrate(down: str | None) -> None:
 def doctor() -> None:
     """Check that this version can serve the database: schema, role, and distribution over the nodes of Citus.
 
-    Changes nothing. `serve` and `worker` refuse what this refuses, except a Citus node that is down: they serve the tenants of the others.
+    Changes nothing. `serve` and `worker` refuse what this refuses, except an unreachable Citus node: they serve the tenants of the others.
     """
     loaded = settings()
     database = Database(loaded.database, pool_size=1)
