@@ -47,9 +47,14 @@ class FactorChoiceRow:
         return cls(kind.value, presentation.name, shown, presentation.icon, is_last_used)
 
 
+def strength(kind: str) -> int:
+    """Return the rank of a factor kind, 0 for the strongest."""
+    return _STRONGEST_FIRST.index(FactorKind(kind))
+
+
 def ranked(rows: Iterable[FactorChoiceRow]) -> tuple[FactorChoiceRow, ...]:
     """Return the row of the factor used last, then the others, the strongest first."""
-    return tuple(sorted(rows, key=lambda row: (not row.is_last_used, _STRONGEST_FIRST.index(FactorKind(row.kind)))))
+    return tuple(sorted(rows, key=lambda row: (not row.is_last_used, strength(row.kind))))
 
 
 _KINDS: Final[Mapping[str | None, FactorKind]] = {kind.value: kind for kind in FactorKind}

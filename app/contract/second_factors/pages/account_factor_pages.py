@@ -34,6 +34,7 @@ class FactorsView(AccountView):
     enrolled: list[EnrolledFactor] = Field(default_factory=list)
     offered: list[FactorChoice] = Field(default_factory=list)
     backup_codes: int | None = None  # number of unused codes; None: backup codes are off
+    has_passkeys: bool = False  # passkeys count as a second factor, and the account has one: sign-in asks for it first
     is_required: bool = False
     has_password: bool = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -17,7 +17,7 @@ from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
-from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of, ranked, strength
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -62,6 +62,8 @@ class FactorRow:
     since: str = ""
     used: str = ""
     """The day of the last use; the page shows it in place of `since`."""
+    is_default: bool = False
+    """Whether sign-in asks for this one of several first."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,17 @@ class FactorsPage(Page):
 
     template = "pages/security/second_factors.html"
     scripts = (*Page.scripts, "menu")
-    own_rules = ("menu",)
+    own_rules = ("titled", "menu", "factors")
     query = {"done": 8}
 
     form: ChosenForm
     enrolled: tuple[FactorRow, ...]
+    """The strongest first."""
     available: tuple[FactorChoiceRow, ...]
     backup_codes: int | None = None
     """How many are left; None if the tenant has no backup codes."""
+    has_passkeys: bool = False
+    """Whether sign-in accepts the account's passkeys as the second step, and asks for them first."""
     is_required: bool = False
     done: str = ""
 
@@ -91,15 +96,17 @@ class FactorsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, FactorsPage]:
-        choices = tuple(FactorChoiceRow.of(presentation.kind) for presentation in _sample_presentations())
-        enrolled = tuple(_enrolled_factor(item) for item in _sample_factors())
-        visit = cls(ChosenForm(), enrolled, (), 8)
+        choices = ranked(FactorChoiceRow.of(presentation.kind) for presentation in _sample_presentations())
+        one, enrolled = _rows(_sample_factors()[:1]), _rows(_sample_factors())
+        visit = cls(ChosenForm(), _rows(_sample_factors()[:4]), (choices[2], choices[5]), 8)
         return {
-            "all": visit,
+            "some": visit,
+            "all": replace(visit, enrolled=enrolled, available=()),
+            "passkeys": replace(visit, enrolled=one, has_passkeys=True),
             "none": cls(ChosenForm(), (), choices, 0),
-            "one more": replace(visit, enrolled=enrolled[:1], available=choices[1:], is_required=True),
-            "no codes left": replace(visit, enrolled=enrolled[:1], backup_codes=0),
-            "few codes left": replace(visit, enrolled=enrolled[:1], backup_codes=2),
+            "one more": replace(visit, enrolled=one, available=choices[1:], is_required=True),
+            "no codes left": replace(visit, enrolled=one, backup_codes=0),
+            "few codes left": replace(visit, enrolled=one, backup_codes=2),
             "no codes here": replace(visit, backup_codes=None),
             "token": replace(visit, form=ChosenForm().with_token_error()),
             **{f"just {done}": replace(visit, done=done) for done in _DONE},
@@ -189,19 +196,26 @@ def _page(view: account_factor_pages.FactorsView) -> FactorsPage:
     available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
     return FactorsPage(
         form,
-        tuple(_enrolled_factor(item) for item in view.enrolled if item.kind in PRESENTATIONS),
-        tuple(FactorChoiceRow.of(item.kind, item.hint) for item in available),
+        _rows([item for item in view.enrolled if item.kind in PRESENTATIONS], has_passkeys=view.has_passkeys),
+        ranked(FactorChoiceRow.of(item.kind, item.hint) for item in available),
         view.backup_codes,
+        view.has_passkeys,
         view.is_required,
         current_visit().query.get("done", ""),
     )
 
 
-def _enrolled_factor(item: account_factor_pages.EnrolledFactor) -> FactorRow:
-    presentation, day = PRESENTATIONS[item.kind], formatting.short_day
-    return FactorRow(
-        item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)
-    )
+def _rows(items: Sequence[account_factor_pages.EnrolledFactor], *, has_passkeys: bool = False) -> tuple[FactorRow, ...]:
+    """Return the rows, the strongest first, of the factors in the order in which sign-in prefers them."""
+    is_one_of_several = len(items) > 1 and not has_passkeys
+    rows = [_enrolled_factor(item, is_default=is_one_of_several and item is items[0]) for item in items]
+    return tuple(sorted(rows, key=lambda row: strength(row.kind)))
+
+
+def _enrolled_factor(item: account_factor_pages.EnrolledFactor, *, is_default: bool) -> FactorRow:
+    presentation, day, hint = PRESENTATIONS[item.kind], formatting.short_day, item.hint or ""
+    since, used = day(item.since), day(item.used_at)
+    return FactorRow(item.kind.value, presentation.name, presentation.icon, hint, since, used, is_default)
 
 
 def _effect(view: account_factor_pages.FactorsView) -> Effect:
@@ -212,9 +226,11 @@ def _effect(view: account_factor_pages.FactorsView) -> Effect:
 
 def _sample_factors() -> list[account_factor_pages.EnrolledFactor]:
     hints = {FactorKind.PUSH: "Pixel 9", FactorKind.SMS: "+44 20 7946 0018", FactorKind.EMAIL: "ada@example.com"}
-    since, used = "2026-11-12T10:00:00+00:00", "2026-11-20T10:00:00+00:00"
+    used = {FactorKind.TOTP: "2026-11-20T10:00:00+00:00", FactorKind.PUSH: "2026-11-14T10:00:00+00:00"}
     return [
-        account_factor_pages.EnrolledFactor(kind=one.kind, hint=hints.get(one.kind), since=since, used_at=used)
+        account_factor_pages.EnrolledFactor(
+            kind=one.kind, hint=hints.get(one.kind), since="2026-11-12T10:00:00+00:00", used_at=used.get(one.kind)
+        )
         for one in _sample_presentations()
     ]
 

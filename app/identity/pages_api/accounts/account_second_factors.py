@@ -49,7 +49,8 @@ def read(context: Context, req: NoParameters) -> account_factor_pages.FactorsVie
 def view(context: Context, session: BrowserSession, factors: AccountFactors) -> account_factor_pages.FactorsView:
     """Return the account's second factors, and those that it can enrol."""
     settings, account = context.tenant.settings, factors.account
-    usable = [kind for kind in second_factors.enrolled_kinds(settings, factors) if kind not in APART]
+    enrolled = second_factors.enrolled_kinds(settings, factors)
+    usable = [kind for kind in enrolled if kind not in APART]
     others = [kind for kind in second_factors.available_kinds(settings) if kind not in APART and kind not in usable]
     has_backup_codes = settings.second_factors.backup_codes
     return account_factor_pages.FactorsView(
@@ -60,6 +61,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
             for kind in others
         ],
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
+        has_passkeys=FactorKind.PASSKEY in enrolled,
         is_required=factors.is_factor_required,
         has_password=account.password_hash is not None,
         reauthentication=reauthentication_rules.required_reauthentication(context, session, account),

@@ -141,6 +141,7 @@ def test_number_and_answers_are_added_while_signed_in(new_world: NewWorld, visit
     chosen = browser.open("/second-factors").press("Security questions")
     saved = chosen.press("Continue", **{"answer.pet": "Grey Owl", "answer.school": "Hill"})
     assert saved.status == 200
+    assert "Text message Default" in browser.open("/second-factors").text, "sign-in asks for it first"
     close_browser(browser)
     question_page = sign_in(browser, tenant, ada).follow("Try another way").press("Security questions")
     assert question_page.press("Continue", **{"answer.pet": "grey owl", "answer.school": "hill"}).query["code"]
