@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -27,7 +27,11 @@ FILTERS: dict[str, Any] = {
     "text": "ada", "created_from": LATE, "created_to": EARLY, "last_login_from": LATE, "last_login_to": EARLY, "provider": "google",
     "role": "staff", "organization": "org_1", "verified": True, "blocked": True,
 }  # fmt: skip
-"""Few accounts meet each: PostgreSQL finds what most accounts meet without its index."""
+"""Few accounts meet each."""
+MANY: dict[str, Any] = {
+    "created_from": EARLY, "created_to": LATE, "last_login_from": EARLY, "last_login_to": LATE, "verified": False, "blocked": False,
+}  # fmt: skip
+"""Most accounts meet each."""
 SORTS = {
     "created": ("account_search", "created"), "last_login": ("accounts", "last_login"), "email": ("account_search", "email"),
     "name": ("account_search", "name"),
@@ -61,11 +65,11 @@ OF_CONDITIONS = {
 """Searches up to `FEW` rows; the queries have a limit."""
 
 
-def search(database: Database, sort: str, filters: Iterable[str] = tuple(FILTERS)) -> None:
+def search(database: Database, sort: str, filters: Mapping[str, Any] = FILTERS) -> None:
     """List the first and a later page: without a filter, with each of these, and with all."""
     key = FixedClock().now() if sort in TIMES else "ada"
-    for names in ((), *((name,) for name in filters), tuple(FILTERS)):
-        request = ListAccounts.model_validate({"sort": sort, **{name: FILTERS[name] for name in names}})
+    for stated_filters in ({}, *({name: filters[name]} for name in filters), filters):
+        request = ListAccounts.model_validate({"sort": sort, **stated_filters})
         for after in (None, Position(key, "0")):
             work = UnitOfWork(database, "acme")
             stated = conditions(request, "acme", is_sqlite=database.is_sqlite)
@@ -182,13 +186,15 @@ def test_postgres_scans_no_table_for_any_filter(copied_postgres: PostgresUrls, s
             owner.execute(f"VACUUM ANALYZE {table}")
     with explained(database) as plans:
         search(database, "email")
-        search(database, "last_login", ())
+        search(database, "email", MANY)
+        search(database, "last_login", {})
     database.dispose()
     found = [node for plan in plans for node in nodes(plan)]
     assert [node["Relation Name"] for node in found if node["Node Type"] == "Seq Scan"] == []
     searched = {(node["Index Name"], node.get("Index Cond", "")) for node in found if "Index Name" in node}
     orders = {f"ix_{table}_{index}" for table, index in SORTS.values()}
-    of_tenant = orders | {"ix_accounts_blocked"}
+    # Where nearly all accounts are unverified, the first by id are read.
+    of_tenant = orders | {"ix_accounts_blocked", "pk_account_search"}
     assert {item for item in searched if conditions_of(item[1]) < 2 and item[0] not in of_tenant} == set()
     assert {item for item in searched if conditions_of(item[1]) < 1} == set()
     assert {"ix_accounts_last_login", "ix_account_search_email"} <= {index for index, _ in searched}
