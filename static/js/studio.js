@@ -44,6 +44,6 @@ document.querySelectorAll(".studio").forEach(function (form) {
   });
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
-  form.querySelector(".swatches").hidden = picker.hidden = false;
+  form.querySelector(".swatches").hidden = false;
   form.querySelector("[value=preview]").hidden = true;
 });
