@@ -1,6 +1,6 @@
 // Turn the field of several email addresses into chips. What the form sends stays in the field itself: one address per line.
 document.querySelectorAll("[data-chips]").forEach(function (place) {
-  var area = place.querySelector("textarea"), hadFocus = document.activeElement === area;
+  var area = place.querySelector("textarea"), hadFocus = area.autofocus || document.activeElement === area;
   var box = document.createElement("div"), list = document.createElement("ul"), input = document.createElement("input");
   var refused = {};
   place.querySelectorAll("[data-email]").forEach(function (item) { refused[item.dataset.email] = item; });

@@ -35,8 +35,8 @@ def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None
 @pytest.mark.parametrize(
     ("language", "phrases"),
     [
-        ("en", ("See your full profile, your consents and your passkeys", "once you confirm it’s you")),
-        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "nach Bestätigung Ihrer Identität")),
+        ("en", ("See your full profile, your consents and your passkeys", "Once you confirm it’s you")),
+        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "Nach Bestätigung Ihrer Identität")),
         ("ar", ("الاطلاع على ملفك الشخصي الكامل", "بعد أن تؤكد هويتك")),
     ],
 )

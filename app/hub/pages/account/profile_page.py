@@ -116,7 +116,7 @@ class ProfilePage(Page):
                 own_fact(_l("Name"), "Ada Lovelace", NAME),
                 own_fact(_l("Date of birth"), format_date("12/10/1815"), "birth_date"),
                 own_fact(_l("City"), "", "city"),
-                Fact(_l("Language"), "English"),
+                own_fact(_l("Language"), "English", "local_language"),
             ),
         )
         emails = (

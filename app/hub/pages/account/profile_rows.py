@@ -75,7 +75,7 @@ def groups_of(view: ProfileResponse, tenant: HubTenant) -> tuple[Group, ...]:
 
 def edit_url(row: str) -> str:
     """Return the address of the profile with a row open."""
-    return f"/profile?edit={row}#row-{row}"
+    return f"/profile?edit={row}"
 
 
 def format_date(text: str) -> str:

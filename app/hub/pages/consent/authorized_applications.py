@@ -20,6 +20,7 @@ from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import DEFAULT_SCOPES, Scope
 from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import tone_of
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -47,6 +48,10 @@ class AuthorizedApplication:
     since: str
     host: str = ""
     opens: str = ""
+
+    @property
+    def tone(self) -> str:
+        return tone_of(self.name)
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,7 @@ class ApplicationsPage(Page):
         own = AuthorizedApplication(
             "desk",
             "The Analytical Desk",
-            tuple(map(Scope, ("offline_access", ACCOUNT_READ, ACCOUNT_WRITE, "orders"))),
+            (*map(Scope, ("offline_access", ACCOUNT_READ, ACCOUNT_WRITE)), Scope("orders", "See your orders")),
             day,
         )
         return {

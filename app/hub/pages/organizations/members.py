@@ -113,7 +113,7 @@ class OrganizationMembersPage(Page):
             "many": many,
             "second page": replace(many, number=2),
             "found": replace(
-                many, members=people[2:], invitations=invited[1:2], links=(), search="countess", has_more=False
+                many, members=people[2:], invitations=invited[1:2], links=(), search="example.org", has_more=False
             ),
             "nothing found": replace(many, members=(), invitations=(), links=(), search="bob", has_more=False),
             "few seats": replace(first, free_seats=2),

@@ -66,7 +66,7 @@ class OrganizationRow:
     def samples_of_two(cls) -> tuple[OrganizationRow, OrganizationRow]:
         """Return two samples: an organization whose only owner is the account, and an organization that the account can leave."""
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
-        globex = cls(Tile("Globex Gardens", "org_9"), "Editor", people(24), day)
+        globex = cls(Tile("Globex Gardens", "org_9"), "Editor", people(3), day)
         return cls(Tile("Initech", "org_3"), "Owner", people(8), day, can_manage=True, is_last_owner=True), globex
 
 

@@ -134,7 +134,7 @@ class OrganizationSettingsPage(Page):
             "name": "globex",
             "display_name": "Globex Gardens",
         }
-        known = (Tile("Globex Gardens", "org_9"), members(24))
+        known = (Tile("Globex Gardens", "org_9"), members(3))
         taken, misleading, color = (SettingsForm(data=data) for _ in range(3))
         taken.add_refusal(errors.OrganizationNameTaken())
         misleading.add_refusal(errors.BadField("The Display.Name is not formatted correctly."))
@@ -163,7 +163,7 @@ class DeleteOrganizationPage(Page):
     """Lists the data that is deleted, and asks to confirm."""
 
     template = "pages/organizations/delete.html"
-    own_rules = ("scopes",)
+    own_rules = ("scopes", "danger")
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
     refusals = ORGANIZATION_REFUSALS

@@ -89,7 +89,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Checkup:
-    """Every protection that the tenant offers, the most urgent first. Done ones stay."""
+    """Every protection that the tenant offers, the most urgent first, done ones last."""
 
     tasks: tuple[Task, ...] = ()
 
@@ -320,13 +320,17 @@ def _sample_steps(codes: int | None = None) -> tuple[CredentialRow, ...]:
 
 
 def _codes_row(count: int) -> CredentialRow:
-    return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS)
+    row = CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS)
+    return (
+        replace(row, tag=_l("Running low") if count else _l("Create new"), tone="warn") if count <= FEW_CODES else row
+    )
 
 
 def _checkup(steps: Iterable[CheckupStep], codes: int | None) -> Checkup:
     """Return the check-up; `codes` are left of an account with a second factor, None is an account without one."""
     open_tasks = _TASKS if codes is None else {**_TASKS, Improvement.BACKUP_CODES: _few_codes(codes)}
-    return Checkup(tuple((_DONE_TASKS if step.is_done else open_tasks)[step.improvement] for step in steps))
+    open_first = sorted(steps, key=lambda step: step.is_done)
+    return Checkup(tuple((_DONE_TASKS if step.is_done else open_tasks)[step.improvement] for step in open_first))
 
 
 def _sample_checkup(codes: int | None = None) -> Checkup:

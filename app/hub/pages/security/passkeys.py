@@ -106,7 +106,9 @@ class PasskeysPage(Page):
         passkeys = (
             PasskeyRow("a", "Work laptop", day, ago, is_here=True),
             PasskeyRow("b", "Apple Passwords", day, ago, is_synced=True),
-            PasskeyRow("c", "Blue security key", day, icon="key", is_unused=True),
+            PasskeyRow(
+                "c", "Blue security key", formatting.short_day("2024-11-12T10:00:00+00:00"), icon="key", is_unused=True
+            ),
         )
         return {
             "none": cls(()),

@@ -105,6 +105,7 @@ class InvitePeoplePage(Page):
         empty.form.add_error("emails", _l("Enter at least one email."))
         return {
             "fresh": page(),
+            "two addresses": page(emails="grace@example.com\nnina@example.com"),
             "empty": empty,
             "some refused": with_refused(some, refused, 2),
             "all refused": with_refused(page(emails="max@example.com\nmia@example.com"), more, 0),

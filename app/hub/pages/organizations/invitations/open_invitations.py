@@ -69,7 +69,7 @@ class SentInvitationRow:
         soon = (services().clock.now() + timedelta(days=6, hours=1)).isoformat()
         return (
             cls("org_9-a", "Editor", soon, email="nina@example.com"),
-            cls("org_9-b", "Editor, Buyer", soon, email="countess.of.lovelace@analytical-engines.example.org"),
+            cls("org_9-b", "Editor, Buyer", soon, email="wilhelmina.featherstone@northern-horticulture.example.org"),
             cls("org_9-c", "Owner", soon, can_change=False, email="kit@example.com"),
         )
 
