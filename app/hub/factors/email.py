@@ -14,7 +14,7 @@ from app.hub.locale import lazy_gettext as _l
 class EmailForm(FactorCodeForm):
     """The mailed code."""
 
-    wrong = _l("Wrong or expired code. Enter the latest one.")
+    wrong = _l("Wrong or expired code. Try again.")
     wrong_errors = EMAIL_CODE
 
 

@@ -16,7 +16,7 @@ class SmsForm(FactorCodeForm):
     """The code, or the phone number before one is sent."""
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
-    wrong = _l("Wrong or expired code. Enter the latest one.")
+    wrong = _l("Wrong or expired code. Try again.")
     wrong_errors = SMS_CODE
     refusals = {
         errors.MalformedPhone: ("target", _l("Enter the number with + and the country code, like +1 202 555 0123.")),

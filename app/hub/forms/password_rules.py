@@ -45,7 +45,7 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
     """
     rules = [
         Rule(
-            _n("%(num)d+ character", "%(num)d+ characters", policy.min_length),
+            _n("%(num)d or more characters", "%(num)d or more characters", policy.min_length),
             PasswordRule.LEAST,
             policy.min_length,
         ),
@@ -127,13 +127,13 @@ _CHECKED_WHILE_TYPING: Final = frozenset(
     }
 )
 _TEXTS: Final = {
-    PasswordRule.LOWER: lazy_pgettext("rule of a password", "Lowercase"),
-    PasswordRule.UPPER: lazy_pgettext("rule of a password", "Uppercase"),
-    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "Number"),
-    PasswordRule.SIGN: lazy_pgettext("rule of a password", "Symbol"),
-    PasswordRule.COMMON: lazy_pgettext("rule of a password", "Not common"),
+    PasswordRule.LOWER: lazy_pgettext("rule of a password", "A lowercase letter"),
+    PasswordRule.UPPER: lazy_pgettext("rule of a password", "An uppercase letter"),
+    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "A number"),
+    PasswordRule.SIGN: lazy_pgettext("rule of a password", "A symbol"),
+    PasswordRule.COMMON: lazy_pgettext("rule of a password", "Not a common password"),
     PasswordRule.STOLEN: lazy_pgettext("rule of a password", "Not in a data breach"),
-    PasswordRule.PROFILE: lazy_pgettext("rule of a password", "No name or email"),
+    PasswordRule.PROFILE: lazy_pgettext("rule of a password", "Not your name or email"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     errors.FieldsRefused: _l("Doesn’t meet the requirements yet."),

@@ -13,21 +13,21 @@ from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
 
 OLD, BUTTON = "correct horse 7", "Save password"
 BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
-LEAST = "10+ characters"
-LOWER = "Lowercase"
-UPPER = "Uppercase"
-NUMBER = "Number"
-SIGN = "Symbol"
-PERSON = "No name or email"
-COMMON = "Not common"
+LEAST = "10 or more characters"
+LOWER = "A lowercase letter"
+UPPER = "An uppercase letter"
+NUMBER = "A number"
+SIGN = "A symbol"
+PERSON = "Not your name or email"
+COMMON = "Not a common password"
 EARLIER = "Not your last 5 passwords"
 
 POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
     ({}, [LEAST, NUMBER, SIGN, COMMON, PERSON, EARLIER], "short", [LEAST, NUMBER, SIGN]),
     ({}, [LEAST, NUMBER, SIGN, COMMON, PERSON, EARLIER], "longenough 7", [SIGN]),
     ({}, [LEAST, NUMBER, SIGN, COMMON, PERSON, EARLIER], "lovelace-1843", [PERSON]),
-    ({**BARE, "min_length": 1}, ["1+ character"], "", []),
-    ({**BARE, "min_length": 14}, ["14+ characters"], "thirteen only", ["14+ characters"]),
+    ({**BARE, "min_length": 1}, ["1 or more characters"], "", []),
+    ({**BARE, "min_length": 14}, ["14 or more characters"], "thirteen only", ["14 or more characters"]),
     ({**BARE, "max_length": 16}, [LEAST, "Up to 16 characters"], "a" * 17, ["Up to 16 characters"]),
     ({**BARE, "common_check": True}, [LEAST, COMMON], "1234567890", [COMMON]),
     ({**BARE, "require_lowercase": True, "require_uppercase": True}, [LEAST, LOWER, UPPER], "1" * 10, [LOWER, UPPER]),

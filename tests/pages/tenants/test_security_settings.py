@@ -100,7 +100,7 @@ def test_policy_of_passwords_is_in_force(send: Ask, tenant: World, new_visitor_a
     changed = {**POLICY, "PasswordValidationRules": rules, "MaxPasswordHistory": 2, "ExpirationFrequency": 90}
     assert answered(send("PUT", PASSWORDS, changed)) == changed == answered(send("GET", PASSWORDS))
     page = new_visitor_at(tenant).open("/register")
-    assert "14+ characters" in page.text
+    assert "14 or more characters" in page.text
     assert "Symbol" not in page.text
     refused_page = page.press("Create account", email="new@example.com", password="Short-4you")
     assert refused_page.heading == "Create your account"
@@ -115,7 +115,7 @@ def test_exact_match_allows_password_that_contains_name(send: Ask, tenant: World
     rules = {**POLICY, "PasswordValidationRules": "min_length[5]", "ProfileDataPasswordExactMatch": True}
     assert answered(send("PUT", PASSWORDS, rules))["ProfileDataPasswordExactMatch"] is True
     page = new_visitor_at(tenant).open("/register")
-    assert "No name or email" not in page.text
+    assert "Not your name or email" not in page.text
     assert page.press("Create account", email="magnolia@example.com", password="magnolia").heading == page.heading
     sent = page.press("Create account", email="magnolia@example.com", password="magnolia-7-Tree")
     assert sent.heading == "Check your email"
