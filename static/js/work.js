@@ -3,7 +3,8 @@
 (function () {
   var box = document.querySelector("[data-seed]");
   if (!box) return;
-  var form = box.closest("form"), work = form.elements.captcha_work, status = box.querySelector("[role=status]");
+  var form = box.closest("form"), work = form.elements.captcha_work;
+  var button = form.querySelector(".button:not(.button--plain)") || form.querySelector(".button"), idle = button.textContent;
   var start = box.dataset.seed + ":", bits = Number(box.dataset.bits), shift = 32 - bits;
   var roots = [], squares = [], w = new Int32Array(64), tried = 0, isStarted = false, isSubmitPending = false, submitter = null;
 
@@ -52,7 +53,7 @@
     return (a + squares[0]) >>> shift;
   }
 
-  // A form submitted too early waits for the solution, which takes a second or two; its button says so.
+  // A form submitted too early waits for the solution, which takes a second or two; its button says so meanwhile.
   form.addEventListener("submit", function (event) {
     if (!isStarted || work.value) return;
     event.preventDefault();
@@ -60,19 +61,15 @@
     isSubmitPending = true;
     submitter = event.submitter || null;
     form.classList.add("busy");
-    if (!submitter) return;
-    submitter.setAttribute("aria-busy", "true");
-    if (!submitter.dataset.busy) return;
-    submitter.dataset.idle = submitter.textContent;
-    submitter.textContent = box.dataset.busy;
+    if (submitter && submitter !== button) submitter.setAttribute("aria-busy", "true");
   });
 
   function done() {
-    box.classList.add("done");
-    status.textContent = box.dataset.done;
+    box.textContent = box.dataset.done;
+    button.textContent = idle;
+    button.removeAttribute("aria-disabled");
     if (!isSubmitPending) return;
     form.classList.remove("busy");
-    if (submitter && submitter.dataset.idle) submitter.textContent = submitter.dataset.idle;
     if (form.requestSubmit) form.requestSubmit(submitter);
     else form.submit();
   }
@@ -91,6 +88,8 @@
 
   function begin() {
     isStarted = true;
+    box.textContent = button.textContent = box.dataset.busy;
+    button.setAttribute("aria-disabled", "true");
     if (work.value && leadingBits(start + work.value) === 0) done();
     else run();
   }

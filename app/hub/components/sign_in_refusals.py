@@ -151,7 +151,9 @@ _NOTICES: Final = {
         "note",
     ),
     RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
-    RefusalReason.CAPTCHA: Notice(_l("Enter your password again"), tone="note"),
+    RefusalReason.CAPTCHA: Notice(
+        _l("One more check"), _l("We’re making sure you’re human. Enter your password again to continue."), "note"
+    ),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),
         _l("Too many attempts. Enter your password again and answer this account’s security question."),

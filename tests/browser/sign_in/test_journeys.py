@@ -124,7 +124,7 @@ def test_proof_of_work_solves_the_captcha(world: World, served: str, opened: Ope
     page_errors: list[str] = []
     page.on("pageerror", lambda problem: page_errors.append(str(problem)))
     lock_out(page, sign_in_address(served, shop), ada.email)
-    expect(page.locator("#captcha [role=status]")).to_have_text("You’re human. You can continue.", timeout=60_000)
+    expect(page.locator("#captcha[role=status]")).to_have_text("You’re human. You can continue.", timeout=60_000)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("http://127.0.0.1:*/cb?**")
     assert page_errors == []
@@ -139,7 +139,8 @@ def test_early_submit_waits_for_the_proof_of_work(world: World, served: str, ope
     )  # stops the proof of work
     lock_out(page, sign_in_address(served, shop), ada.email)
     assert page.locator("[name=captcha_work]").input_value() == ""
-    page.get_by_role("button", name="Sign in").click()
+    waiting = page.get_by_role("button", name="Checking…", disabled=True)
+    waiting.click(force=True)  # it waits for the proof of work, then submits
     expect(page.locator("form.busy .button")).to_have_text("Checking…")
     page.evaluate("Date.now = window.now")
     page.wait_for_url("http://127.0.0.1:*/cb?**", timeout=60_000)
