@@ -92,29 +92,19 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",
         lifetime=format_duration(facts.minutes, language.tag) if facts.minutes else "",
-        good_for=validity_sentence(facts, language.tag),
+        code_expiry=_expiry(facts.otp_minutes or facts.minutes, language.tag) if facts.otp else "",
+        link_expiry=_expiry(facts.minutes, language.tag) if facts.url else "",
         asked_by=origin_sentence(facts, language.tag),
         changed_by=origin_sentence(facts, language.tag, is_change=True),
         is_notice=False,  # unless the kind's template says so
     )
 
 
-def validity_sentence(facts: MessageFacts, tag: str) -> str:
-    """Return the sentence about the lifetime of link and code; empty if neither has one."""
-    t = catalogue(tag)
-    link = format_duration(facts.minutes, tag) if facts.url and facts.minutes else ""
-    minutes = facts.otp_minutes or facts.minutes
-    code = format_duration(minutes, tag) if facts.otp and minutes else ""
-    if link and code and link != code:
-        text = t.gettext("The link expires in %(link_time)s, the code in %(code_time)s.")
-        return str(text) % {"link_time": link, "code_time": code}
-    if link and code:
-        text = t.gettext("Use the link or the code. Both expire in %(time)s.")
-    elif link:
-        text = t.gettext("The link works once and expires in %(time)s.")
-    else:
-        text = t.gettext("The code works once and expires in %(time)s.")
-    return str(text) % {"time": link or code} if link or code else ""
+def _expiry(minutes: int, tag: str) -> str:
+    """Return what stands below a code or a link that works for these minutes; empty for 0."""
+    return (
+        str(catalogue(tag).gettext("Expires in %(time)s")) % {"time": format_duration(minutes, tag)} if minutes else ""
+    )
 
 
 def format_duration(minutes: int, tag: str) -> str:
