@@ -172,7 +172,7 @@ def use_sample_tenant(look: str, language: str) -> None:
 gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
 
 
-_MODES: Final = {"system": "System mode", "light": "Light", "dark": "Dark"}
+_MODES: Final = {"system": "System", "light": "Light", "dark": "Dark"}
 _SIZES: Final = {"phone": "Phone", "desktop": "Desktop"}
 
 

@@ -150,9 +150,10 @@ class Thumbnail:
 
     @property
     def caption(self) -> str:
-        """The state in words: “wrong password”."""
+        """The state in words: “Wrong password”."""
         said = _OF_PAGES.get((self.page, self.state)) or _CAPTIONS.get(self.state)
-        return said or ", ".join(_CAPTIONS.get(part, part) for part in self.state.split(", ")).replace("_", " ")
+        said = said or ", ".join(_CAPTIONS.get(part, part) for part in self.state.split(", ")).replace("_", " ")
+        return said[0].upper() + said[1:]
 
     def has_words(self, words: str) -> bool:
         """Return whether the group, the page and the state have all of these words, or words that begin or end with them."""
