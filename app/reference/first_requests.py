@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
+from markupsafe import Markup  # noqa: TID251 - for escaped values
 from werkzeug.wrappers import Request
 
 from app.reference.sandbox import Trial
@@ -16,6 +17,8 @@ AFTER_SIGN_IN: Final = "/docs/first-sign-in"
 """The page of the first sign-in, which is the redirect URI of the demo's application, too."""
 _VERIFIER: Final = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B, like its challenge
 _CHALLENGE: Final = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+_PARTS: Final = re.compile(r'"[^"\n]*"(?=:)|(?P<string>"[^"\n]*")|(?P<option>(?<=\s)--?[A-Za-z][\w-]*)|[^"-]+|.')
+_MARKED: Final = Markup('<span class="{}">{}</span>')
 _CODE: Final = re.compile(r"[\w.~-]{8,512}", re.ASCII)
 
 
@@ -117,6 +120,13 @@ class Values:
             "state": "first-request",
         }
         return f"{self.tenant}/service/oidc/authorize?{urlencode(parameters, safe='$')}"
+
+
+def coloured(text: str) -> Markup:
+    """Return a command or JSON with its strings and options marked; names of members stay plain."""
+    return Markup().join(
+        _MARKED.format(found.lastgroup, found[0]) if found.lastgroup else found[0] for found in _PARTS.finditer(text)
+    )
 
 
 def code_of(request: Request) -> str:

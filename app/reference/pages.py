@@ -17,7 +17,7 @@ from app.reference.assets import assets, favicon
 from app.reference.changelog import interface_changes
 from app.reference.document_index import CREDENTIALS, Book, PublishedChapter, PublishedOperation, book
 from app.reference.field_list import field_groups
-from app.reference.first_requests import AFTER_SIGN_IN, FIRST_REQUESTS, Values, code_of
+from app.reference.first_requests import AFTER_SIGN_IN, FIRST_REQUESTS, Values, code_of, coloured
 from app.reference.guides import AT as GUIDES_AT
 from app.reference.guides import GuideLinks, Guides
 from app.reference.markdown import plain, render, render_line
@@ -180,6 +180,7 @@ class Pages:
             first_paragraph=lambda text: render_line(text.partition("\n\n")[0], links),
             first_sentence=lambda text: render_line(re.split(r"(?<=\.)\s", text, maxsplit=1)[0], links),
             plain=plain,
+            coloured=coloured,
         )
         templates.globals.update(
             book=self._book,

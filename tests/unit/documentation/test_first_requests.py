@@ -37,9 +37,14 @@ def trial_client() -> Client:
     return Client(reference)
 
 
+def unmarked(text: str) -> str:
+    """Return a page without the marks of its code's colors."""
+    return re.sub(r'<span class="(?:string|option)">(.*?)</span>', r"\1", text)
+
+
 def test_code_of_a_sign_in_is_shown_and_not_stored() -> None:
     answer = trial_client().get("/docs/first-sign-in?code=abcdefgh12345678&state=x", base_url=API_URL)
-    assert "-d code=abcdefgh12345678" in answer.text
+    assert "-d code=abcdefgh12345678" in unmarked(answer.text)
     assert answer.headers["Cache-Control"] == "no-store"
     assert "abcdefgh12345678" not in trial_client().get("/docs/first-sign-in", base_url=API_URL).text
 
@@ -47,7 +52,7 @@ def test_code_of_a_sign_in_is_shown_and_not_stored() -> None:
 @pytest.mark.parametrize("code", ["short", "%22%3E%3Cscript%3Ealert(1)", "a;rm%20-rf%20x", "$(id)aaaaaaaa", "a" * 600])
 def test_code_that_is_none_is_left_out(code: str) -> None:
     answer = trial_client().get(f"/docs/first-sign-in?code={code}", base_url=API_URL)
-    assert "-d code=$CODE" in answer.text
+    assert "-d code=$CODE" in unmarked(answer.text)
     assert answer.headers["Cache-Control"] == "public, max-age=300"
 
 
