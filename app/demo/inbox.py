@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from babel.dates import format_datetime
-from flask import Flask, Response, abort, jsonify, render_template, request, send_from_directory  # noqa: TID251 - an application without visits
+from flask import Flask, Response, abort, jsonify, redirect, render_template, request, send_from_directory  # noqa: TID251 - an application without visits
+from werkzeug.wrappers import Response as BaseResponse
 
 from app.demo import gallery, page_style
 from app.demo.hosts import Hosts, Links
@@ -100,6 +101,13 @@ def create_inbox(
         listed = everything()
         chosen = _with_id(listed, message_id) or abort(404)
         return _page(_found(listed), chosen, is_chosen=True)
+
+    @app.post("/delete")
+    def delete() -> BaseResponse:
+        if request.headers.get("Sec-Fetch-Site") != "same-origin":  # other sites, and browsers too old to tell
+            abort(403)
+        claims.delete_mails_and_sms(database)
+        return redirect("/", 303)
 
     @app.get("/messages.json")
     def as_json() -> Response:

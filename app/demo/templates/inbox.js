@@ -1,7 +1,19 @@
-/* New messages join the list while the page is open, which keeps the message that it shows; an empty inbox opens the first. */
+/* New messages join the list while the page is open, which keeps the message that it shows; an empty inbox opens the first. The browser knows which are read. */
 {
   const list = () => document.querySelector(".mails");
   const path = (link) => link?.pathname;
+
+  function mark() {
+    const read = new Set(JSON.parse(localStorage.getItem("read")));
+    const links = [...(list()?.querySelectorAll("a") ?? [])];
+    const isShown = document.querySelector(".mail")?.offsetHeight > 0; // not on phones, where the list is
+    for (const link of links) {
+      if (isShown && link.hasAttribute("aria-current")) read.add(path(link));
+      link.classList.toggle("unread", !read.has(path(link)));
+      link.ariaDescription = read.has(path(link)) ? null : "Unread";
+    }
+    localStorage.setItem("read", JSON.stringify([...read].slice(-1000)));
+  }
 
   function show(found) {
     const shown = list();
@@ -12,6 +24,7 @@
       else link.removeAttribute("aria-current");
       if (path(link) === focused) link.focus();
     }
+    mark();
   }
 
   async function refresh() {
@@ -26,4 +39,5 @@
   }
 
   setInterval(() => refresh().catch(() => {}), 3000); // the server may be stopped meanwhile
+  mark();
 }

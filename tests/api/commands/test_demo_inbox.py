@@ -13,6 +13,7 @@ from werkzeug.test import Client
 
 from app.demo.hosts import Hosts, shop_at
 from app.demo.inbox import create_inbox
+from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.all_tenants import EXEMPT
 from app.identity.platform.outbox.outbox import Outbox, outbox
 from app.identity.platform.store.database import Database
@@ -71,6 +72,19 @@ def with_later_time(database: Database, message_id: str) -> None:
     later = FixedClock().now() + timedelta(minutes=1)
     work.changed(update(outbox).where(outbox.c.message_id == message_id).values(created_at=later))
     work.commit()
+
+
+def test_every_mail_and_sms_is_deleted_from_the_page_alone(database: Database) -> None:
+    posted(database)
+    posted(database, tenant="globex", kind="sms")
+    kept = posted(database, kind="backchannel_logout")
+    client = Client(create_inbox(database, VAULT))
+    for others in ({}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
+        assert client.post("/delete", headers=others).status_code == 403
+    assert len(client.get("/messages.json").json or []) == 2
+    assert client.post("/delete", headers={"Sec-Fetch-Site": "same-origin"}).headers["Location"] == "/"
+    assert client.get("/messages.json").json == []
+    assert [row.message_id for row in claims.list_messages(database)] == [kept]
 
 
 def test_times_are_those_of_this_machine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

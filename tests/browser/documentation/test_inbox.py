@@ -119,6 +119,7 @@ def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: C
     page = opened(viewport={"width": 320, "height": 640})
     page.goto(inbox)
     expect(page.get_by_role("heading", level=2)).to_be_hidden()
+    expect(page.locator(".unread")).to_have_count(1)
     assert barriers(page) == []
     page.get_by_role("link", name="Hello").click()
     expect(page.get_by_role("heading", level=2)).to_have_text("Hello")
@@ -127,6 +128,7 @@ def test_phone_shows_the_list_or_one_message(world: World, inbox: str, opened: C
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     page.get_by_role("main").get_by_role("link", name="Inbox").click()
     expect(page.get_by_role("searchbox")).to_be_visible()
+    expect(page.locator(".unread")).to_have_count(0)
 
 
 def test_new_messages_arrive_while_the_page_is_open(world: World, inbox: str, opened: Callable[..., Page]) -> None:
@@ -143,8 +145,18 @@ def test_new_messages_arrive_while_the_page_is_open(world: World, inbox: str, op
     expect(listed.nth(1).get_by_role("link")).to_be_focused()
     expect(listed.nth(1).get_by_role("link")).to_have_attribute("aria-current", "true")
     expect(page.locator("[aria-current=true]")).to_have_count(1)
+    expect(page.locator(".unread")).to_have_count(1)
+    expect(listed.first.get_by_role("link")).to_have_accessible_description("Unread")
     expect(page.frame_locator("iframe").get_by_text("The first")).to_be_visible()
     expect(page.get_by_placeholder("Search 2 messages")).to_be_visible()
+
+
+def test_list_is_cleared_without_scripts(world: World, inbox: str, opened: Callable[..., Page]) -> None:
+    post(world, "<p>Hello</p>")
+    page = opened(java_script_enabled=False)
+    page.goto(inbox)
+    page.get_by_role("button", name="Delete all").click()
+    expect(page.get_by_role("heading", name="No messages yet")).to_be_visible()
 
 
 @pytest.mark.parametrize("address", ["", "?q=absent", "gallery"])

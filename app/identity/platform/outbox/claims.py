@@ -21,6 +21,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    delete,
     func,
     literal_column,
     or_,
@@ -56,6 +57,7 @@ UNKNOWN_KEY = "no key opens it; is a line of GATEHOUSE_SECRET_KEY missing here?"
 """The stored `last_problem` of a message whose encryption key is not known."""
 _UNKNOWN_KEY_ATTEMPTS = 3
 _O = outbox.c
+_IS_MAIL_OR_SMS = _O.kind.in_(("mail", "sms"))
 # cleared on a claim, so that `retry_unknown_key` skips messages that a worker is trying
 CLAIMED_PROBLEM = case((_O.last_problem == UNKNOWN_KEY, None), else_=_O.last_problem)
 UNSENT = ("waiting", "dead")
@@ -280,11 +282,21 @@ def count_queues(database: Database, now: datetime) -> dict[str, int]:
 def list_mails_and_sms(database: Database, limit: int = 200) -> Sequence[Any]:
     """Return the encrypted mails and SMS of all tenants, newest first, for the development inbox."""
     work = UnitOfWork(database, EXEMPT)
-    where = _O.kind.in_(("mail", "sms"))
     try:
-        return work.all(select(outbox).where(where).order_by(_O.created_at.desc(), _O.message_id).limit(limit))
+        return work.all(
+            select(outbox).where(_IS_MAIL_OR_SMS).order_by(_O.created_at.desc(), _O.message_id).limit(limit)
+        )
     finally:
         work.rollback()
+
+
+def delete_mails_and_sms(database: Database) -> None:
+    """Delete the mails and SMS of all tenants, for the development inbox."""
+    while tenants := {row.tenant_id for row in list_mails_and_sms(database)}:
+        for tenant_id in tenants:  # row-level security lets no other unit of work delete them
+            work = UnitOfWork(database, tenant_id)
+            work.changed(delete(outbox).where(_O.tenant_id == tenant_id, _IS_MAIL_OR_SMS))
+            work.commit()
 
 
 def replay(database: Database, now: datetime, message_id: str | None = None) -> int:
