@@ -17,7 +17,9 @@ AFTER_SIGN_IN: Final = "/docs/first-sign-in"
 """The page of the first sign-in, which is the redirect URI of the demo's application, too."""
 _VERIFIER: Final = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"  # RFC 7636, appendix B, like its challenge
 _CHALLENGE: Final = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-_PARTS: Final = re.compile(r'"[^"\n]*"(?=:)|(?P<string>"[^"\n]*")|(?P<option>(?<=\s)--?[A-Za-z][\w-]*)|[^"-]+|.')
+_PARTS: Final = re.compile(
+    r'"[^"\n]*"(?=:)|(?P<string>(?<!:)"(?:[^"\n$]|\$\([^\n]*\)|\$)*")|(?P<option>(?<=\s)--?[A-Za-z][\w-]*)|[^"-]+|.'
+)
 _MARKED: Final = Markup('<span class="{}">{}</span>')
 _CODE: Final = re.compile(r"[\w.~-]{8,512}", re.ASCII)
 
