@@ -102,13 +102,6 @@ def create_inbox(
         chosen = _with_id(listed, message_id) or abort(404)
         return _page(_found(listed), chosen, is_chosen=True)
 
-    @app.post("/delete")
-    def delete() -> BaseResponse:
-        if request.headers.get("Sec-Fetch-Site") != "same-origin":  # other sites, and browsers too old to tell
-            abort(403)
-        claims.delete_mails_and_sms(database)
-        return redirect("/", 303)
-
     @app.get("/messages.json")
     def as_json() -> Response:
         return jsonify(everything())
@@ -118,18 +111,29 @@ def create_inbox(
         found = _with_id(everything(), message_id)
         if found is None or not found["html"]:
             abort(404)
-        headers = {"Content-Security-Policy": _OF_MAILS}
-        return Response(_in_new_tabs(found["html"]), mimetype="text/html", headers=headers)
+        return Response(_in_new_tabs(found["html"]), headers={"Content-Security-Policy": _OF_MAILS})
 
     @app.get("/inbox.js")
     def refreshing() -> Response:
         return send_from_directory(_TEMPLATES, "inbox.js", mimetype="text/javascript")
 
+    _install_deletion(app, database)
     gallery.install(app, database)
     app.jinja_env.globals.update(place=place, around=around, acts=acts, sandbox=SANDBOX)
     app.jinja_env.filters.update(short_time=_short_time, long_time=_long_time)
     page_style.install(app)
     return app
+
+
+def _install_deletion(app: Flask, database: Database) -> None:
+    """Add what clears the list, for the inbox's own page alone."""
+
+    @app.post("/delete")
+    def delete() -> BaseResponse:
+        if request.headers.get("Sec-Fetch-Site") != "same-origin":  # other sites, and browsers too old to tell
+            abort(403)
+        claims.delete_mails_and_sms(database)
+        return redirect("/", 303)
 
 
 def _page(listed: list[dict[str, Any]], message: dict[str, Any] | None, *, is_chosen: bool) -> str:
