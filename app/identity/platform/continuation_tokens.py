@@ -10,17 +10,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Index, String, bindparam, delete, select, update
 from sqlalchemy.engine import Row
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
 from app.identity.platform.context import NO_ACCOUNT, Context
-from app.identity.platform.store.compiled_statements import TENANT, Compiled, insert_row
+from app.identity.platform.store import upserts
+from app.identity.platform.store.compiled_statements import TENANT, Compiled
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
 token_table = tenant_table(
@@ -39,7 +41,6 @@ token_table = tenant_table(
 T = token_table.c
 HOLDER = T.uid
 """The account of a token, for statements that read it beside a token."""
-_ADD = insert_row(token_table)
 _KEY = (
     T.tenant_id == bindparam("tenant"),
     T.purpose == bindparam("expected_purpose"),
@@ -144,10 +145,8 @@ def issue(
         issued_text,
     )
     row = {column.key: value for column, value in zip(COLUMNS, _fields_of(token), strict=True)}
-    try:
-        context.work.run(_ADD, {"tenant_id": context.tenant.tenant_id, **row})
-    except IntegrityError:
-        raise TokenExists from None
+    if not _add(context, context.work, {"tenant_id": context.tenant.tenant_id, **row}):
+        raise TokenExists
     return token
 
 
@@ -160,12 +159,19 @@ def use_once(context: Context, purpose: ContinuationPurpose, text: str, lifetime
         "tenant_id": context.tenant.tenant_id, "purpose": purpose, "token_hash": randomness.digest(text), "uid": NO_ACCOUNT, "facts": {},
         "state": OPEN, "created_at": context.now, "expires_at": context.now + lifetime,
     }  # fmt: skip
-    try:
-        with context.work.separate_transaction() as transaction:
-            transaction.run(_ADD, mark)
-    except IntegrityError:
-        return False
-    return True
+    with context.work.separate_transaction() as transaction:
+        return _add(context, transaction, mark)
+
+
+def _add(context: Context, work: UnitOfWork, row: dict[str, Any]) -> bool:
+    """Insert a token; return False, and let the transaction go on, if its text is taken."""
+    return work.changed(_insert_new(is_sqlite=context.services.database.is_sqlite), row) > 0
+
+
+@cache
+def _insert_new(*, is_sqlite: bool) -> Compiled:
+    values = {column.key: bindparam(column.key, type_=column.type) for column in token_table.c}
+    return Compiled(upserts.insert(token_table, is_sqlite=is_sqlite).values(values).on_conflict_do_nothing())
 
 
 def renew(

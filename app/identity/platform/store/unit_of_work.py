@@ -24,6 +24,7 @@ from app.identity.platform.store.database import Database, StoreContended, Store
 from app.identity.platform.store.first_statement import FirstStatement
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
+_FAILED = "A statement had failed, so the transaction can only be rolled back."
 _MAX_REPEATED = 1_000
 """Statements of a transaction that may be suspended; commands write more, and suspend none."""
 
@@ -70,6 +71,8 @@ class UnitOfWork:
         self._borrowed: Borrowed | None = None
         self._is_begun = False
         self._is_writing = False
+        self._has_failed = False
+        """Whether a statement of the transaction has failed: SQLite would commit what was before it, PostgreSQL refuses."""
         self._executed: list[_Executed] = []
         """The statements since the write transaction began, for `suspended`."""
 
@@ -87,7 +90,8 @@ class UnitOfWork:
         """Execute one statement.
 
         Raises:
-            IntegrityError: a unique key is taken; the caller maps it to an error of the interface.
+            IntegrityError: a unique key is taken; the caller maps it to an error of the interface. The transaction can then only be
+                rolled back, on both databases, as PostgreSQL has it.
             StoreUnavailable: the database is unreachable, full or read-only.
         """
         if (changed := changed_table(statement)) is not None:
@@ -134,7 +138,10 @@ class UnitOfWork:
         self._release()
 
     def commit(self) -> None:
-        """Commit and return the connection to the pool."""
+        """Commit and return the connection to the pool. Raises StoreUnavailable after a statement that failed, and rolls back."""
+        if self._has_failed:
+            self.rollback()
+            raise StoreUnavailable(_FAILED)
         if self._is_writing and self._borrowed is not None:
             self.cost.commits += 1
             self._finish("COMMIT")
@@ -200,6 +207,8 @@ class UnitOfWork:
 
     def _execute(self, statement: Executable | Compiled, parameters: Parameters | None) -> Rows:
         """Execute one statement; raises as `run`."""
+        if self._has_failed:
+            raise StoreUnavailable(_FAILED)
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
@@ -209,9 +218,10 @@ class UnitOfWork:
                 return self._run_driver_statement(driver_statement, parameters or {})
             result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
             return Rows(list(result) if result.returns_rows else [], result.rowcount)
-        except IntegrityError:
-            raise
         except DBAPIError as problem:
+            self._has_failed = self._is_writing and not problem.connection_invalidated
+            if isinstance(problem, IntegrityError):
+                raise
             self._database.record_error(problem.orig)
             raise translate(problem, self._database.engine) from problem
 
@@ -298,7 +308,7 @@ class UnitOfWork:
             self._discard()
             raise
         finally:
-            self._is_begun = False
+            self._is_begun = self._has_failed = False
             self.locked.clear()
             self.changed_tables.clear()
             self._executed = []
@@ -309,7 +319,7 @@ class UnitOfWork:
 
     def _release(self) -> None:
         self.changed_tables.clear()
-        self._is_writing = False
+        self._is_writing = self._has_failed = False
         borrowed, self._borrowed = self._borrowed, None
         if borrowed is None:
             return

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from psycopg import OperationalError
+from psycopg.errors import InFailedSqlTransaction
 from psycopg.pq import PipelineStatus, TransactionStatus
 from sqlalchemy import String, bindparam, cast, func, literal, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -241,10 +242,9 @@ def test_failed_transaction_is_never_taken_for_committed(own_database: Database)
     work.run(ADD, row())
     with pytest.raises(IntegrityError):
         work.run(ADD, row())
-    connection = driver(work)
-    with pytest.raises(StoreUnavailable, match="rolled back"):
-        work.commit()
-    assert connection.closed
+    with pytest.raises(InFailedSqlTransaction):
+        driver(work).end("COMMIT")
+    work.rollback()
     assert work.all(ALL) == []
     work.rollback()
 
@@ -338,9 +338,8 @@ def test_deferred_value_that_is_impossible_fails_commit(own_database: Database) 
     work = UnitOfWork(own_database, "acme")
     work.run(ADD, row())
     work.run(ADD_LATER, row("a\0b"))
-    for _ in range(2):
-        with pytest.raises(DBAPIError):
-            work.all(ALL)
+    with pytest.raises(DBAPIError):
+        work.all(ALL)
     with pytest.raises(StoreUnavailable):
         work.commit()
     assert UnitOfWork(own_database, "acme").all(ALL) == []
