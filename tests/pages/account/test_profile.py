@@ -20,7 +20,7 @@ def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: 
     for row, heading in (
         ("Email ada@example.com Verified Edit", "Email addresses"),
         ("Username Choose one to sign in with Add", "Username"),
-        ("Delete account", "Delete account"),
+        ("Delete…", "Delete account"),
     ):
         assert page.follow(row).heading == heading
 

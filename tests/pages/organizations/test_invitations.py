@@ -59,7 +59,7 @@ def test_people_are_invited_by_lines_and_commas(members: Members) -> None:
     for email in ("new@example.com", "two@example.com", "three@example.com"):
         assert email in page.text
         assert len(mails(members, email)) == 1
-    assert "Invited Expires in 7 days Editor" in page.text
+    assert "Expires in 7 days Role: Editor" in page.text
     assert links_to(mails(members, "new@example.com")[0], "/invitation")
 
 
@@ -162,11 +162,11 @@ def test_link_is_shown_once_and_admits_people(members: Members, new_visitor: New
     assert page.heading == "Link created"
     link = address_in(page)
     assert link.rpartition("/")[2] not in listed(members).html
-    assert "0 of 2 joined Expires in 7 days Editor" in listed(members).text
+    assert "Editor link 0 of 2 joined Expires in 7 days" in listed(members).text
     members.company.world.person("eve@example.com")
     form = new_visitor().open(link).press("Sign in")
     assert form.press("Sign in", identifier="eve@example.com", password="correct horse 7").address.endswith("/profile")
-    assert "1 of 2 joined Expires in 7 days Editor" in listed(members).text
+    assert "Editor link 1 of 2 joined Expires in 7 days" in listed(members).text
 
 
 def test_created_link_stays_with_its_session_for_minutes(members: Members, new_visitor: NewVisitor) -> None:

@@ -183,7 +183,7 @@ def test_owner_transfers_the_ownership(team: Team, new_visitor: NewVisitor) -> N
     assert "You’ll stay a member as Manager ." in page.text
     done = page.press("Change ownership")
     assert (done.topic, "Ownership changed" in done.text) == ("Members of Globex", True)
-    assert "editor@globex.test Editor, Owner" in done.text
+    assert "editor@globex.test Role: Editor, Owner" in done.text
     assert page.press("Change ownership").topic == "Members of Globex", "a second submit is harmless"
     assert "Transfer ownership" not in page.visitor.open(edit.address).text
 
@@ -193,7 +193,7 @@ def test_both_stay_owners(team: Team, new_visitor: NewVisitor) -> None:
     assert "You’ll leave the organization because it has no other role for you." in page.text
     assert "Choose what happens to your role" in page.press("Change ownership", choice="").text
     done = page.press("Change ownership", choice="stay")
-    assert "owner@globex.test You Owner" in done.text
+    assert "owner@globex.test You Role: Owner" in done.text
     again = page.visitor.open(page.address)
     assert "editor@globex.test already owns Globex with you." in again.text
 
