@@ -22,7 +22,6 @@ document.querySelectorAll("[data-poll]").forEach(function (form) {
       });
   }
   form.hidden = "quiet" in form.dataset;
-  form.closest("main").classList.add("polls");
   document.addEventListener("visibilitychange", function () {
     if (!document.hidden) again(300);
   });

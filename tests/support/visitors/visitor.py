@@ -128,7 +128,7 @@ class VisitedPage:
 
     def comparable_text(self, but_for: str = "") -> str:
         """Return the text without an identifier, countdowns and the number of the page, so that two visits compare equal."""
-        text = re.sub(r"\b\d\d(?= Opening the link)", "NN", self.text.replace("\u00a0", " "))
+        text = re.sub(r"(?<=Enter this number there: )\d\d\b", "NN", self.text.replace("\u00a0", " "))
         text = re.sub(r"\d+:\d\d(:\d\d)?(\s[AP]M)? UTC", "then", text)
         return re.sub(r"\d+ seconds?", "a while", text.replace(but_for, "") if but_for else text)
 

@@ -22,6 +22,7 @@ from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import browser_label, time_ago
 from app.hub.rendering.page import Notice
+from app.hub.tenants.branding import initials
 from app.hub.web.errors import shown_for
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
@@ -138,6 +139,10 @@ class SignInRequestPage(mailed_link.LinkPage):
     requested_at: str = ""
     relying_party: str = ""
     needs_number: bool = False
+
+    @property
+    def initials(self) -> str:
+        return initials(self.label)
 
     @property
     def age(self) -> str:

@@ -79,7 +79,7 @@ class PhoneSignInPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneSignInPage]:
-        link = "https://acme.example.com/q/3kTMd0vZTnU5qXk2nVQG0m7wP4cJY1yRr8sLbHhE6fA"
+        link = "https://accounts.example.com/q/3kTMd0vZTnU5qXk2nVQG0m7wP4cJY1yRr8sLbHhE6fA"
         states = {state: cls(ButtonForm(), state, link, "47") for state in ("waits", "opened")}
         states |= {state: cls(ButtonForm(), state) for state in ("approved", "denied", "expired")}
         return {**states, "token": cls(ButtonForm().with_token_error(), "waits", link, "47")}
