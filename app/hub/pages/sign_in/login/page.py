@@ -143,6 +143,8 @@ class LoginPage(Page):
 
     @property
     def first_fields(self) -> tuple[str, ...]:
+        if self.last_method is not None:
+            return ()  # it leads, and a focus on a field below it would say otherwise
         return self.form.first_fields if self.asks_identifier else ("password",)
 
     @property
