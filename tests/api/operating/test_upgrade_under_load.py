@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from app.identity.platform.store.migrate import HEAD
 from tests.support.processes.commands import ROOT, Version, this_version
@@ -182,7 +183,7 @@ def tokens_by_version(urls: PostgresUrls) -> dict[str, int]:
     """Return how many tokens each version has issued."""
     counts = "SELECT coalesce(made_by, 'this'), count(*) FROM access_tokens GROUP BY 1"
     with psycopg.connect(urls.runtime_url) as connection:
-        connection.execute("SELECT set_config('gatehouse.tenant', 'lookup', true)")
+        connection.execute("SET LOCAL gatehouse.tenant = 'lookup'")
         (tenant,) = connection.execute("SELECT tenant_id FROM tenants").fetchone() or ("",)
-        connection.execute("SELECT set_config('gatehouse.tenant', %s, true)", (tenant,))
+        connection.execute(sql.SQL("SET LOCAL gatehouse.tenant = {}").format(tenant))
         return dict(connection.execute(counts).fetchall())

@@ -279,7 +279,8 @@ def test_full_organization_costs_its_domain_no_lock(customer: Customer, business
     tenant_id = customer.tenant.tenant_id
     with UnitOfWork(customer.tenant.services.database, tenant_id).separate_transaction() as work:
         if not customer.tenant.services.database.is_sqlite:  # there any write stops all sign-ins
-            work.run(select(organizations).where(organizations.c.org_id == org).with_for_update())
+            row = (organizations.c.tenant_id == tenant_id, organizations.c.org_id == org)
+            work.run(select(organizations).where(*row).with_for_update())
         answered(customer.logs_in())
         events = work.all(select(audit.c.event).where(audit.c.tenant_id == tenant_id))
     assert "organization.not_joined" not in {row.event for row in events}
