@@ -6,7 +6,7 @@
   var form = box.closest("form"), work = form.elements.captcha_work;
   var button = form.querySelector(".button:not(.button--plain)") || form.querySelector(".button"), idle = button.textContent;
   var start = box.dataset.seed + ":", bits = Number(box.dataset.bits), shift = 32 - bits;
-  var roots = [], squares = [], w = new Int32Array(64), tried = 0, isStarted = false, isSubmitPending = false, submitter = null;
+  var roots = [], squares = [], w = new Int32Array(64), tried = 0, isStarted = false, pressed = null, submitter = null;
 
   for (var n = 2; roots.length < 64; n++) {
     for (var d = 2; d * d <= n && n % d; d++);
@@ -53,22 +53,25 @@
     return (a + squares[0]) >>> shift;
   }
 
-  // A form submitted too early waits for the solution, which takes a second or two; its button says so meanwhile.
+  // A form submitted too early waits for the solution, which takes a second or two; only then does its button say so.
   form.addEventListener("submit", function (event) {
     if (!isStarted || work.value) return;
     event.preventDefault();
     event.stopPropagation();
-    isSubmitPending = true;
+    if (pressed) return;
     submitter = event.submitter || null;
+    pressed = submitter && submitter.matches(".button") ? submitter : button;
     form.classList.add("busy");
-    if (submitter && submitter !== button) submitter.setAttribute("aria-busy", "true");
+    pressed.setAttribute("aria-busy", "true");
+    box.textContent = box.dataset.busy;
+    if (pressed === button) button.textContent = box.dataset.busy;
   });
 
   function done() {
     box.textContent = box.dataset.done;
+    if (!pressed) return;
     button.textContent = idle;
-    button.removeAttribute("aria-disabled");
-    if (!isSubmitPending) return;
+    pressed.removeAttribute("aria-busy");
     form.classList.remove("busy");
     if (form.requestSubmit) form.requestSubmit(submitter);
     else form.submit();
@@ -88,8 +91,6 @@
 
   function begin() {
     isStarted = true;
-    box.textContent = button.textContent = box.dataset.busy;
-    button.setAttribute("aria-disabled", "true");
     if (work.value && leadingBits(start + work.value) === 0) done();
     else run();
   }

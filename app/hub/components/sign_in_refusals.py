@@ -152,7 +152,7 @@ _NOTICES: Final = {
     ),
     RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
     RefusalReason.CAPTCHA: Notice(
-        _l("One more check"), _l("We’re making sure you’re human. Enter your password again to continue."), "note"
+        _l("One more check"), _l("This keeps bots out. Enter your password again to continue."), "note"
     ),
     RefusalReason.QUESTION: Notice(
         _l("Sign-in is locked"),
