@@ -193,11 +193,11 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
 def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:
     visitor = browser_of(who, hub)
     page, device, report = visitor.open("/register"), Authenticator(visitor.home), []
-    typed = {**page.form("Sign up with a passkey").fields, "email": who.email}
+    typed = {**page.form("Continue with a passkey").fields, "email": who.email}
     address = f"{visitor.home}/register/passkey/options"
     yield "page: options of a sign-up by passkey", lambda: report.append(visitor.send("POST", address, typed))
     made = json.dumps(device.makes(json.loads(report[0].html)))
-    yield "page: sign up by passkey", lambda: page.press("Sign up with a passkey", email=who.email, credential=made)
+    yield "page: sign up by passkey", lambda: page.press("Continue with a passkey", email=who.email, credential=made)
     login = browser_of(who, hub).open("/login")
     requested = login.visitor.send(
         "POST", f"{visitor.home}/login/passkey/options", login.form("Sign in with a passkey").fields

@@ -21,7 +21,7 @@ from tests.support.services.identity_service import pass_time
 from tests.support.visitors.captchas import WRONG_WORK, solving
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
-BUTTON = "Sign up with a passkey"
+BUTTON = "Continue with a passkey"
 ONE_DATABASE = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 EMAIL, WRONG = "ada@example.test", "ada@exmaple.test"
 

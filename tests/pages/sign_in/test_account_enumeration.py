@@ -94,11 +94,11 @@ def registers_by_passkey(who: Subject, hub: Flask) -> Iterator[VisitedPage]:
     """Register by passkey, then sign in with it in this browser and in another one."""
     visitor = browser_of(who, hub)
     device, page = Authenticator(visitor.home), visitor.open("/register")
-    typed = {**page.form("Sign up with a passkey").fields, "email": who.email}
+    typed = {**page.form("Continue with a passkey").fields, "email": who.email}
     options = visitor.send("POST", f"{visitor.home}/register/passkey/options", typed)
     yield options
     credential = json.dumps(device.makes(json.loads(options.html)))
-    page = page.press("Sign up with a passkey", email=who.email, credential=credential)
+    page = page.press("Continue with a passkey", email=who.email, credential=credential)
     yield page
     yield page.press("Resend email")
     yield page.press("Continue")

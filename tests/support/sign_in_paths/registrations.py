@@ -45,7 +45,7 @@ def by_page(who: SigningAccount) -> Steps:
 
 
 def by_passkey_on_page(who: SigningAccount) -> Steps:
-    visitor, button = who.browser(), "Sign up with a passkey"
+    visitor, button = who.browser(), "Continue with a passkey"
     yield
     page = visitor.open("/register")
     form = {**page.form(button).fields, "email": NEW}
