@@ -48,7 +48,7 @@ class Mailed:
 
     @property
     def number(self) -> str:
-        return self.page.text.partition(" Opening the link")[0][-2:]
+        return self.page.text.partition("Enter this number there: ")[2][:2]
 
     def by_link(self, number: str = "") -> VisitedPage:
         """Open the link in another browser; with the number, the page that waits goes on there."""

@@ -30,7 +30,7 @@ class Journey:
 
     @property
     def number(self) -> str:
-        return str(re.findall(r"(\d\d) Opening the link", self.page.text)[0])
+        return str(re.findall(r"Enter this number there: (\d\d)", self.page.text)[0])
 
     @property
     def wrong(self) -> str:

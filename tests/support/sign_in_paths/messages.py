@@ -13,7 +13,7 @@ from tests.support.sign_in_paths.path import SignInPath, Steps
 from tests.support.sign_in_paths.results import BLOCKED_LINK, CLOSED_CODE, Credential, of_page, of_program
 from tests.support.tenants.tenant_server import answered
 
-NUMBER = re.compile(r"(\d\d) Opening the link")
+NUMBER = re.compile(r"Enter this number there: (\d\d)")
 
 
 def by_email_link(who: SigningAccount) -> Steps:
