@@ -53,7 +53,7 @@ TENANTS: Final = {
             ("de", "Alles, was Ihr Team baut, hinter einer Tür."),
             ("ar", "كل ما يصنعه فريقك، خلف باب واحد."),
         ),
-        signature=(("", "Acme Platform"), ("ar", "منصة أكمي")),
+        signature=(("", "Acme Platform"), ("ar", "منصة Acme")),
         links=_LINKS,
     ),
     "globex": PageBranding(

@@ -76,7 +76,7 @@ class ErrorPage(Page):
     """An error with its reference, which the log line has too, and a link back."""
 
     template = "components/error.html"
-    scripts = ("language",)
+    scripts = ("language", "copy")
     query = {**Page.query, "client_id": 128, "redirect_uri": 500, "code": 40}
 
     explanation: Explanation

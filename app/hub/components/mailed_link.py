@@ -25,7 +25,7 @@ WRONG_NUMBER: Final = _l("Wrong number. Enter the one on your other device.")
 
 def number_field() -> StringField:
     """Return the field for the number of a page that waits for the link in another browser."""
-    return CodeField(_l("Number on the other device"))
+    return CodeField(_l("Number shown on the other device"))
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_number_typed_in_another_browser_continues(
     number = first.page.locator(".number-shown").text_content() or ""
     other = opened()
     other.goto(first.link)
-    other.get_by_label("Number on the other device").fill(number)
+    other.get_by_label("Number shown on the other device").fill(number)
     other.get_by_role("button", name="Verify").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("Email verified")
     expect(first.page.get_by_role("button", name="Continue")).to_be_visible(visible=not has_script)

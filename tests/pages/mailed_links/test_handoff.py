@@ -41,7 +41,7 @@ def test_number_typed_in_another_browser_lets_page_go_on(
 def test_link_in_the_same_browser_lets_the_page_go_on(kind: str, world: World, visitor: Visitor) -> None:
     journey = Journey(kind, world, visitor)
     page = visitor.open(journey.link)
-    assert "Number on the other device" not in page.text, "no number is asked in the browser that waits"
+    assert "Number shown on the other device" not in page.text, "no number is asked in the browser that waits"
     button = {"verification": "Verify", "sign-in link": "Sign in", "reset": "Save password"}[kind]
     assert page.press(button, **({"password": NEW} if kind == "reset" else {})).query["code"]
     assert journey.state == "over"
@@ -68,7 +68,7 @@ def test_three_wrong_numbers_end_the_handover(
     for _ in range(3):
         refused = journey.use(new_visitor_at(world), journey.wrong)
         assert (refused.status, "Wrong number" in refused.text) == (403, True)
-    assert "Number on the other device" not in new_visitor_at(world).open(journey.link).text
+    assert "Number shown on the other device" not in new_visitor_at(world).open(journey.link).text
     assert journey.state == "waits"
 
 

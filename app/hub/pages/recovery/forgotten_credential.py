@@ -119,9 +119,14 @@ class ForgotPage(Page):
     @property
     def send_label(self) -> Any:
         """The button's text: what the tenant's identifiers let us send."""
-        if self.identifiers == (IdentifierKind.PHONE,):
+        if self.identifiers == (_PHONE,):
             return _l("Send code")
-        return _l("Continue") if IdentifierKind.PHONE in self.identifiers else _l("Send reset link")
+        return _l("Continue") if self.asks_phone else _l("Send reset link")
+
+    @property
+    def asks_phone(self) -> bool:
+        """Whether a phone number is one of the identifiers."""
+        return _PHONE in self.identifiers
 
     @property
     def attributes(self) -> dict[str, str]:

@@ -34,7 +34,7 @@ _WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose 
 class NumberMatchForm(HubForm):
     """The number that the other browser shows."""
 
-    number = CodeField(_l("Number on the other device"))
+    number = CodeField(_l("Number shown on the other device"))
 
 
 @dataclass(frozen=True)
