@@ -101,13 +101,13 @@ class FactorsPage(Page):
         visit = cls(ChosenForm(), _rows(_sample_factors()[:4]), (choices[2], choices[5]), 8)
         return {
             "some": visit,
-            "all": replace(visit, enrolled=enrolled, available=()),
+            "all": replace(visit, enrolled=enrolled, available=(FactorChoiceRow.of(FactorKind.PASSKEY),)),
             "passkeys": replace(visit, enrolled=one, has_passkeys=True),
             "none": cls(ChosenForm(), (), choices, 0),
             "one more": replace(visit, enrolled=one, available=choices[1:], is_required=True),
             "no codes left": replace(visit, enrolled=one, backup_codes=0),
             "few codes left": replace(visit, enrolled=one, backup_codes=2),
-            "no codes here": replace(visit, backup_codes=None),
+            "no codes here": replace(visit, backup_codes=None, available=()),
             "token": replace(visit, form=ChosenForm().with_token_error()),
             **{f"just {done}": replace(visit, done=done) for done in _DONE},
         }
