@@ -104,7 +104,7 @@ def test_fields_have_labels_and_aria_references_resolve(pages: list[PageSample])
         labelled = {label["for"] for label in elements.all("label") if "for" in label}
         for field in elements.all("input", "select", "textarea"):
             if field.get("type") not in ("hidden", "checkbox", "radio"):
-                assert field["id"] in labelled, page.name
+                assert field["id"] in labelled or field.get("aria-label"), page.name
         for _, attributes in elements.found:
             pointed = f"{attributes.get('aria-describedby', '')} {attributes.get('aria-labelledby', '')}".split()
             assert set(pointed) <= ids, page.name
