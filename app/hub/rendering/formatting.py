@@ -116,9 +116,7 @@ _DESCRIPTIONS: Final = {
     "permissions": _l("See what your roles allow"),
     "offline_access": _l("Keep this access when you’re not using the app"),
     ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
-    ACCOUNT_WRITE: _l(
-        "Change your profile and consents. Once you confirm it’s you, change your sign-in methods or delete your account."
-    ),
+    ACCOUNT_WRITE: _l("Change anything in your account, even delete it"),
 }
 
 

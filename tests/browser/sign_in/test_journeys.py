@@ -93,7 +93,7 @@ def test_ending_other_sessions_signs_them_out(world: World, served: str, opened:
         page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
     here.get_by_role("link", name="Security").click()
-    here.get_by_role("button", name="Sign out everywhere else").click()
+    here.get_by_role("button", name="Sign out all others").click()
     expect(here.get_by_role("status")).to_contain_text("Signed out")
     tenant.reload()
     expect(tenant.get_by_role("heading", level=1)).to_have_text("Welcome back")  # it signed in before

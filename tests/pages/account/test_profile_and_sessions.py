@@ -93,7 +93,7 @@ def test_all_other_sessions_are_ended_at_once(new_visitor: NewVisitor, ada: Pers
     here, others = new_visitor(), [new_visitor(), new_visitor()]
     for browser in (*others, here):
         signed_in(browser, ada)
-    page = here.open("/security").press("Sign out everywhere else")
+    page = here.open("/security").press("Sign out all others")
     assert "Only this browser." in page.text
     assert [browser.open("/profile").is_sign_in for browser in others] == [True] * 2
 
@@ -115,9 +115,9 @@ def test_foreign_session_cannot_be_ended(world: World, new_visitor: NewVisitor, 
     signed_in(tenant, world.person("bob@example.com"))
     third = new_visitor()
     signed_in(third, world.person("eve@example.com"))
-    form = signed_in(new_visitor(), ada).visitor.open("/security").form("Sign out everywhere else")
+    form = signed_in(new_visitor(), ada).visitor.open("/security").form("Sign out all others")
     here.open("/security").press(
-        "Sign out everywhere else", everywhere="", session_id=form.fields.get("session_id", "x")
+        "Sign out all others", everywhere="", session_id=form.fields.get("session_id", "x")
     )
     assert tenant.open("/profile").heading == "Profile"
 
@@ -127,7 +127,7 @@ def test_foreign_form_token_ends_no_session(new_visitor: NewVisitor, ada: Person
     signed_in(here, ada)
     signed_in(tenant, ada)
     token = tenant.open("/security").form("Sign out").fields["token"]
-    page = here.open("/security").press("Sign out everywhere else", token=token)
+    page = here.open("/security").press("Sign out all others", token=token)
     assert page.status == 403
     assert tenant.open("/profile").profile_name == "Ada Lovelace"
 

@@ -35,9 +35,9 @@ def test_openid_scope_alone_is_explained(world: World, visitor: Visitor) -> None
 @pytest.mark.parametrize(
     ("language", "phrases"),
     [
-        ("en", ("See your full profile, your consents and your passkeys", "Once you confirm it’s you")),
-        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "Nach Bestätigung Ihrer Identität")),
-        ("ar", ("الاطلاع على ملفك الشخصي الكامل", "بعد أن تؤكد هويتك")),
+        ("en", ("See your full profile, your consents and your passkeys", "even delete it")),
+        ("de", ("Ihr vollständiges Profil, Ihre Einwilligungen", "es sogar löschen")),
+        ("ar", ("الاطلاع على ملفك الشخصي الكامل", "بل وحذفه")),
     ],
 )
 def test_interface_access_is_explained_in_each_language(
