@@ -116,9 +116,7 @@ def test_foreign_session_cannot_be_ended(world: World, new_visitor: NewVisitor, 
     third = new_visitor()
     signed_in(third, world.person("eve@example.com"))
     form = signed_in(new_visitor(), ada).visitor.open("/security").form("Sign out all others")
-    here.open("/security").press(
-        "Sign out all others", everywhere="", session_id=form.fields.get("session_id", "x")
-    )
+    here.open("/security").press("Sign out all others", everywhere="", session_id=form.fields.get("session_id", "x"))
     assert tenant.open("/profile").heading == "Profile"
 
 

@@ -33,6 +33,18 @@ SWATCHES: Final = (
     ("#1f2937", _l("Slate")),
 )
 """Colors to pick from, with their names."""
+_NEAR: Final = 24
+"""Colors whose channels differ by less, of 255 each, look the same in a list."""
+
+
+def swatches_beside(colour: str) -> tuple[tuple[str, Any], ...]:
+    """Return the colors to pick from that do not look like `colour` (#rrggbb), which the page offers as the default."""
+    own = bytes.fromhex(colour[1:])
+    return tuple(
+        (code, name)
+        for code, name in SWATCHES
+        if any(abs(one - other) >= _NEAR for one, other in zip(bytes.fromhex(code[1:]), own, strict=True))
+    )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.look_preview import SWATCHES, LookPreview
+from app.hub.pages.organizations.look_preview import LookPreview, swatches_beside
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,
@@ -103,7 +103,6 @@ class OrganizationSettingsPage(Page):
     allows_fetch = True
     query = {"id": 64, "done": 8}
     refusals = ORGANIZATION_REFUSALS
-    swatches = SWATCHES
 
     form: SettingsForm
     tile: Tile
@@ -117,6 +116,10 @@ class OrganizationSettingsPage(Page):
         """The look with the values of the form, saved or not."""
         name = self.form.display_name.data or self.form.name.data or self.tile.name
         return LookPreview.of(current_visit().tenant.brand, name, self.tile.logo, (self.form.color.data or "").strip())
+
+    @property
+    def swatches(self) -> tuple[tuple[str, Any], ...]:
+        return swatches_beside(current_visit().tenant.brand.colour)
 
     @property
     def own_tokens(self) -> str:

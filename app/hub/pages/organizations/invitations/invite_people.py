@@ -45,7 +45,7 @@ class InviteForm(InvitingForm):
         _l("Email addresses"),
         [InputRequired(_l("Enter at least one email.")), Length(max=_MAX_LENGTH, message=too_long(_MAX_LENGTH))],
         render_kw={
-            "rows": 4, "autocapitalize": "none", "spellcheck": "false", "dir": "ltr", "inputmode": "email",
+            "rows": 3, "autocapitalize": "none", "spellcheck": "false", "dir": "ltr", "inputmode": "email",
             "placeholder": "ada@example.com", "maxlength": False,
         },
     )  # fmt: skip
