@@ -163,9 +163,10 @@ def _with_id(messages: list[dict[str, Any]], message_id: str) -> dict[str, Any] 
 
 
 def _short_time(instant: str) -> str:
-    """Return an instant as the list shows it: 1:30 PM, Yesterday, Nov 26. In this machine's time zone, which is the reader's."""
+    """Return an instant as the list shows it: 1:30 PM; Yesterday 1:30 PM; Nov 26, 1:30 PM. The zone is this machine's, as the reader's."""
     at, day = _local(instant)
-    return day if day == "Yesterday" else format_datetime(at, "MMM d" if day else "h:mm a", locale="en")
+    form = {"": "h:mm a", "Yesterday": "'Yesterday' h:mm a"}.get(day, "MMM d, h:mm a")
+    return format_datetime(at, form, locale="en")
 
 
 def _long_time(instant: str) -> str:
