@@ -220,7 +220,7 @@ def index() -> Response:
     branding_titles |= {name: name.capitalize() for name in TENANTS}
     choice = _choice(branding_titles)
     use_sample_tenant("acme", "en")
-    visit, settings = current_visit(), services().settings
+    visit, settings, assets = current_visit(), services().settings, current_app.extensions["gatehouse.assets"]
     found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]
     by_page = [(title, list(states)) for title, states in groupby(filter(choice.has, found), lambda each: each.title)]
     html = render_template(
@@ -238,13 +238,14 @@ def index() -> Response:
         start=f"{settings.public_scheme}://{settings.hub_domain}",
         inbox=settings.hub_url("inbox"),
         reference=f"{settings.base_url}/docs",
-        style=current_app.extensions["gatehouse.assets"].style("console").name,
+        style=assets.style("console").name,
+        script=assets.script(("gallery",)).name,
         brand=visit.brand,
         nonce=visit.nonce,
     )
     policy = (
-        f"default-src 'none'; style-src 'nonce-{visit.nonce}'; img-src data:; frame-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
+        f"default-src 'none'; style-src 'nonce-{visit.nonce}'; script-src 'nonce-{visit.nonce}'; img-src data:; "
+        "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
     is_compressed = accepts_gzip()
     body = compress(html.encode()) if is_compressed else html.encode()

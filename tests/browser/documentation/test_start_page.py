@@ -64,6 +64,22 @@ def test_every_link_answers_200(start: Page) -> None:
     assert [link for link, answer in answers.items() if answer is None or answer.status != 200] == []
 
 
+def test_choice_in_the_gallery_shows_at_once(start: Page, demo: Command) -> None:
+    start.goto(demo.at("acme", "/_gallery?group=device"))
+    expect(start.get_by_role("button", name="Show")).to_be_hidden()
+    start.get_by_label("Language").select_option("de")
+    expect(start).to_have_url(re.compile("lang=de"))
+    start.go_back()
+    expect(start.get_by_label("Language")).to_have_value("en")
+
+
+def test_taller_page_shrinks_until_its_foot_shows(start: Page, demo: Command) -> None:
+    start.goto(demo.at("acme", "/_gallery?q=denied+at+the+provider&look=acme"))
+    frame = start.locator(".shot iframe").first
+    expect(frame).to_have_attribute("style", re.compile("--fit"))
+    assert frame.evaluate("frame => frame.contentDocument.documentElement.scrollHeight - frame.offsetHeight") <= 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", ["", "gallery"])
 def test_page_has_no_barrier_and_fits_a_phone(

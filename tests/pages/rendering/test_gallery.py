@@ -63,9 +63,9 @@ def test_mode_and_width_are_those_of_the_frames() -> None:
         page_at("/_gallery?group=device&size=desktop").text,
     )
     assert "color-scheme: dark" in dark
-    assert "inline-size: 1280px" not in dark
+    assert "--of-w: 1280px" not in dark
     assert "color-scheme: light dark" in desktop
-    assert "inline-size: 1280px" in desktop
+    assert "--of-w: 1280px" in desktop
 
 
 def test_states_of_a_page_have_different_names() -> None:
