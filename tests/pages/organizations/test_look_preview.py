@@ -49,3 +49,9 @@ def test_script_cannot_leave_the_style_of_the_head(members: Members) -> None:
         page = settings(members).press("Preview", display_name=name, color="#123456")
         assert "<script>" not in page.html
         assert page.html.count("<style") == 1
+
+
+def test_color_like_the_tenants_own_is_not_offered_twice(members: Members) -> None:
+    page = settings(members)
+    assert 'data-color="#0a7d55"' in page.html
+    assert 'data-color="#3f4bdc"' not in page.html
