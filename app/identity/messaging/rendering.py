@@ -92,19 +92,21 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",
         lifetime=format_duration(facts.minutes, language.tag) if facts.minutes else "",
-        code_expiry=_expiry(facts.otp_minutes or facts.minutes, language.tag) if facts.otp else "",
-        link_expiry=_expiry(facts.minutes, language.tag) if facts.url else "",
+        expiry=_expiry(facts, language.tag) if facts.otp or facts.url else "",
         asked_by=origin_sentence(facts, language.tag),
         changed_by=origin_sentence(facts, language.tag, is_change=True),
         is_notice=False,  # unless the kind's template says so
     )
 
 
-def _expiry(minutes: int, tag: str) -> str:
-    """Return what stands below a code or a link that works for these minutes; empty for 0."""
-    return (
-        str(catalogue(tag).gettext("Expires in %(time)s")) % {"time": format_duration(minutes, tag)} if minutes else ""
-    )
+def _expiry(facts: MessageFacts, tag: str) -> str:
+    """Return what stands below the code, the link, or both: how long they work; empty if that is unknown."""
+    gettext, code_minutes = catalogue(tag).gettext, facts.otp_minutes or facts.minutes
+    if facts.otp and facts.url and facts.minutes and code_minutes != facts.minutes:
+        times = {"code": format_duration(code_minutes, tag), "link": format_duration(facts.minutes, tag)}
+        return str(gettext("The code works for %(code)s, the link for %(link)s.")) % times
+    minutes = code_minutes if facts.otp else facts.minutes
+    return str(gettext("Expires in %(time)s")) % {"time": format_duration(minutes, tag)} if minutes else ""
 
 
 def format_duration(minutes: int, tag: str) -> str:

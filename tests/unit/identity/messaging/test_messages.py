@@ -347,6 +347,17 @@ def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
     assert format_duration(minutes, "en") == words
 
 
+@pytest.mark.parametrize(
+    ("state", "sentence"),
+    [("link and code", "The code works for 5 minutes, the link for 3 days."), ("link", "Expires in 3 days")],
+)
+def test_lifetimes_of_code_and_link_are_said_once(state: str, sentence: str) -> None:
+    _, message, _ = drawn(MailKind.VERIFICATION, state, "en")
+    parts = (message.text, message.html.partition("<h1")[2])
+    assert [part.count(sentence) for part in parts] == [1, 1]
+    assert [len(re.findall("Expires in|works for", part)) for part in parts] == [1, 1]
+
+
 def test_german_duration_is_dative() -> None:
     """Every sentence has it after `in` or `innerhalb von`."""
     assert format_duration(3 * 24 * 60, "de") == "3 Tage"
