@@ -10,7 +10,6 @@ import click
 
 from app.commands.errors import CommandError, as_command_errors, settings
 from app.commands.prompts import without_password
-from app.identity.platform.store import distribution
 from app.identity.platform.store import migrate as migrations
 from app.identity.platform.store.database import Database
 from app.settings import Settings
@@ -66,12 +65,11 @@ def doctor() -> None:
     with as_command_errors():
         try:
             described = migrations.examine(database)
-            with database.connect() as connection:
-                if nodes := distribution.unreachable_nodes(connection):
-                    raise CommandError(
-                        f"The coordinator can't connect to these Citus nodes: {', '.join(nodes)}. "
-                        "Requests of the tenants on them are answered 503."
-                    )
+            if nodes := migrations.unreachable_nodes(database):
+                raise CommandError(
+                    f"The coordinator can't connect to these Citus nodes: {', '.join(nodes)}. "
+                    "Requests of the tenants on them are answered 503."
+                )
         finally:
             database.dispose()
     click.echo(f"The database is ready: {described}")

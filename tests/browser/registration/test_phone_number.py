@@ -64,6 +64,7 @@ def test_registration_by_phone_and_change_of_number(
     enter_code(page, code_to(OTHER_E164))
     expect(page.get_by_text("Phone verified")).to_be_visible()
     expect(page.locator("bdi", has_text=OTHER_SHOWN)).to_be_visible()
+    page.locator("details.menu summary").click()
     page.get_by_role("link", name="Remove number").click()
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_text("Your only way to sign in")).to_be_visible()

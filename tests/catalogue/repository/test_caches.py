@@ -20,6 +20,7 @@ FEW_KEYS = {
     "app/identity/directory/accounts/login_attempts/unknown_identifiers.py": "databases, and secrets of the settings",
     "app/identity/directory/tenants/keys/signing_algorithms.py": "algorithms",
     "app/identity/messaging/rendering.py": "kinds of mails, languages and parts",
+    "app/identity/platform/continuation_tokens.py": "databases",
     "app/identity/platform/outbox/claims.py": "lanes",
     "app/identity/platform/store/compiled_statements.py": "tables and columns",
     "app/kit/operations/errors.py": "classes of errors and status codes",

@@ -177,6 +177,14 @@ def examine(database: Database) -> str:
         return f"PostgreSQL with schema {state.revision}, {distribution.described(connection)}."
 
 
+def unreachable_nodes(database: Database) -> list[str]:
+    """Return the Citus nodes that the coordinator can't connect to in the name of the runtime role, as host:port."""
+    if database.is_sqlite:
+        return []
+    with database.connect() as connection:
+        return distribution.unreachable_nodes(connection)
+
+
 def config_of(connection: Connection) -> Config:
     from alembic.config import Config
 
