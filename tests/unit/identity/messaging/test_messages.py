@@ -351,7 +351,7 @@ def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
     ("state", "sentence"),
     [("link and code", "The code works for 5 minutes, the link for 3 days."), ("link", "Expires in 3 days")],
 )
-def test_lifetimes_of_code_and_link_are_said_once(state: str, sentence: str) -> None:
+def test_lifetimes_of_code_and_link_are_named_once(state: str, sentence: str) -> None:
     _, message, _ = drawn(MailKind.VERIFICATION, state, "en")
     parts = (message.text, message.html.partition("<h1")[2])
     assert [part.count(sentence) for part in parts] == [1, 1]
