@@ -119,13 +119,14 @@ def test_claim_passes_over_a_stopped_node(
 @pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
 def test_doctor_names_a_stopped_node(own_database: Database, nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     url = own_database.engine.url.render_as_string(hide_password=False)
+    monkeypatch.setenv("GATEHOUSE_SECRET_KEY", SECRET.decode())
     monkeypatch.setenv("GATEHOUSE_DATABASE_URL", url.replace("postgresql+psycopg:", "postgresql:"))
     answered = CliRunner().invoke(doctor)
     assert (answered.exit_code, "is ready" in answered.output) == (0, True)
     with nodes.stopped():
         refused = CliRunner().invoke(doctor)
         assert migrate.examine(own_database)  # `serve` starts
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert f"can't connect to these Citus nodes: {nodes.stopped_node}." in refused.output
 
 
