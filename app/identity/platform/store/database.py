@@ -260,9 +260,14 @@ def refuse_unwritable(connection: Connection) -> None:
 _READ_ONLY = "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
 
 
+def is_contended(error: object) -> bool:
+    """Whether the driver's error is a deadlock or a failed serialization: the transaction is rolled back, and may run again."""
+    return getattr(error, "sqlstate", None) in _CONTENDED
+
+
 def translate(problem: DBAPIError, engine: Engine) -> Exception:
     """Map a driver error: StoreUnavailable for a lost, full or read-only database, StoreContended for a deadlock."""
-    if getattr(problem.orig, "sqlstate", None) in _CONTENDED:
+    if is_contended(problem.orig):
         return StoreContended(str(unavailable(problem.orig, engine)))
     text = str(problem.orig).lower()
     is_lost = problem.connection_invalidated or isinstance(problem, OperationalError)

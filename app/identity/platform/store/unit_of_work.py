@@ -20,7 +20,14 @@ from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled_statements import Compiled, DriverStatement, Parameters, Rows, changed_table
 from app.identity.platform.store.connection_pool import Borrowed
-from app.identity.platform.store.database import Database, StoreContended, StoreUnavailable, translate, unavailable
+from app.identity.platform.store.database import (
+    Database,
+    StoreContended,
+    StoreUnavailable,
+    is_contended,
+    translate,
+    unavailable,
+)
 from app.identity.platform.store.first_statement import FirstStatement
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
@@ -143,8 +150,8 @@ class UnitOfWork:
             self.rollback()
             raise StoreUnavailable(_FAILED)
         if self._is_writing and self._borrowed is not None:
-            self.cost.commits += 1
             self._finish("COMMIT")
+            self.cost.commits += 1
         self._release()
 
     def rollback(self) -> None:
@@ -281,7 +288,12 @@ class UnitOfWork:
         self._command("BEGIN IMMEDIATE")
 
     def _command(self, text: str, run: Callable[[Any], object] | None = None) -> None:
-        """Run a command on the driver connection, without SQLAlchemy; `run` does it in another way. Raises StoreUnavailable."""
+        """Run a command on the driver connection, without SQLAlchemy; `run` does it in another way.
+
+        Raises:
+            StoreContended: a deadlock ended the transaction; inserts that wait for COMMIT can meet one there.
+            StoreUnavailable: any other error of the driver.
+        """
         if self._borrowed is None:
             raise RuntimeError("no connection")
         raw = self._borrowed.driver
@@ -296,7 +308,8 @@ class UnitOfWork:
             self._database.record_error(problem)
             if getattr(raw, "closed", False):
                 self._discard()
-            raise unavailable(problem, self._database.engine, f"The database refused {text}") from problem
+            refused = unavailable(problem, self._database.engine, f"The database refused {text}")
+            raise StoreContended(str(refused)) if is_contended(problem) else refused from problem
 
     def _finish(self, command: str) -> None:
         try:

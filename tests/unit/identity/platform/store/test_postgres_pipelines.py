@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from time import sleep
 from typing import Any
@@ -17,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from app.identity.platform.continuation_tokens import token_table
 from app.identity.platform.store import pipeline
 from app.identity.platform.store.compiled_statements import Compiled, Rows, insert_row
-from app.identity.platform.store.database import Database, StoreUnavailable
+from app.identity.platform.store.database import Database, StoreContended, StoreUnavailable
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.limits import time_budget
 from tests.support.database.continuation_rows import ADD, KEY, row
@@ -332,6 +333,28 @@ def test_refused_deferred_insert_fails_every_commit(own_database: Database) -> N
     with pytest.raises(StoreUnavailable):
         work.commit()
     assert UnitOfWork(own_database, "acme").all(ALL) == []
+
+
+def test_deadlock_at_commit_lets_the_request_run_again(own_database: Database) -> None:
+    """The deferred insert of each transaction waits for the row of the other."""
+    works = {name: UnitOfWork(own_database, "acme") for name in ("one", "two")}
+    for name, work in works.items():
+        work.run(ADD, row(name))
+        work.run(ADD_LATER, row("two" if name == "one" else "one"))
+
+    def commit(work: UnitOfWork) -> Exception | None:
+        try:
+            work.commit()
+        except StoreUnavailable as problem:
+            work.rollback()
+            return problem
+        return None
+
+    with ThreadPoolExecutor(2) as threads:
+        refused = [problem for problem in threads.map(commit, works.values()) if problem is not None]
+    assert [type(problem) for problem in refused] == [StoreContended]
+    assert sorted(work.cost.commits for work in works.values()) == [0, 1]
+    assert len(UnitOfWork(own_database, "acme").all(ALL)) == 2
 
 
 def test_deferred_value_that_is_impossible_fails_commit(own_database: Database) -> None:
