@@ -38,7 +38,7 @@ def test_lost_app_is_replaced_by_sms_or_backup_code(app: AppFactor, opened: Open
     page, sms = opened(**BARE), SmsFactor(app.ada, app.app)
     codes = enrol_app(app, page)
     page.goto(f"{app.ada.served}/second-factors")
-    page.locator(".menu summary").click()
+    page.locator(".titled .menu summary").click()
     page.locator("button[value=sms]").click()
     sms.enrol(page)
     page.wait_for_url("**/second-factors?done=added")
