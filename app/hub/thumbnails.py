@@ -54,7 +54,6 @@ _CAPTIONS: Final = {
     "to enrol": "set up",
     "to enrol one": "choose one to set up",
     "enrolled": "code asked for",
-    "once more": "confirm it’s you",
     "password then": "password step",
     "by mail": "by email",
     "elsewhere": "unfamiliar sign-in reported",

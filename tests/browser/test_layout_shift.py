@@ -15,7 +15,7 @@ PAIRS = {
     "identifier first, empty": ("LoginPage", "identifier first", "identifier first, empty"),
     "password then, wrong password": ("LoginPage", "password then", "password then, wrong"),
     "sign-in by phone, wrong password": ("LoginPage", "by phone", "by phone, wrong"),
-    "confirmation, wrong password": ("LoginPage", "once more", "once more, wrong"),
+    "confirmation, wrong password": ("LoginPage", "reauthentication", "reauthentication, wrong"),
     "sign-up, wrong fields": ("RegisterPage", "for an application", "refused"),
     "sign-up with all fields, wrong fields": ("RegisterPage", "every kind of field", "every kind of field refused"),
     "second factor, wrong code": ("SecondFactorPage", "totp, enrolled", "totp, enrolled, wrong"),

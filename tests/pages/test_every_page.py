@@ -280,7 +280,7 @@ def test_first_wrong_field_takes_the_focus(pages: list[PageSample]) -> None:
     [
         ("LoginPage", "fresh", "identifier"),
         ("LoginPage", "with a hint", "password"),
-        ("LoginPage", "once more", "password"),
+        ("LoginPage", "reauthentication", "password"),
         ("LockedLoginPage", "captcha", "password"),
         ("LoginPage", "identifier first", "identifier"),
         ("LoginPage", "identifier first, changed", "identifier"),

@@ -43,7 +43,7 @@ class LockedLoginPage(LoginPage):
             "captcha refused": cls(refused, refusal=RefusalReason.CAPTCHA),
             "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
             "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
-            "captcha, once more": cls(
+            "captcha, reauthentication": cls(
                 locked_sample(captcha.sample()),
                 has_remember_me=False,
                 reauthentication=Reauthentication.sample("password"),

@@ -348,19 +348,21 @@ class LoginPage(Page):
 
     @classmethod
     def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
-        def once_more(*methods: str, **fields: Any) -> LoginPage:
+        def reauthentication_page(*methods: str, **fields: Any) -> LoginPage:
             form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
             return cls(form, has_remember_me=False, reauthentication=Reauthentication.sample(*methods), **fields)
 
         google = sign_in_methods.sample_connection_methods()[:1]
         return {
-            "once more": once_more("password", relying_party="Acme Shop"),
-            "once more, wrong": once_more("password", relying_party="Acme Shop", refusal=RefusalReason.WRONG),
-            "once more, without a password": once_more(
+            "reauthentication": reauthentication_page("password", relying_party="Acme Shop"),
+            "reauthentication, wrong": reauthentication_page(
+                "password", relying_party="Acme Shop", refusal=RefusalReason.WRONG
+            ),
+            "reauthentication, without a password": reauthentication_page(
                 "mail", "sms", "device", methods=sign_in_methods.sample_methods()
             ),
-            "once more, without anything": once_more(),
-            "once more, at another provider": once_more(GOOGLE, connections=google),
+            "reauthentication, without anything": reauthentication_page(),
+            "reauthentication, at another provider": reauthentication_page(GOOGLE, connections=google),
         }
 
 

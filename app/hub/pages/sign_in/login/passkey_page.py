@@ -44,13 +44,13 @@ class PasskeyLoginPage(LoginPage):
             "fresh": cls(form, relying_party="Acme Shop"),
             "autofill alone": cls(form, passkeys="autofill"),
             "button alone": cls(form, passkeys="button"),
-            "once more": cls(
+            "reauthentication": cls(
                 form,
                 relying_party="Acme Shop",
                 has_remember_me=False,
                 reauthentication=Reauthentication.sample("password", "passkey"),
             ),
-            "once more, a passkey alone": cls(
+            "reauthentication, a passkey alone": cls(
                 form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
             ),
             "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
