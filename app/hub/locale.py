@@ -69,29 +69,56 @@ def _babel_locale(tag: str) -> BabelLocale:
 
 
 class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
-    """A lazily translated text. Flask-Babel's lazy string looks up its domain at each use; this one does not."""
+    """A text in the language of the page that shows it. In HTML, its variables are escaped; `str` returns it as plain text.
 
-    def __init__(self, text: str, variables: dict[str, Any]) -> None:
+    Args:
+        text: the source text; in a plural, that of one.
+        variables: values of its placeholders.
+        plural: the source text of other counts; `variables["num"]` is the count.
+        context: tells texts apart that have the same words.
+    """
+
+    def __init__(self, text: str, variables: dict[str, Any], plural: str = "", context: str = "") -> None:
         super().__init__(None)
-        self._text, self._variables = text, variables
+        self._text, self._variables, self._plural, self._context = text, variables, plural, context
 
     def __str__(self) -> str:
-        tag = current_language().tag if has_app_context() else SOURCE.tag
-        texts = _translated.setdefault(tag, {})
-        found = texts.get(self._text)
-        if found is None:
-            found = texts[self._text] = catalogue(tag).gettext(self._text)
+        found = self._translation()
         return found % self._variables if self._variables else found
 
-    __html__ = __str__
+    def __html__(self) -> Markup:
+        return Markup.escape(self._translation()) % self._variables if self._variables else Markup.escape(str(self))
+
+    def _translation(self) -> str:
+        tag = current_language().tag if has_app_context() else SOURCE.tag
+        if self._plural:
+            return _plural_text(tag, self._text, self._plural, self._variables["num"], self._context)
+        texts, key = _translated.setdefault(tag, {}), (self._context, self._text)
+        found = texts.get(key)
+        if found is None:
+            chosen = catalogue(tag)
+            found = str(chosen.pgettext(*key)) if self._context else chosen.gettext(self._text)
+            texts[key] = found
+        return found
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyText):
-            return self._text == other._text and self._variables == other._variables
+            return self._parts == other._parts
         return str(self) == other
 
     def __hash__(self) -> int:
         return hash(self._text)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self._text, self._plural, self._context, self._variables
+
+
+def _plural_text(tag: str, text: str, plural: str, count: int, context: str) -> str:
+    chosen = catalogue(tag)
+    if context:
+        return str(chosen.npgettext(context, text, plural, count))
+    return str(chosen.ngettext(text, plural, count))
 
 
 def lazy_gettext(text: str, **variables: Any) -> LazyText:
@@ -99,8 +126,18 @@ def lazy_gettext(text: str, **variables: Any) -> LazyText:
     return LazyText(text, variables)
 
 
-_translated: Final[dict[str, dict[str, str]]] = {}
-"""By language: the translations of lazy texts used so far."""
+def lazy_ngettext(one: str, many: str, num: int, **variables: Any) -> LazyText:
+    """Return a lazily translated text whose form depends on a count, the value of `%(num)d`."""
+    return LazyText(one, {"num": num, **variables}, many)
+
+
+def lazy_pgettext(context: str, text: str, **variables: Any) -> LazyText:
+    """Return a lazily translated text that needs a context."""
+    return LazyText(text, variables, context=context)
+
+
+_translated: Final[dict[str, dict[tuple[str, str], str]]] = {}
+"""By language: the translations of lazy texts used so far, by context and source text."""
 _shown: Final[dict[str, dict[str, Markup]]] = {}
 """By language: the translations of template texts used so far; bounded, because they are constants of the templates."""
 
@@ -143,6 +180,8 @@ __all__ = [
     "current_language",
     "install",
     "lazy_gettext",
+    "lazy_ngettext",
+    "lazy_pgettext",
     "lookup",
     "negotiate",
     "use_language",

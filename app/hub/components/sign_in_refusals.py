@@ -6,12 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from flask_babel import lazy_ngettext as _n
-
 from app.contract import errors
 from app.contract.organizations.settings import MethodLimit
 from app.contract.step_reasons import LoginReason
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.rendering.countdown import IN_MINUTES, retry_text
 from app.hub.rendering.page import Notice
 from app.hub.web.errors import shown_for

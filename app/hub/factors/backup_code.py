@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from flask_babel import lazy_ngettext as _n
 from wtforms.validators import InputRequired
 
 from app.contract import errors
@@ -11,6 +10,7 @@ from app.contract.second_factors.pages.second_factor_pages import FactorAnswer, 
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 
 
 class BackupCodeForm(FactorForm):

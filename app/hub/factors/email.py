@@ -2,13 +2,12 @@
 
 from typing import Final
 
-from flask_babel import lazy_pgettext
-
 from app.contract.error_groups import EMAIL_CODE
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_pgettext
 
 
 class EmailForm(FactorCodeForm):

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
-from flask_babel import lazy_ngettext as _n
-
 from app.contract import errors
 from app.contract.page_models import SentTo
 from app.hub.forms.code_field import OneTimeCodeField
 from app.hub.forms.webmail import Webmail, webmail_of
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page

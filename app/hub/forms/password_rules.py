@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from flask_babel import lazy_ngettext as _n
-from flask_babel import lazy_pgettext
-
 from app.contract import errors
 from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.contract.tenants.settings import PasswordPolicy
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
+from app.hub.locale import lazy_pgettext
 from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
 

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from flask_babel import format_time
-from flask_babel import lazy_ngettext as _n
 
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.web.services import services
 
 _IN_SECONDS: Final = 90

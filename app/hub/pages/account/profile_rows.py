@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from flask_babel import lazy_pgettext
-
 from app.contract.accounts.pages.profile_pages import ProfileResponse, editable
 from app.contract.registration.form import FormField
 from app.hub.forms.profile_fields import FieldsForm, initial_values
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_pgettext
 from app.hub.rendering.formatting import long_date
 from app.hub.tenants.tenant import HubTenant, IdentifierKind
 from app.hub.web.visit import current_visit

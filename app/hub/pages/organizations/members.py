@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from flask import Response
 from flask_babel import format_decimal
-from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors
 from app.contract.organizations.pages import member_pages, sent_invitation_pages
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import PATH as INVITATIONS
 from app.hub.pages.organizations.invitations.open_invitations import (

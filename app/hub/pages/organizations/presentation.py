@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from flask_babel import format_decimal, get_locale
-from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors
 from app.contract.organizations.pages.account_organization_pages import OwnOrganization
 from app.contract.organizations.views import InvitationHint, JoinableOrganization
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.rendering import formatting
 from app.hub.tenants.branding import initials, tone_of
 from app.hub.web.visit import current_visit

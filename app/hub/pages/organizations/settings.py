@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response
-from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField, StringField
 from wtforms.validators import DataRequired, Length
 
@@ -16,6 +15,7 @@ from app.contract.organizations.pages import organization_settings_pages
 from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.look_preview import LookPreview, swatches_beside
 from app.hub.pages.organizations.managed_organization import (

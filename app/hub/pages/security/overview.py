@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from flask import Response
 from flask_babel import format_timedelta
-from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
 from app.contract import errors
@@ -25,6 +24,7 @@ from app.hub.account_pages import read_account
 from app.hub.client.identity_client import SignInRequired
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from flask import Response
 from flask_babel import format_decimal
-from flask_babel import lazy_ngettext as _n
 from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length
@@ -20,6 +19,7 @@ from app.contract.organizations.pages import sent_invitation_pages
 from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import PATH, SAMPLE_ROLES, InvitingForm, read
 from app.hub.pages.organizations.managed_organization import (

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from flask import Response
 from flask_babel import format_timedelta
-from flask_babel import lazy_ngettext as _n
 from wtforms import HiddenField
 
 from app.contract import errors
@@ -16,6 +15,7 @@ from app.contract.organizations.pages import sent_invitation_pages
 from app.contract.organizations.pages.open_invitations import ActiveSharedInvitation, PendingInvitation
 from app.hub.forms.code import resend_hint
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages.organizations.invitations.invitation_form import TOO_MANY
 from app.hub.pages.organizations.managed_organization import LIST, MEMBERS, url_of
 from app.hub.pages.organizations.presentation import listed
