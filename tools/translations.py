@@ -1,7 +1,8 @@
 """Keep translations/ true to the sources: `python -m tools.translations update|check`.
 
 `check` fails when a sentence of the sources is not in messages.pot, when a locale lacks a sentence or a plural form, guesses it
-(fuzzy) or keeps a stale one, when a translation drops a placeholder, or when Arabic plural forms are swapped.
+(fuzzy) or keeps a stale one, when a translation drops a placeholder, when Arabic plural forms are swapped, or when a sentence
+has no key in keys.json.
 """
 
 import io
@@ -14,6 +15,8 @@ from typing import IO, Any
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir, extract_python
 from babel.messages.pofile import read_po, write_po
+
+from tools import text_keys
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "translations"
@@ -77,6 +80,7 @@ def update() -> None:
     """Bring messages.pot and every locale up to the sources; new sentences arrive untranslated, never guessed."""
     template = extracted()
     TEMPLATE.parent.mkdir(exist_ok=True)
+    text_keys.update(read(TEMPLATE) if TEMPLATE.exists() else template, template)
     TEMPLATE.write_bytes(written(template))
     for path in locale_files():
         catalog = read(path)
@@ -117,9 +121,11 @@ def message_problem(message: Message) -> str | None:
 
 
 def problems() -> Iterator[str]:
-    sources = keys(extracted())
+    catalog = extracted()
+    sources = keys(catalog)
     if not sources:
         return
+    yield from text_keys.problems(catalog)
     if not TEMPLATE.exists() or keys(read(TEMPLATE)) != sources:
         yield "translations/messages.pot is not what the sources say: run 'make translations'"
     for path in locale_files():
