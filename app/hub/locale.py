@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from babel import Locale as BabelLocale
@@ -15,6 +15,7 @@ from markupsafe import Markup  # noqa: TID251 - texts of templates may have mark
 
 from app.kit.caching.bounded_cache import bounded_cache
 from app.kit.text.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
+from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
 
 COOKIE: Final = "gatehouse-language"
 
@@ -35,14 +36,56 @@ def parse_accept_language(header: str) -> tuple[str, ...]:
     return tuple(tag for _, _, tag in sorted(weighted))
 
 
+class PageTexts:
+    """The texts of a language for pages, with a tenant's own ones; as they are, and as HTML."""
+
+    def __init__(self, chosen: NullTranslations) -> None:
+        self.catalogue = chosen
+        # Both are bounded: the texts are constants of the code and the templates.
+        self._plain: dict[tuple[str, str], str] = {}
+        self._html: dict[str, Markup] = {}
+
+    def text(self, text: str, context: str = "") -> str:
+        """Return the translation of a text without plural forms."""
+        key = context, text
+        found = self._plain.get(key)
+        if found is None:
+            chosen = self.catalogue
+            found = self._plain[key] = str(chosen.pgettext(context, text)) if context else chosen.gettext(text)
+        return found
+
+    def html(self, text: str) -> Markup:
+        """Return the translation of a text as HTML."""
+        found = self._html.get(text)
+        if found is None:
+            found = self._html[text] = Markup.escape(self.catalogue.gettext(text))
+        return found
+
+    def plural(self, one: str, many: str, count: int, context: str = "") -> str:
+        """Return the translation of a text in the form of a count."""
+        chosen = self.catalogue
+        return str(chosen.npgettext(context, one, many, count)) if context else chosen.ngettext(one, many, count)
+
+
+@lru_cache(maxsize=256)
+def _page_texts(own: TenantTexts, tag: str) -> PageTexts:
+    return PageTexts(own.catalogue(tag))
+
+
+def current_texts() -> PageTexts:
+    """Return the texts of the current request; those of the source language outside of one."""
+    try:
+        texts: PageTexts = g._get_current_object().texts  # each access through the proxy costs a look-up
+    except (AttributeError, RuntimeError):
+        return _page_texts(NO_TEXTS, current_language().tag if has_app_context() else SOURCE.tag)
+    return texts
+
+
 class _Domain(Domain):  # type: ignore[misc]  # Flask-Babel ships no types
     """Flask-Babel's domain with the catalogues of this package."""
 
     def get_translations(self) -> NullTranslations:
-        if not has_app_context():
-            return catalogue(SOURCE.tag)
-        chosen: NullTranslations = catalogue(current_language().tag)
-        return chosen
+        return current_texts().catalogue
 
 
 class _Babel(Babel):  # type: ignore[misc]  # Flask-Babel ships no types
@@ -56,10 +99,10 @@ def current_language() -> Language:
     return language
 
 
-def use_language(language: Language) -> None:
-    """Set the language for the rest of this request."""
+def use_language(language: Language, own: TenantTexts = NO_TEXTS) -> None:
+    """Set the language and the tenant's own texts for the rest of this request."""
     context = g._get_current_object()
-    context.language = language
+    context.language, context.texts = language, _page_texts(own, language.tag)
     context.pop("_flask_babel", None)
 
 
@@ -75,7 +118,7 @@ class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
         text: the source text; in a plural, that of one.
         variables: values of its placeholders.
         plural: the source text of other counts; `variables["num"]` is the count.
-        context: tells texts apart that have the same words.
+        context: distinguishes texts with the same words.
     """
 
     def __init__(self, text: str, variables: dict[str, Any], plural: str = "", context: str = "") -> None:
@@ -90,16 +133,10 @@ class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
         return Markup.escape(self._translation()) % self._variables if self._variables else Markup.escape(str(self))
 
     def _translation(self) -> str:
-        tag = current_language().tag if has_app_context() else SOURCE.tag
+        texts = current_texts()
         if self._plural:
-            return _plural_text(tag, self._text, self._plural, self._variables["num"], self._context)
-        texts, key = _translated.setdefault(tag, {}), (self._context, self._text)
-        found = texts.get(key)
-        if found is None:
-            chosen = catalogue(tag)
-            found = str(chosen.pgettext(*key)) if self._context else chosen.gettext(self._text)
-            texts[key] = found
-        return found
+            return texts.plural(self._text, self._plural, self._variables["num"], self._context)
+        return texts.text(self._text, self._context)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyText):
@@ -112,13 +149,6 @@ class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
     @property
     def _parts(self) -> tuple[Any, ...]:
         return self._text, self._plural, self._context, self._variables
-
-
-def _plural_text(tag: str, text: str, plural: str, count: int, context: str) -> str:
-    chosen = catalogue(tag)
-    if context:
-        return str(chosen.npgettext(context, text, plural, count))
-    return str(chosen.ngettext(text, plural, count))
 
 
 def lazy_gettext(text: str, **variables: Any) -> LazyText:
@@ -136,20 +166,15 @@ def lazy_pgettext(context: str, text: str, **variables: Any) -> LazyText:
     return LazyText(text, variables, context=context)
 
 
-_translated: Final[dict[str, dict[tuple[str, str], str]]] = {}
-"""By language: the translations of lazy texts used so far, by context and source text."""
-_shown: Final[dict[str, dict[str, Markup]]] = {}
-"""By language: the translations of template texts used so far; bounded, because they are constants of the templates."""
-
-
 def template_text(text: str, **variables: Any) -> Markup:
-    """Return a text of a template in the current language; it is markup, as Jinja's own function returns it."""
-    tag = current_language().tag
-    cached = _shown.setdefault(tag, {})
-    found = cached.get(text)
-    if found is None:
-        found = cached[text] = Markup(catalogue(tag).gettext(text))  # noqa: S704 - a constant of the code or a catalogue
-    return found % variables if "%" in found else found
+    """Return a text of a template in the current language, as HTML."""
+    found = current_texts().html(text)
+    return found % variables if variables else found
+
+
+def _format_string(source: str, found: str) -> Markup:
+    """Return a text as HTML for Jinja, which formats every text; one without placeholders may have a `%`."""
+    return Markup.escape(found if "%(" in source else found.replace("%", "%%"))
 
 
 def install(app: Flask) -> None:
@@ -157,13 +182,11 @@ def install(app: Flask) -> None:
     _Babel(app, default_locale=SOURCE.tag, locale_selector=lambda: _babel_locale(current_language().tag))
     # Flask-Babel's own functions take four look-ups per text, and a page has fifty texts.
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
-        gettext=lambda text: catalogue(current_language().tag).gettext(text),
-        ngettext=lambda item, many, count: catalogue(current_language().tag).ngettext(item, many, count),
+        gettext=template_text,
+        ngettext=lambda one, many, count: Markup.escape(current_texts().plural(one, many, count)),
         newstyle=True,
-        pgettext=lambda context, text: catalogue(current_language().tag).pgettext(context, text),
-        npgettext=lambda context, item, many, count: catalogue(current_language().tag).npgettext(
-            context, item, many, count
-        ),
+        pgettext=lambda context, text: _format_string(text, current_texts().text(text, context)),
+        npgettext=lambda context, one, many, count: Markup.escape(current_texts().plural(one, many, count, context)),
     )
     # Most texts are looked up by one string: without the extension's wrapper, which does more than the look-up.
     app.jinja_env.globals["_"] = app.jinja_env.globals["gettext"] = template_text

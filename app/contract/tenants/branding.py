@@ -5,12 +5,15 @@ Docstrings of the models are published (docs/configuration.md).
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, model_validator
+from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
+from app.kit.operations.union_tags import union_tag
+from app.kit.text.tenant_texts import PluralCategory
 from app.kit.web.urls import is_web_url
 
 DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
@@ -62,6 +65,17 @@ def _dark_ground(colour: str) -> str:
     return colour
 
 
+_TEXT, _FORMS = union_tag("text"), union_tag("forms")
+
+
+def _kind(value: object) -> str:
+    return _FORMS if isinstance(value, dict) else _TEXT
+
+
+Wording = Annotated[
+    Annotated[str, UnionTag(_TEXT)] | Annotated[dict[PluralCategory, str], UnionTag(_FORMS)], Discriminator(_kind)
+]
+"""A text, or its plural forms. A problem is one of the kind that was sent."""
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
 
@@ -112,6 +126,11 @@ class Brand(ConfigurationModel):
         default="rounded", description="The shape of buttons. `rounded` follows `radius_px`, like fields."
     )
     links: dict[Annotated[str, AfterValidator(_link)], WebUrl] = Field(default_factory=dict)
+    texts: dict[Tag, dict[str, Wording]] = Field(
+        default_factory=dict,
+        description="Your own [texts](theming.md#change-texts) of pages, emails and text messages, by language and key. In a theme "
+        "folder, each language is a file: `texts/de.yaml`.",
+    )
 
     @model_validator(mode="after")
     def _agrees(self) -> "Brand":

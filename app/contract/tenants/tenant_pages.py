@@ -9,7 +9,7 @@ from app.contract.catalogue import hub_operation
 from app.contract.consents.forms import ConsentForm
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
-from app.contract.tenants.branding import ButtonShape, Drawing, Scene
+from app.contract.tenants.branding import ButtonShape, Drawing, Scene, Wording
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.kit.operations.wire import From, Wire
 
@@ -57,6 +57,7 @@ class BrandView(Wire):
     radius_px: int = 10
     button_shape: ButtonShape = "rounded"
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
+    texts: dict[str, dict[str, Wording]] = Field(default_factory=dict)  # by locale and key
 
 
 class ThemeView(BrandView):

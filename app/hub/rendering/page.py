@@ -162,6 +162,7 @@ class Page:
     def html(self) -> str:
         """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
+        locale.use_language(locale.current_language(), brand.texts)
         if self._form is not None and not self.notice_takes_focus:
             self._form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]

@@ -16,6 +16,7 @@ from urllib.parse import quote
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.palette import palette, scene
+from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
 _TONES: Final = ("green", "rust", "blue", "plum")
@@ -54,6 +55,8 @@ class PageBranding:
     signature: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = field(default=())
     """The footer's links: `privacy`, `terms`, `help`, each with its address."""
+    texts: TenantTexts = NO_TEXTS
+    """The tenant's own texts."""
     organization: str = ""
     """Name of the organization that the sign-in is for; the pages show it above the tenant's name."""
     organization_logo: str = ""

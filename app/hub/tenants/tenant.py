@@ -19,6 +19,7 @@ from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.captcha_widget import WidgetView
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
+from app.kit.text.tenant_texts import compile_texts
 from app.kit.web.urls import is_web_url, web_url
 
 
@@ -187,6 +188,7 @@ def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale
         button_shape=brand.button_shape,
         sentence=_with_fallback(brand.sentence, default_locale),
         signature=(("", brand.signature),) if brand.signature else (),
+        texts=compile_texts(brand.texts),
         links=tuple(
             (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
         ),

@@ -230,7 +230,7 @@ class Visit:
     def choose_language(self) -> Language:
         """Choose the language of the visit, and use it."""
         language = self.language_for(self.accept_language)
-        use_language(language)
+        use_language(language, self.brand.texts)
         return language
 
     def language_for(self, accept_language: str) -> Language:

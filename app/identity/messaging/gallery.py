@@ -61,7 +61,7 @@ def text_messages(
     """Yield every text message in this language, as `emails` does; only `text` is set."""
     for kind, states in SMS_SAMPLES.items():
         for state, facts in states.items():
-            text = text_message.render_sms(kind, branding.tenant, facts, language, HOST)
+            text = text_message.render_sms(kind, branding.tenant, facts, branding.texts.catalogue(language.tag), HOST)
             yield GalleryMessage(kind, state, "", language, RenderedMessage("", text, "", language.tag))
             for template, written_in in _in_language(
                 [candidate for candidate in templates if candidate.type is kind], language, default
@@ -107,7 +107,7 @@ def _tenant_text_message(
 
 def _sample_values(branding: Branding, facts: MessageFacts, language: Language) -> dict[str, str]:
     """Return placeholder values of a sample account."""
-    minutes = facts.otp_minutes or facts.minutes
+    minutes, chosen = facts.otp_minutes or facts.minutes, branding.texts.catalogue(language.tag)
     return {
         "Name": f"{facts.name} Lovelace" if facts.name else "",
         "FirstName": facts.name,
@@ -123,6 +123,6 @@ def _sample_values(branding: Branding, facts: MessageFacts, language: Language) 
         "Url": facts.url or f"https://{HOST}/profile",
         "GUID": facts.url.rpartition("/")[2],
         "OTP": facts.otp,
-        "LinkExpiry": rendering.format_duration(facts.minutes, language.tag) if facts.minutes else "",
-        "OTPExpiry": rendering.format_duration(minutes, language.tag) if minutes else "",
+        "LinkExpiry": rendering.format_duration(facts.minutes, chosen) if facts.minutes else "",
+        "OTPExpiry": rendering.format_duration(minutes, chosen) if minutes else "",
     }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
 from app.contract.tenants.branding import Brand
+from app.kit.text.tenant_texts import TenantTexts, compile_texts
 
 MAX_NAME_LENGTH: Final = 60
 MAX_SUBJECT_LENGTH: Final = 150
@@ -65,6 +66,11 @@ class Branding:
     brand: Brand
     origin: str = ""
     """The tenant's host, which serves its `/theme/` files."""
+    texts: TenantTexts = field(init=False)
+    """The tenant's own texts."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", compile_texts(self.brand.texts))
 
     @property
     def tenant(self) -> str:

@@ -159,7 +159,7 @@ def sms(
     host = urlsplit(context.pages_url).netloc
     locale = _language(context, account, language)
     text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
-        kind, context.tenant.display_name, content, locale
+        kind, context.tenant.display_name, content, context.tenant.texts.catalogue(locale.tag)
     )
     sid = f"SM{randomness.uid()}"
     payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host), "sid": sid}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from html import escape
 from types import SimpleNamespace
 from typing import Any, Final
 
 from babel.dates import format_date, format_skeleton, format_time, get_datetime_format
+from babel.support import NullTranslations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for templates of ours and escaped values
 
@@ -26,7 +28,8 @@ from app.identity.messaging.message import (
 from app.kit.design.colour import Colour
 from app.kit.design.palette import palette
 from app.kit.package_files import TEMPLATES
-from app.kit.text.languages import LANGUAGES, Language, catalogue
+from app.kit.text.languages import LANGUAGES, Language
+from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
 from app.kit.web.host_names import readable
 
 _FOLDER: Final = TEMPLATES / "mails"
@@ -54,14 +57,14 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 def render(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
     facts = replace(facts, **{name: readable(getattr(facts, name)) for name in _ADDRESSES})
-    values = _values(kind, branding, facts, language)
-    html = _template(kind, language.tag, _HTML).render(values, layout=_HTML).strip() + "\n"
-    text = collapse_blank_lines(_template(kind, language.tag, _TEXT).render(values, layout=_TEXT))
+    values, texts = _values(kind, branding, facts, language), branding.texts
+    html = _template(kind, texts, language.tag, _HTML).render(values, layout=_HTML).strip() + "\n"
+    text = collapse_blank_lines(_template(kind, texts, language.tag, _TEXT).render(values, layout=_TEXT))
     return RenderedMessage(_subject(kind, branding, facts, language), text, html, language.tag)
 
 
 def _subject(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> str:
-    template = _template(kind, language.tag, _TEXT)
+    template = _template(kind, branding.texts, language.tag, _TEXT)
     organization = safe_name(facts.organization)  # a subject keeps no invisible characters, which would break a link
     known = {"factor": facts.factor, "provider": facts.provider, "change": facts.change, "organization": organization}
     known |= {"domain": facts.domain}
@@ -71,6 +74,7 @@ def _subject(kind: MailKind, branding: Branding, facts: MessageFacts, language: 
 
 def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
     """Return the values of a mail's templates."""
+    chosen = branding.texts.catalogue(language.tag)
     return dict(
         **_layout_values(branding, language, facts.organization_color),
         to=facts.to,
@@ -80,7 +84,7 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         username=facts.username,
         added_by=facts.added_by,
         device=facts.device,
-        seen=sign_in_lines(facts, language.tag) if kind in _NEW_SIGN_INS else [],
+        seen=sign_in_lines(facts, language.tag, chosen) if kind in _NEW_SIGN_INS else [],
         factor=facts.factor,
         provider=facts.provider,
         change=facts.change,
@@ -91,27 +95,26 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         organization_logo=facts.organization_logo,
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",
-        lifetime=format_duration(facts.minutes, language.tag) if facts.minutes else "",
-        expiry=_expiry(facts, language.tag) if facts.otp or facts.url else "",
-        asked_by=origin_sentence(facts, language.tag),
-        changed_by=origin_sentence(facts, language.tag, is_change=True),
+        lifetime=format_duration(facts.minutes, chosen) if facts.minutes else "",
+        expiry=_expiry(facts, chosen) if facts.otp or facts.url else "",
+        asked_by=origin_sentence(facts, language.tag, chosen),
+        changed_by=origin_sentence(facts, language.tag, chosen, is_change=True),
         is_notice=False,  # unless the kind's template says so
     )
 
 
-def _expiry(facts: MessageFacts, tag: str) -> str:
+def _expiry(facts: MessageFacts, chosen: NullTranslations) -> str:
     """Return what stands below the code, the link, or both: how long they work; empty if that is unknown."""
-    gettext, code_minutes = catalogue(tag).gettext, facts.otp_minutes or facts.minutes
+    gettext, code_minutes = chosen.gettext, facts.otp_minutes or facts.minutes
     if facts.otp and facts.url and facts.minutes and code_minutes != facts.minutes:
-        times = {"code": format_duration(code_minutes, tag), "link": format_duration(facts.minutes, tag)}
+        times = {"code": format_duration(code_minutes, chosen), "link": format_duration(facts.minutes, chosen)}
         return str(gettext("The code works for %(code)s, the link for %(link)s.")) % times
     minutes = code_minutes if facts.otp else facts.minutes
-    return str(gettext("Expires in %(time)s")) % {"time": format_duration(minutes, tag)} if minutes else ""
+    return str(gettext("Expires in %(time)s")) % {"time": format_duration(minutes, chosen)} if minutes else ""
 
 
-def format_duration(minutes: int, tag: str) -> str:
-    """Return a duration in words: days from two whole days, hours for whole hours, else minutes."""
-    t = catalogue(tag)
+def format_duration(minutes: int, t: NullTranslations) -> str:
+    """Return a duration in words of a catalogue: days from two whole days, hours for whole hours, else minutes."""
     if minutes >= 2 * 24 * 60 and minutes % (24 * 60) == 0:
         count = minutes // (24 * 60)
         text = t.npgettext("span", "%(num)d day", "%(num)d days", count)
@@ -129,11 +132,11 @@ def format_day(instant: datetime, tag: str) -> str:
     return str(format_date(instant, "long", locale=tag))
 
 
-def origin_sentence(facts: MessageFacts, tag: str, *, is_change: bool = False) -> str:
+def origin_sentence(facts: MessageFacts, tag: str, chosen: NullTranslations, *, is_change: bool = False) -> str:
     """Return the sentence about the application, browser, place and time of the request; empty if the browser is unknown."""
     if not facts.browser or facts.requested_at is None:
         return ""
-    gettext = catalogue(tag).gettext
+    gettext = chosen.gettext
     if is_change and facts.place:
         text = gettext("Changed in %(browser)s near %(place)s, %(time)s.")
     elif is_change:
@@ -154,12 +157,12 @@ def origin_sentence(facts: MessageFacts, tag: str, *, is_change: bool = False) -
     return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
 
 
-def sign_in_lines(facts: MessageFacts, tag: str) -> list[str]:
+def sign_in_lines(facts: MessageFacts, tag: str, chosen: NullTranslations) -> list[str]:
     """Return the known facts of a sign-in, one per line: browser, place, address and time."""
     client, *rest = facts.device.split(" · ")
     browser, _, system = client.partition(", ")
     if system:
-        client = catalogue(tag).gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+        client = chosen.gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system}
     return [client, *rest, *([_format_moment(facts.requested_at, tag)] if facts.requested_at else [])]
 
 
@@ -172,7 +175,7 @@ def _format_moment(instant: datetime, tag: str) -> str:
 
 def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
     """Return a document in the frame of the built-in mails, around a tenant's own paragraphs."""
-    frame = _environment(language.tag, is_html=True).get_template(_FRAME)
+    frame = _environment(branding.texts, language.tag, is_html=True).get_template(_FRAME)
     return frame.render(**_layout_values(branding, language), subject=subject, card=Markup(card)).strip() + "\n"  # noqa: S704 - as above
 
 
@@ -214,7 +217,7 @@ def _layout_values(branding: Branding, language: Language, colour: str = "") -> 
 
 
 def _links(branding: Branding, tag: str) -> list[tuple[str, str]]:
-    gettext = catalogue(tag).gettext
+    gettext = branding.texts.catalogue(tag).gettext
     labels = {"privacy": gettext("Privacy"), "terms": gettext("Terms"), "help": gettext("Help")}
     return [(label, branding.brand.links[kind]) for kind, label in labels.items() if branding.brand.links.get(kind)]
 
@@ -239,18 +242,17 @@ def _light_shades(colour: str) -> SimpleNamespace:
 @lru_cache(maxsize=256)
 def _dark_styles(colour: str) -> Markup:
     """Return the rules of dark mode, which depend on the colour alone."""
-    template = _environment("en", is_html=True).get_template("dark_styles.css")
+    template = _environment(NO_TEXTS, "en", is_html=True).get_template("dark_styles.css")
     return Markup(template.render(shades=_shades(colour)))  # noqa: S704 - our own template, which escapes
 
 
-@cache
-def _template(kind: MailKind, tag: str, layout: str) -> Template:
-    return _environment(tag, layout == _HTML).get_template(f"{kind.name.lower()}.html")
+def _template(kind: MailKind, texts: TenantTexts, tag: str, layout: str) -> Template:
+    return _environment(texts, tag, layout == _HTML).get_template(f"{kind.name.lower()}.html")
 
 
-@cache
-def _environment(tag: str, is_html: bool) -> Environment:
-    """Return the environment of a language and part, cached: a template is compiled once, with its translations."""
+@lru_cache(maxsize=64)
+def _environment(texts: TenantTexts, tag: str, is_html: bool) -> Environment:
+    """Return the environment of a tenant's texts, a language and a part, cached: a template is compiled once, with its translations."""
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         auto_reload=False,
@@ -260,7 +262,15 @@ def _environment(tag: str, is_html: bool) -> Environment:
         lstrip_blocks=True,
         extensions=["jinja2.ext.i18n"],
     )
-    environment.install_gettext_translations(catalogue(tag), newstyle=False)  # type: ignore[attr-defined]  # the extension adds it
+    chosen = texts.catalogue(tag)
+    escape: Callable[[Any], str] = Markup.escape if is_html else str
+    environment.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
+        gettext=lambda text: escape(chosen.gettext(text)),
+        ngettext=lambda one, many, count: escape(chosen.ngettext(one, many, count)),
+        pgettext=lambda context, text: escape(chosen.pgettext(context, text)),
+        npgettext=lambda context, one, many, count: escape(chosen.npgettext(context, one, many, count)),
+        newstyle=False,
+    )
     environment.filters["sentence"] = lambda text: type(text)(" ".join(text.split()))
     environment.globals["bdi"] = _bdi if is_html else _isolated_in_text
     return environment

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
+from babel.support import NullTranslations
+
 from app.contract.messages.models import NEW_PLACE_TEXTS, SmsKind
 from app.identity.messaging import gsm7
 from app.identity.messaging.message import MessageFacts, one_line
 from app.identity.messaging.rendering import format_duration
-from app.kit.text.languages import Language, catalogue
 
 _MAX_TENANT_LENGTH: Final = 30
 _MAX_DEVICE_LENGTH: Final = 60
 
 
-def render_sms(kind: SmsKind, tenant: str, facts: MessageFacts, language: Language, host: str) -> str:
+def render_sms(kind: SmsKind, tenant: str, facts: MessageFacts, t: NullTranslations, host: str) -> str:
     """Return the message of this kind, in the GSM 7-bit alphabet if the language allows it."""
-    return append_origin_line(gsm7.simplify(sentence(kind, tenant, facts, language)), facts.otp, host)
+    return append_origin_line(gsm7.simplify(sentence(kind, tenant, facts, t)), facts.otp, host)
 
 
-def sentence(kind: SmsKind, tenant: str, facts: MessageFacts, language: Language) -> str:
-    """Return the text of this kind without the origin-bound line."""
-    t = catalogue(language.tag)
+def sentence(kind: SmsKind, tenant: str, facts: MessageFacts, t: NullTranslations) -> str:
+    """Return the text of this kind in a catalogue, without the origin-bound line."""
     template = {
         SmsKind.VERIFICATION: t.gettext("%(code)s is your %(tenant)s code."),
         SmsKind.RESET: t.gettext("%(code)s is your code to reset your %(tenant)s password."),
@@ -49,9 +49,7 @@ def sentence(kind: SmsKind, tenant: str, facts: MessageFacts, language: Language
     sentences = [template % {**values, "device": one_line(facts.device.replace(" · ", ", "), _MAX_DEVICE_LENGTH)}]
     minutes = facts.otp_minutes or facts.minutes
     if facts.otp and minutes:
-        sentences.append(
-            t.gettext("Code expires in %(time)s. Don’t share it.") % {"time": format_duration(minutes, language.tag)}
-        )
+        sentences.append(t.gettext("Code expires in %(time)s. Don’t share it.") % {"time": format_duration(minutes, t)})
     return " ".join(sentences)
 
 

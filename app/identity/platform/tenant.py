@@ -8,6 +8,7 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.auth import ACCOUNT_WRITE, INTERFACE_SCOPES
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
+from app.kit.text.tenant_texts import TenantTexts, compile_texts
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class Tenant:
     def version_tag(self) -> str:
         """The version for the hub's caches, which are by host: a custom domain may move to another tenant, and a name to a new one."""
         return version_tag(self.tenant_id, self.version)
+
+    @cached_property
+    def texts(self) -> TenantTexts:
+        """The tenant's own texts of emails and text messages."""
+        return compile_texts(self.brand.texts)
 
     @property
     def display_name(self) -> str:

@@ -15,6 +15,7 @@ from app.kit.caching.cached_attribute import cached_attribute
 from app.kit.limits.queue_slot import LoadShed
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import Accept, AnyOperation
+from app.kit.operations.union_tags import is_union_tag
 from app.kit.operations.unknown_members import unknown_members
 from app.kit.operations.wire import From, Wire, shape_of
 from app.kit.text import input_filter
@@ -276,7 +277,7 @@ def _refusal(operation: AnyOperation, problem: ValidationError) -> ApiError:
 
 
 def _public_name(request: type[Wire], location: tuple[int | str, ...]) -> str:
-    shape = shape_of(request)
+    shape, location = shape_of(request), tuple(part for part in location if not is_union_tag(part))
     for names in shape.places.values():
         if location and location[0] in names:
             return ".".join([names[str(location[0])], *map(str, location[1:])])

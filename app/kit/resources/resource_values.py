@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticUndefined, to_jsonable_python
@@ -175,7 +175,8 @@ def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) ->
     if found is None:
         return bad(f"{'.'.join(at)}: {sentence}" if at else sentence)
     own = mark_of(found.info, Malformed)
-    return own.error() if own else bad(f"{found.request_name}: {sentence}")
+    within = at[len(found.path) :] if get_origin(found.info.annotation) is dict else ()  # its keys are the sender's
+    return own.error() if own else bad(f"{'.'.join((found.request_name, *within))}: {sentence}")
 
 
 def value_at(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:

@@ -19,7 +19,6 @@ FEW_KEYS = {
     "app/identity/directory/accounts/account_store.py": "columns, and as many identifiers as an account may have",
     "app/identity/directory/accounts/login_attempts/unknown_identifiers.py": "databases, and secrets of the settings",
     "app/identity/directory/tenants/keys/signing_algorithms.py": "algorithms",
-    "app/identity/messaging/rendering.py": "kinds of mails, languages and parts",
     "app/identity/platform/continuation_tokens.py": "databases",
     "app/identity/platform/outbox/claims.py": "lanes",
     "app/identity/platform/store/compiled_statements.py": "tables and columns",

@@ -58,6 +58,14 @@ def test_active_theme_and_its_changes_are_on_the_pages(send: Ask, tenant: World,
     assert "Acme Winter" in new_visitor_at(tenant).open("/login").text
 
 
+def test_texts_of_a_theme_are_on_the_pages(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
+    texts = {"en": {"forgot_password": "Lost it?"}}
+    theme = answered(send("POST", body={"Name": "Words", "Brand": {"Texts": texts}}))
+    assert theme["Brand"]["Texts"] == texts
+    answered(send("PUT", f"/{theme['Id']}/activate"))
+    assert "Lost it?" in new_visitor_at(tenant).open("/login").text
+
+
 def test_one_theme_is_active(send: Ask) -> None:
     first, second = (
         answered(send("POST", body={**AUTUMN, "Name": name, "Brand": {"DisplayName": name}})) for name in "ab"
@@ -79,6 +87,14 @@ def test_one_theme_is_active(send: Ask) -> None:
         ({"Font": "Inter; } body { display: none"}, "Brand.Font"),
         ({"Links": {"privacy": "javascript:alert(1)"}}, "Brand.Links"),
         ({"RadiusPx": 99}, "Brand.RadiusPx"),
+        (
+            {"Texts": {"en": {"continu": "Go"}}},
+            "Brand.Texts.en.continu: expected a key of a text; did you mean continue?",
+        ),
+        ({"Texts": {"en": {"continue": 5}}}, "Brand.Texts.en.continue"),
+        ({"Texts": {"en": {"continue": {"on": "Go"}}}}, "Brand.Texts.en.continue"),
+        ({"Texts": {"xx": {"continue": "Go"}}}, "Brand.Texts.xx"),
+        ({"Texts": {"en": {f"k{number}": "x" * 500 for number in range(140)}}}, "Brand.Texts"),
     ],
 )
 def test_brand_that_breaks_pages_is_refused(send: Ask, brand: dict[str, Any], named: str) -> None:

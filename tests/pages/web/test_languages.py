@@ -167,7 +167,7 @@ def test_arabic_uses_its_six_plural_forms(count: int, sentence: str) -> None:
 
 @pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])
 def test_arabic_day_counts_are_pluralised(days: int, sentence: str) -> None:
-    assert format_duration(days * 24 * 60, "ar") == sentence
+    assert format_duration(days * 24 * 60, catalogue("ar")) == sentence
 
 
 def test_very_long_tag_is_looked_up_in_bounded_time() -> None:

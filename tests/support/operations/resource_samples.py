@@ -222,7 +222,7 @@ SAMPLES: dict[str, ResourceSample] = {
         malformed=({"Name": "cars", "Schema": {"$ref": "#"}}, "Schema"),
     ),
     "themes": ResourceSample(
-        item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},
+        item=lambda number: {"Name": f"Theme {number}", "Brand": {"Texts": {"en": {"continue": f"Go {number}"}}}},
         change=lambda number: {"Name": f"Theme {number}0"},
         key={"themeId": "Id"},
         malformed=({"Name": "Theme 1", "Brand": {"Background": "#000000"}}, "Background"),

@@ -7,6 +7,7 @@ import pytest
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
+from app.kit.text.source_texts import text_keys
 from tests.support.processes.command_line import Run
 
 FILE = b"tenants:\n  - {name: acme, theme: hazel}\n"
@@ -93,3 +94,65 @@ def test_apply_warns_of_missing_files_and_empty_colors(theme: Path, run: Run) ->
         f"Warning: acme: font_file is /theme/a.woff2?v=2, but there's no file {served}/a.woff2.",
     ]
     assert "no file" not in run("apply", "acme.yaml").stderr
+
+
+@pytest.fixture
+def texts(theme: Path) -> Path:
+    (theme / "texts").mkdir()
+    return theme / "texts"
+
+
+def test_texts_are_a_file_for_each_language(theme: Path, texts: Path) -> None:
+    (texts / "de.yaml").write_text("continue: Los\nnum_left: {one: einer, other: '{num}'}")
+    (texts / "en.yaml").write_text("")
+    assert brand(theme, "color: '#0a7d55'").texts == {
+        "de": {"continue": "Los", "num_left": {"one": "einer", "other": "{num}"}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: b\ncontinu: Go", "hazel/texts/en.yaml:2: continu: expected a key of a text; did you mean continue?"),
+        ("a: b\ncontinue: 5", "hazel/texts/en.yaml:2: continue: expected text (put it in quotes); found 5"),
+        ("a: b\ncontinue: [Go]", "hazel/texts/en.yaml:2: continue: expected text; found a list"),
+        (
+            "a: b\nnum_left:\n  on: x",
+            "hazel/texts/en.yaml:3: num_left.on: expected one of zero, one, two, few, many, other",
+        ),
+        ("- Go", "hazel/texts/en.yaml:1: "),
+        ("continue: &go Go", "hazel/texts/en.yaml:1: expected no anchors"),
+        ("continue: Go\ncontinue: On", "hazel/texts/en.yaml:2: continue: "),
+    ],
+)
+def test_unusable_text_is_named_with_file_and_line(theme: Path, texts: Path, text: str, expected: str) -> None:
+    (texts / "en.yaml").write_text(text)
+    with pytest.raises(ConfigurationError) as refused:
+        brand(theme, "")
+    assert any(str(found).startswith(expected) for found in refused.value.problems), refused.value
+
+
+@pytest.mark.parametrize("name", ["fr.yaml", "en.yml", "en.json", "EN.yaml"])
+def test_other_file_among_the_texts_is_refused(theme: Path, texts: Path, name: str) -> None:
+    (texts / name).write_text("continue: Go")
+    assert problem(theme, "") == f"hazel/texts/{name}:1: expected a file for each language: en.yaml, de.yaml, ar.yaml"
+
+
+def test_texts_lie_within_the_folder(theme: Path, texts: Path) -> None:
+    outside = theme.parent / "secret.yaml"
+    outside.write_text("continue: Go")
+    (texts / "en.yaml").symlink_to(outside)
+    assert "expected a file for each language" in problem(theme, "")
+
+
+def test_texts_of_all_files_together_are_bounded(theme: Path, texts: Path) -> None:
+    keys = [key for key, source in text_keys().current.items() if not source.plural and not source.placeholders]
+    for tag in ("en", "de"):
+        (texts / f"{tag}.yaml").write_text("".join(f"{key}: {'x' * 500}\n" for key in keys[:80]))
+    assert "at most 64 kB of texts in all languages" in problem(theme, "")
+
+
+def test_texts_are_in_one_place(theme: Path, texts: Path) -> None:
+    (texts / "en.yaml").write_text("continue: Go")
+    expected = "hazel/theme.yaml:1: texts: expected no texts here, because hazel/texts has them"
+    assert problem(theme, "texts: {en: {continue: On}}") == expected

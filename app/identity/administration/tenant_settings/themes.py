@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.tenants import theme_operations
 from app.contract.tenants.branding import Brand
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.rules import Rules
+from app.kit.text import tenant_texts
 
 
 def show_state(context: Context, content: theme_operations.StoredTheme, values: dict[str, Any]) -> None:
@@ -29,6 +32,15 @@ def activate(context: Context, item: Item, body: Any) -> theme_operations.ThemeA
     return theme_operations.ThemeActivated()
 
 
+def unusable_texts(
+    content: theme_operations.StoredTheme,
+    settings: TenantSettings | None,  # noqa: ARG001 - the hook's signature
+) -> Iterator[tuple[str, str]]:
+    """Yield the texts that cannot be used."""
+    for tag, key, expected in tenant_texts.problems(content.brand.texts):
+        yield ".".join(filter(None, ("brand", "texts", tag, key))), expected
+
+
 def _activate(context: Context, item: Item) -> None:
     brand = _brand(item.content.get("brand", {}))
     tenant_writes.change(context.work, brand=brand.model_dump(mode="json", exclude_defaults=True))
@@ -41,5 +53,7 @@ def _brand(values: dict[str, Any]) -> Brand:
 
 
 RULES: Final = {
-    theme_operations.THEMES: Rules(on_output=show_state, after_request=show_changed, actions={"activate": activate}),
+    theme_operations.THEMES: Rules(
+        problems=unusable_texts, on_output=show_state, after_request=show_changed, actions={"activate": activate}
+    ),
 }

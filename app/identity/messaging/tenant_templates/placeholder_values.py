@@ -29,7 +29,7 @@ def values_for(
     profile: dict[str, Any] = account.profile if account else {}
     link = facts.url or f"{context.pages_url}/profile"
     username = safe_name(facts.username) if kind in _TO_UNVERIFIED else facts.username
-    agent = parse_user_agent(context.agent)
+    agent, chosen = parse_user_agent(context.agent), context.tenant.texts.catalogue(language.tag)
     values = {
         **_address(profile),
         "Name": safe_name(full_name(account)) if account else "",
@@ -45,8 +45,8 @@ def values_for(
         "Url": link,
         "GUID": facts.token,
         "OTP": facts.otp,
-        "LinkExpiry": format_duration(facts.minutes, language.tag) if facts.minutes else "",
-        "OTPExpiry": format_duration(facts.otp_minutes or facts.minutes, language.tag)
+        "LinkExpiry": format_duration(facts.minutes, chosen) if facts.minutes else "",
+        "OTPExpiry": format_duration(facts.otp_minutes or facts.minutes, chosen)
         if facts.otp_minutes or facts.minutes
         else "",
     }

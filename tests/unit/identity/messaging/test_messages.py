@@ -17,7 +17,7 @@ from app.identity.messaging.rendering import format_duration, render
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
 from app.identity.messaging.text_message import render_sms
 from app.kit.design.colour import Colour
-from app.kit.text.languages import LANGUAGES
+from app.kit.text.languages import LANGUAGES, catalogue
 
 LOOK = Branding(
     "Acme", Brand(color="#ffd400", signature="Acme Platform", links={"privacy": "https://acme.example/privacy"})
@@ -325,7 +325,7 @@ def test_long_name_is_cut() -> None:
 @pytest.mark.parametrize("kind", SmsKind)
 def test_sms_starts_with_the_code_and_ends_with_the_origin_line(kind: SmsKind, tag: str) -> None:
     (facts,) = SMS_SAMPLES[kind].values()
-    text = render_sms(kind, "Acme", facts, LANGUAGES[tag], "acme.example.com:8000")
+    text = render_sms(kind, "Acme", facts, catalogue(tag), "acme.example.com:8000")
     if facts.otp:
         assert text.startswith(facts.otp)
         assert text.splitlines()[-1] == f"@acme.example.com #{facts.otp}"
@@ -334,7 +334,7 @@ def test_sms_starts_with_the_code_and_ends_with_the_origin_line(kind: SmsKind, t
 
 
 def test_name_in_another_script_stays_outside_gsm7() -> None:
-    assert "Ακμή" in render_sms(SmsKind.WELCOME, "Ακμή", MessageFacts(to=""), LANGUAGES["en"], "h")
+    assert "Ακμή" in render_sms(SmsKind.WELCOME, "Ακμή", MessageFacts(to=""), catalogue("en"), "h")
     assert gsm7.simplify("Café “Łódź” – ok") == "Café “Łódź” – ok"
     assert gsm7.simplify("“Châlet” – ok…") == '"Chalet" - ok...'
 
@@ -344,7 +344,7 @@ def test_name_in_another_script_stays_outside_gsm7() -> None:
     [(1, "1 minute"), (5, "5 minutes"), (60, "1 hour"), (90, "90 minutes"), (1440, "24 hours"), (4320, "3 days")],
 )
 def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
-    assert format_duration(minutes, "en") == words
+    assert format_duration(minutes, catalogue("en")) == words
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_lifetimes_of_code_and_link_are_named_once(state: str, sentence: str) ->
 
 def test_german_duration_is_dative() -> None:
     """Every sentence has it after `in` or `innerhalb von`."""
-    assert format_duration(3 * 24 * 60, "de") == "3 Tage"
+    assert format_duration(3 * 24 * 60, catalogue("de")) == "3 Tage"
 
 
 NOTICES = (MailKind.USERNAME_CHANGED, MailKind.PIN_CHANGED, MailKind.PASSKEY_REMOVED)

@@ -86,7 +86,7 @@ def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] |
     for path, sentence in (*_malformed(declared), *found):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in declared.tenants if tenant.brand is not None}
-    for path, sentence in _texts_without_a_link(declared, brands):
+    for path, sentence in (*_texts_without_a_link(declared, brands), *_unusable_texts(declared)):
         document.problem(path, sentence)
     if document.problems:
         raise ConfigurationError(document.problems)
@@ -160,6 +160,13 @@ def _texts_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Bran
         has_policy = tenant.settings is not None and bool(tenant.settings.privacy_policy.versions)
         if brand is not None and has_policy and "privacy" not in brand.links:
             yield ("tenants", at, key), "expected links.privacy, the address of the policy that privacy_policy asks for"
+
+
+def _unusable_texts(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the texts of brands in this file that cannot be used; those of a theme folder are checked with the folder."""
+    for at, tenant in enumerate(declared.tenants):
+        if tenant.brand is not None:
+            yield from theme.texts_problems(tenant.brand, ("tenants", at, "brand"))
 
 
 def _malformed(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:

@@ -1,4 +1,4 @@
-"""Reads a theme folder: the design tokens in theme.yaml, and the files of the logos."""
+"""Reads a theme folder: the design tokens in theme.yaml, the files of the logos, and the texts of each language in `texts/`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from pydantic import ValidationError
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file import yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
-from app.identity.administration.configuration.file.yaml_document import ConfigurationError, KeyPath, YamlDocument
+from app.identity.administration.configuration.file.yaml_document import (
+    ConfigurationError,
+    ConfigurationProblem,
+    KeyPath,
+    YamlDocument,
+)
+from app.kit.text import tenant_texts
+from app.kit.text.languages import LANGUAGES
 
 _KINDS = {
     ".svg": "image/svg+xml",
@@ -23,6 +30,7 @@ _KINDS = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
+_TEXTS = "texts"
 MAX_LOGO_BYTES = 8_900
 """Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
@@ -42,7 +50,8 @@ def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand |
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
-    brand = _brand(inner, root, name)
+    texts = _texts(outer, root, name)
+    brand = _brand(inner, root, name, texts)
     outer.problems += inner.problems
     return brand
 
@@ -63,12 +72,58 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
             yield f"{tenant}: {key} is {address}, but there's no file {folder / name}."
 
 
-def _brand(inner: YamlDocument, root: Path, name: str) -> Brand | None:
+def texts_problems(brand: Brand, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the path and the expected value of each text of a brand that cannot be used; the brand is at `path`."""
+    for tag, key, expected in tenant_texts.problems(brand.texts):
+        yield (*path, "texts", *filter(None, (tag, key))), f"expected {expected}"
+
+
+def _texts(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
+    """Return the texts in the files of `texts/`, by language; adds problems to the outer document."""
+    texts: dict[str, Any] = {}
+    for file in sorted((root / _TEXTS).glob("*")):
+        place, tag = f"{Path(outer.file).parent / name / _TEXTS / file.name}", file.stem
+        if file.suffix != ".yaml" or tag not in LANGUAGES or not file.resolve().is_relative_to(root):
+            sentence = f"expected a file for each language: {', '.join(f'{tag}.yaml' for tag in LANGUAGES)}"
+            outer.problems.append(ConfigurationProblem(place, 1, "", sentence))
+            continue
+        try:
+            document = yaml_document.read(file.read_bytes(), place)
+        except (ConfigurationError, OSError) as problem:
+            outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
+            continue
+        texts[tag] = _texts_in(document, tag)
+        outer.problems += document.problems
+    return {tag: found for tag, found in texts.items() if found}
+
+
+def _texts_in(document: YamlDocument, tag: str) -> dict[str, Any]:
+    """Return the texts of a language's file; adds problems to the document, and leaves those texts out."""
+    value = document.value if document.value is not None else {}
+    try:
+        texts = Brand.model_validate_json(json.dumps({"texts": {tag: value}}), strict=True).texts
+    except ValidationError as problem:
+        for error in problem.errors(include_url=False):
+            path, sentence = sentence_of(dict(error))
+            document.problem(path[2:], sentence)
+        return {}
+    for _, key, expected in tenant_texts.problems(texts):
+        document.problem(tuple(filter(None, (key,))), f"expected {expected}")
+    return dict(texts.get(tag, {}))
+
+
+def _brand(inner: YamlDocument, root: Path, name: str, texts: dict[str, Any]) -> Brand | None:
     value: Any = inner.value if inner.value is not None else {}
     if isinstance(value, dict):
         _read_logos(inner, root, name, value)
+        if texts and value.setdefault("texts", texts) is not texts:
+            inner.problem(("texts",), f"expected no texts here, because {name}/{_TEXTS} has them")
     try:
-        return Brand.model_validate_json(json.dumps(value), strict=True)
+        brand = Brand.model_validate_json(json.dumps(value), strict=True)
+        for path, sentence in texts_problems(brand, ()):
+            if not texts or path == ("texts",):  # those of files are at their lines
+                inner.problem(path, sentence)
+        return brand
     except ValidationError as problem:
         for error in problem.errors(include_url=False):
             path, sentence = sentence_of(dict(error))

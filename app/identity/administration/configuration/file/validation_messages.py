@@ -12,6 +12,7 @@ from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.kit.near_names import near_name
+from app.kit.operations.union_tags import is_union_tag
 
 _SECRET = frozenset(
     {
@@ -63,7 +64,7 @@ _BOUNDS = {
 
 def sentence_of(error: dict[str, Any]) -> tuple[KeyPath, str]:
     """Return the path and the sentence of a pydantic error."""
-    path: KeyPath = tuple(error["loc"])
+    path: KeyPath = tuple(part for part in error["loc"] if not is_union_tag(part))
     kind, context = str(error["type"]), error.get("ctx", {})
     key = str(next((part for part in reversed(path) if isinstance(part, str)), ""))
     if path and path[-1] == "[key]":  # of a map whose keys are the tenant's own

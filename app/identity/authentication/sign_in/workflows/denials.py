@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from babel.support import NullTranslations
+
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
-from app.kit.text.languages import LANGUAGES, catalogue, lookup
+from app.kit.text.languages import LANGUAGES, lookup
 
 
 def error(context: Context, texts: Mapping[str, str]) -> errors.WorkflowDenied:
@@ -22,11 +24,11 @@ def missing_factor(context: Context, accepted: Collection[FactorKind]) -> errors
 
     It enrols none now: at a risk, the first factor alone would choose the second one.
     """
-    return error(context, {language.tag: _lacking(language.tag, accepted) for language in LANGUAGES.values()})
+    return error(context, {tag: _lacking(context.tenant.texts.catalogue(tag), accepted) for tag in LANGUAGES})
 
 
-def _lacking(tag: str, accepted: Collection[FactorKind]) -> str:
-    gettext = catalogue(tag).gettext
+def _lacking(chosen: NullTranslations, accepted: Collection[FactorKind]) -> str:
+    gettext = chosen.gettext
     if set(accepted) == {FactorKind.TOTP}:
         return gettext("You need an authenticator app here, and your account has none. Get help to add one.")
     if set(accepted) == {FactorKind.PASSKEY}:

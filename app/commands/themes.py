@@ -1,0 +1,71 @@
+"""gatehouse theme: checks a theme folder, and finds the keys of texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app.commands.errors import CommandError, as_command_errors
+from app.commands.prompts import counted
+
+if TYPE_CHECKING:
+    from app.kit.text.source_texts import SourceText
+
+
+@click.group
+def theme() -> None:
+    """Write the look and the texts of a tenant's pages."""
+
+
+@theme.command("check")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def theme_check(folder: Path) -> None:
+    """Say what is wrong in the theme in FOLDER, with files and lines, and change nothing."""
+    from app.identity.administration.configuration.file.theme import read
+    from app.identity.administration.configuration.file.yaml_document import ConfigurationError, YamlDocument
+
+    if not folder.is_dir():
+        raise CommandError(f"There's no folder {folder}.")
+    folder, outer = folder.resolve(), YamlDocument(str(folder.parent / "theme"))
+    with as_command_errors():
+        brand = read(outer, (), folder.parent, folder.name)
+    if outer.problems or brand is None:
+        found = ConfigurationError(outer.problems)
+        raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}")
+    texts = sum(len(wordings) for wordings in brand.texts.values())
+    languages = f" in {counted(len(brand.texts), 'language')}" if texts else ""
+    click.echo(f"{folder.name}: no problems. It has {counted(texts, 'text')}{languages} of its own.")
+
+
+@theme.command("texts")
+@click.argument("words", nargs=-1)
+@click.option("--language", "tag", default="en", show_default=True, help="The language of the texts: en, de or ar.")
+def theme_texts(words: tuple[str, ...], tag: str) -> None:
+    """List the texts of pages, emails and text messages with their keys, or only those with WORDS.
+
+    The lines are YAML, as `texts/LANGUAGE.yaml` of a theme has them.
+    """
+    from app.kit.text.languages import LANGUAGES
+    from app.kit.text.source_texts import text_keys
+
+    if tag not in LANGUAGES:
+        raise CommandError(f"There's no language {tag}. Choose one of: {', '.join(LANGUAGES)}.")
+    wanted = " ".join(words).casefold()
+    for key, source in text_keys().current.items():
+        line = f"{key}: {_wording(source, tag)}"
+        if wanted in line.casefold() or wanted in source.readable.casefold():
+            click.echo(line)
+
+
+def _wording(source: SourceText, tag: str) -> str:
+    """Return our text in a language as YAML."""
+    import json
+
+    from app.kit.text.tenant_texts import our_wording
+
+    ours = our_wording(source, tag)
+    if isinstance(ours, str):
+        return json.dumps(ours, ensure_ascii=False)
+    return "{" + ", ".join(f"{name}: {json.dumps(form, ensure_ascii=False)}" for name, form in ours.items()) + "}"
