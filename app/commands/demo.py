@@ -86,7 +86,8 @@ def demo_application(settings: Settings, shop_port: int, bind: str, people: list
     from app.reference import Trial
 
     credentials = {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret, "ClientCredentials": keys.client}
-    trial = Trial(keys.tenant, credentials, keys.fields, keys.machine_client, keys.public_client, around(settings)[:-1])
+    (_, start), *_ = around(settings)
+    trial = Trial(keys.tenant, credentials, keys.fields, keys.machine_client, keys.public_client, start)
     hosts = names(settings)
     inbox = inbox_of(settings, "Demo", around(settings), acts(settings))
     served = application(settings, "both", trial=trial)

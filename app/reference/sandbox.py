@@ -19,7 +19,7 @@ class Trial:
         fields: values of path parameters and members of a request's body, by their names in lower case.
         machine_client: the ID and the secret, with a colon, of a program that gets machine tokens for every management operation.
         public_client: the ID of an application without a secret whose redirect URI is the page of the first sign-in.
-        around: the words and the address of each link to the demo's other pages.
+        demo: the address of the demo's start page.
     """
 
     tenant: str = ""
@@ -27,7 +27,7 @@ class Trial:
     fields: Mapping[str, str] = field(default_factory=dict)
     machine_client: str = ""
     public_client: str = ""
-    around: tuple[tuple[str, str], ...] = ()
+    demo: str = ""
 
     def filled(self, examples: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         """Return recorded examples, by operation, with the trial's values in their requests."""

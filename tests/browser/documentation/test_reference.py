@@ -262,11 +262,19 @@ def test_old_address_of_an_operation_leads_to_its_page(reader: Reader) -> None:
 
 def test_commands_of_the_overview_are_whole_and_work(reader: Reader, tmp_path: Path) -> None:
     page = reader.open("/docs")
-    cut = page.evaluate("[...document.querySelectorAll('pre')].filter(e => e.scrollWidth > e.clientWidth).length")
-    assert cut == 0
-    page.set_viewport_size({"width": 390, "height": 800})  # lines of code scroll within their frame
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        cut = page.evaluate("[...document.querySelectorAll('pre')].filter(e => e.scrollWidth > e.clientWidth).length")
+        assert (cut, page.evaluate("document.documentElement.scrollWidth")) == (0, width)
     assert pasted(page, tmp_path) == [json.loads(page.locator("figure.answer code").inner_text())]
+
+
+def test_overview_leads_to_the_request_and_to_the_demo(reader: Reader, demo: Command) -> None:
+    page = reader.open("/docs")
+    page.get_by_role("link", name="Try it in the browser").click()
+    expect(page).to_have_url(re.compile("/docs/accounts/accounts.read_by_identifier$"))
+    page.get_by_role("link", name="Demo", exact=True).click()
+    expect(page).to_have_url(f"http://localhost:{demo.port}/")
 
 
 def test_without_scripts_search_is_a_page(opened: Opened, demo: Command) -> None:
