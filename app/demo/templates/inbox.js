@@ -35,7 +35,7 @@
     if (!found || path(found.querySelector("a")) === path(list()?.querySelector("a"))) return;
     if (!list()) return location.reload();
     show(found);
-    document.querySelector("#q").placeholder = page.querySelector("#q").placeholder;
+    document.querySelector("#tally").textContent = page.querySelector("#tally").textContent;
   }
 
   setInterval(() => refresh().catch(() => {}), 3000); // the server may be stopped meanwhile

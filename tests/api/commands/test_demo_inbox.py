@@ -106,12 +106,12 @@ def test_inbox_lists_messages_as_json(database: Database) -> None:
     assert (message["to"], message["links"]) == ("ada@example.com", ["http://acme.localhost:8000/verify?x=1"])
 
 
-def test_code_is_highlighted_and_text_part_shown(database: Database) -> None:
+def test_code_is_to_be_copied_and_text_part_shown(database: Database) -> None:
     posted(database, text="Type 482913 or open https://acme.example/?t=123456", html="<p>482913</p>")
     client = Client(create_inbox(database, VAULT))
     (message,) = client.get("/messages.json").json or []
     assert message["codes"] == ["482913"]
-    assert 'Code <b id="code">482913</b>' in client.get("/").text
+    assert '<data id="code" value="482913" hidden>482913</data>' in client.get("/").text
     assert "open <a" in client.get(f"/messages/{message['id']}?format=text").text
     assert "&lt;p&gt;482913" in client.get(f"/messages/{message['id']}?format=source").text
 
