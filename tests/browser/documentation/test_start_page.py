@@ -73,11 +73,19 @@ def test_choice_in_the_gallery_shows_at_once(start: Page, demo: Command) -> None
     expect(start.get_by_label("Language")).to_have_value("en")
 
 
-def test_taller_page_shrinks_until_its_foot_shows(start: Page, demo: Command) -> None:
-    start.goto(demo.at("acme", "/_gallery?q=denied+at+the+provider&look=acme"))
-    frame = start.locator(".shot iframe").first
-    expect(frame).to_have_attribute("style", re.compile("--fit"))
-    assert frame.evaluate("frame => frame.contentDocument.documentElement.scrollHeight - frame.offsetHeight") <= 1
+@pytest.mark.parametrize(("size", "width", "of_row"), [("phone", 1280, 4), ("phone", 390, 2), ("desktop", 1280, 3)])
+def test_thumbnails_have_one_scale_in_even_rows(start: Page, demo: Command, size: str, width: int, of_row: int) -> None:
+    start.set_viewport_size({"width": width, "height": 844})
+    start.goto(demo.at("acme", f"/_gallery?q=denied&look=acme&size={size}"))
+    expect(start.frame_locator(".shot iframe").first.get_by_role("heading", level=1)).to_be_visible()
+    drawn = start.locator(".shot").evaluate_all(
+        """shots => shots.map(({firstChild: frame}) => [frame.getBoundingClientRect().width / frame.offsetWidth,
+           frame.offsetWidth, frame.offsetHeight].map(each => each.toFixed(3)).join(" "))"""
+    )
+    assert len(drawn) > of_row
+    assert len(set(drawn)) == 1
+    columns = start.locator(".thumbs").first.evaluate("list => getComputedStyle(list).gridTemplateColumns")
+    assert len(columns.split()) == of_row
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
