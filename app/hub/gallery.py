@@ -15,7 +15,7 @@ from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownTenant
 from app.hub import pages
-from app.hub.locale import LANGUAGES
+from app.hub.locale import LANGUAGES, SOURCE
 from app.hub.rendering.page import Page, accepts_gzip, all_pages, compress
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import HubTenant, RegistrationView
@@ -24,6 +24,7 @@ from app.hub.web.interaction import HubInteraction
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.client import ServiceUnavailable
+from app.kit.text.tenant_texts import texts_of_keys
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
@@ -146,6 +147,9 @@ def all_samples() -> Iterator[tuple[type[Page], str]]:
             yield page, name
 
 
+KEYS: Final = "keys"
+"""In place of a language: each text as its key, by which a theme replaces it."""
+_LANGUAGES: Final = {tag: language.name for tag, language in LANGUAGES.items()} | {KEYS: "Keys of texts"}
 OWN: Final = "own"
 """The look of the tenant whose host serves the gallery."""
 
@@ -164,8 +168,10 @@ def use_sample_tenant(look: str, language: str) -> None:
     tenant = _own_tenant() if look == OWN else HubTenant(look, TENANTS[look])
     if tenant is None:
         raise NotFound
-    visit.tenant = HubTenant(tenant.name, tenant.brand, registration=RegistrationView(()))
-    visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(language,))
+    brand = replace(tenant.brand, texts=texts_of_keys()) if language == KEYS else tenant.brand
+    visit.tenant = HubTenant(tenant.name, brand, registration=RegistrationView(()))
+    tag = SOURCE.tag if language == KEYS else language
+    visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(tag,))
     visit.choose_language()
 
 
@@ -206,7 +212,7 @@ def _choice(look_names: Iterable[str]) -> _Choice:
         query.get("group"),
         query.get("q", "").strip(),
     )
-    chosen = ((made.look, known_names), (made.language, LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
+    chosen = ((made.look, known_names), (made.language, _LANGUAGES), (made.mode, _MODES), (made.size, _SIZES))
     if not all(value in known for value, known in chosen) or made.group not in {None, *GROUPS}:
         raise NotFound
     return made
@@ -231,7 +237,7 @@ def index() -> Response:
         choice=choice,
         selects=(
             ("look", "Look", branding_titles, choice.look),
-            ("lang", "Language", {tag: language.name for tag, language in LANGUAGES.items()}, choice.language),
+            ("lang", "Language", _LANGUAGES, choice.language),
             ("mode", "Mode", _MODES, choice.mode),
             ("size", "Width", _SIZES, choice.size),
         ),
@@ -255,7 +261,7 @@ def index() -> Response:
 
 @gallery.get("/<page_name>/<sample>")
 def show(page_name: str, sample: str) -> Response:
-    """Render one sample; `lang` and `look` choose language and branding."""
+    """Render one sample; `lang` and `look` choose language, or keys of texts, and branding."""
     choice = _choice((*TENANTS, OWN))
     use_sample_tenant(choice.look, choice.language)
     page = _pages().get(page_name)

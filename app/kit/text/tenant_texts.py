@@ -11,7 +11,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from string import Formatter
 from typing import Any, Final, Literal, get_args
 
@@ -19,7 +19,7 @@ from babel import Locale
 from babel.support import NullTranslations
 
 from app.kit.near_names import near_name
-from app.kit.text.languages import catalogue
+from app.kit.text.languages import SOURCE, catalogue
 from app.kit.text.source_texts import SourceText, readable, text_keys
 
 PluralCategory = Literal["zero", "one", "two", "few", "many", "other"]
@@ -73,6 +73,16 @@ NO_TEXTS: Final = TenantTexts()
 def compile_texts(texts: TextsByLanguage) -> TenantTexts:
     """Return the catalogues of a tenant's texts. Texts that `problems` would name are left out: an upgrade may have retired a key."""
     return _compile(json.dumps(texts, sort_keys=True, ensure_ascii=False)) if texts else NO_TEXTS
+
+
+@cache
+def texts_of_keys() -> TenantTexts:
+    """Return texts that show their keys in English, for designers who look for the key of what they see."""
+    own = {
+        (source.context, source.text): {"other": key} if source.plural else key
+        for key, source in text_keys().current.items()
+    }
+    return TenantTexts("keys", {SOURCE.tag: _TenantCatalogue(SOURCE.tag, own)})
 
 
 @lru_cache(maxsize=128)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from html import unescape
+from urllib.parse import quote
 
 import pytest
 from werkzeug.test import Client, TestResponse
@@ -94,3 +95,18 @@ def test_sample_is_framed_by_its_own_host_alone() -> None:
     assert "frame-ancestors 'self'" in framed.headers["Content-Security-Policy"]
     assert framed.headers["X-Frame-Options"] == "SAMEORIGIN"
     assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+
+
+def test_texts_are_shown_as_their_keys() -> None:
+    address = "/_gallery/LoginPage/for%20an%20application?look=globex&lang="
+    shown = page_at(f"{address}keys").text
+    assert '<label for="password">password</label>' in shown
+    assert ">forgot_password</button>" in shown
+    assert "Forgot password?" in page_at(f"{address}en").text, "the pages of others keep their texts"
+    assert '<option value="keys" selected>Keys of texts</option>' in page_at("/_gallery?lang=keys&group=device").text
+
+
+def test_every_page_can_show_its_keys() -> None:
+    for page, state in page_samples.names()[::7]:
+        answer = page_at(f"/_gallery/{page}/{quote(state)}?look=acme&lang=keys")
+        assert answer.status_code == 200, (page, state)
