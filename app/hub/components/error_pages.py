@@ -26,8 +26,14 @@ _UNREADABLE: Final = Explanation(
 _BY_STATUS: Final = {
     400: _UNREADABLE,
     422: _UNREADABLE,
-    403: Explanation(_l("You don’t have access"), _l("You may be signed in to the wrong account.")),
-    404: Explanation(_l("Page not found"), _l("Check the address for typos, or start over.")),
+    403: Explanation(
+        _l("You don’t have access"),
+        _l("You may be signed in to the wrong account. Sign in with another one, or ask for access."),
+    ),
+    404: Explanation(
+        _l("Page not found"),
+        _l("It may have moved. Check the address for typos, or start again from the home page."),
+    ),
     405: Explanation(_l("This link doesn’t work here"), _l("Go back and use the button on the page.")),
     413: Explanation(_l("Request too large"), _l("Go back and try again with less text.")),
     429: Explanation(_l("Too many attempts"), _l("Try again in a minute.")),
@@ -38,7 +44,7 @@ _BY_STATUS: Final = {
 }
 _BROKEN: Final = Explanation(
     _l("Something went wrong"),
-    _l("The problem is on our side. Go back and try again."),
+    _l("The problem is on our side, and we’ve logged it. Go back and try again in a moment."),
 )
 
 
@@ -77,6 +83,7 @@ class ErrorPage(Page):
 
     template = "components/error.html"
     scripts = ("language", "copy")
+    own_rules = ("typed", "error")
     query = {**Page.query, "client_id": 128, "redirect_uri": 500, "code": 40}
 
     explanation: Explanation

@@ -28,7 +28,7 @@ PRESENTATION: Final = FactorPresentation(
     is_on_phone=True,
     form=TotpForm,
     scripts=("copy",),
-    rules=("setup", "scan"),
+    rules=("typed", "setup", "scan"),
     samples={
         "enrolled": FactorPrompt(kind=FactorKind.TOTP, is_enrolled=True),
         "to enrol": FactorPrompt(kind=FactorKind.TOTP, secret=_SECRET, uri=_URI),

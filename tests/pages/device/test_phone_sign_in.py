@@ -76,7 +76,9 @@ def test_phone_signs_the_browser_in_to_the_application(
     }
 
 
-@pytest.mark.parametrize(("button", "heading"), [("Approve", "Already approved"), ("Not me", "Already denied")])
+@pytest.mark.parametrize(
+    ("button", "heading"), [("Approve", "Already approved"), ("Deny sign-in", "Already denied")]
+)
 def test_answered_question_is_not_asked_again(
     desktop: Visitor, phone: Visitor, ada: Person, button: str, heading: str
 ) -> None:
@@ -156,7 +158,7 @@ def test_three_wrong_numbers_deny(desktop: Visitor, phone: Visitor) -> None:
 def test_denied_code_stays_denied(world: World, desktop: Visitor, phone: Visitor) -> None:
     page = shown(desktop)
     question = phone.open(path_on(page))
-    assert question.press("Not me").heading == "Denied"
+    assert question.press("Deny sign-in").heading == "Denied"
     assert "Approve" not in question.press("Approve", number=number_on(page)).html.partition("<main")[2]
     assert phone.open(path_on(page)).heading == "Denied"
     assert state_of(page) == "denied"
@@ -343,7 +345,7 @@ def renew(page: VisitedPage) -> VisitedPage:
     return page.visitor.send("POST", f"{page.visitor.home}{PATH}", fields)
 
 
-@pytest.mark.parametrize("button", ["Approve", "Not me"])
+@pytest.mark.parametrize("button", ["Approve", "Deny sign-in"])
 def test_what_was_switched_off_meanwhile_has_a_page(
     world: World, desktop: Visitor, phone: Visitor, caplog: pytest.LogCaptureFixture, button: str
 ) -> None:

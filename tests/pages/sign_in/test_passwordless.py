@@ -205,7 +205,7 @@ def test_three_wrong_numbers_deny_the_request(
 def test_denied_request_stays_denied(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt, ada: Person) -> None:
     waiting = by_device(visitor.open("/login"), ada.email)
     request_page = new_visitor_at(world).open(link_path(world))
-    assert request_page.press("Not me").heading == "Denied"
+    assert request_page.press("Deny sign-in").heading == "Denied"
     assert request_page.press("Approve", number=number_on(waiting)).heading == "Denied"
     assert visitor.open(waiting.address).heading == "Request denied"
 

@@ -28,7 +28,7 @@ OPEN: Final = "/sign-in/phone/open"
 PATH: Final = "/sign-in/phone/approve"
 _DECISIONS: Final = ("approved", "denied", "used", "expired")
 _MISSING: Final = _l("Enter the number shown on the other device.")
-_WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Not me”.")
+_WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Deny sign-in”.")
 
 
 class NumberMatchForm(HubForm):
