@@ -92,7 +92,7 @@ class Scope:
 
     @property
     def rank(self) -> int:
-        """Its position in a list: identity scopes first, the tenant's own scopes last."""
+        """Its position in a list: first what lets the app change the account, then identity, the tenant's own scopes last."""
         return list(_DESCRIPTIONS).index(self.name) if self.name in _DESCRIPTIONS else len(_DESCRIPTIONS)
 
     @property
@@ -101,12 +101,18 @@ class Scope:
         return self.name == ACCOUNT_WRITE
 
     @property
+    def note(self) -> Any:
+        """What the visitor should know about it in addition; empty if nothing."""
+        return _l("Until you remove it under “Apps and data”") if self.name == "offline_access" else ""
+
+    @property
     def icon(self) -> str:
         """The name of its icon."""
         return _ICONS.get(self.name, "key")
 
 
 _DESCRIPTIONS: Final = {
+    ACCOUNT_WRITE: _l("Change anything in your account, even delete it"),
     "openid": _l("Confirm your identity"),
     "profile": _l("See your name, picture and language"),
     "email": _l("See your email address"),
@@ -116,7 +122,6 @@ _DESCRIPTIONS: Final = {
     "permissions": _l("See what your roles allow"),
     "offline_access": _l("Keep this access when you’re not using the app"),
     ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
-    ACCOUNT_WRITE: _l("Change anything in your account, even delete it"),
 }
 
 

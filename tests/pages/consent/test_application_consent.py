@@ -52,6 +52,16 @@ def test_interface_access_is_explained_in_each_language(
     assert [phrase for phrase in phrases if phrase not in page.text] == []
 
 
+def test_power_over_the_account_is_asked_for_first(world: World, visitor: Visitor) -> None:
+    shop = world.application("shop", require_consent=True, interface_access="full")
+    ada = world.person("ada@example.com")
+    asked = visitor.authorize(shop, scope="email openid offline_access")
+    text = asked.press("Sign in", identifier=ada.email, password=PASSWORD).text
+    phrases = ("Change anything in your account", "Confirm your identity", "See your email", "Until you remove it")
+    places = [text.index(phrase) for phrase in phrases]
+    assert places == sorted(places)
+
+
 def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> None:
     shop = world.application("shop", protocol="oauth", require_consent=True)
     ada = world.person("ada@example.com")

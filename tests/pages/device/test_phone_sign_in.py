@@ -76,9 +76,7 @@ def test_phone_signs_the_browser_in_to_the_application(
     }
 
 
-@pytest.mark.parametrize(
-    ("button", "heading"), [("Approve", "Already approved"), ("Deny sign-in", "Already denied")]
-)
+@pytest.mark.parametrize(("button", "heading"), [("Approve", "Already approved"), ("Deny sign-in", "Already denied")])
 def test_answered_question_is_not_asked_again(
     desktop: Visitor, phone: Visitor, ada: Person, button: str, heading: str
 ) -> None:
