@@ -17,7 +17,7 @@ class EmailForm(FactorCodeForm):
     wrong_errors = EMAIL_CODE
 
 
-_ONE, _TWO = "a*a@e*****e.c*m", "l******e@e*****e.o*g"
+_ONE, _TWO = "a•a@example.com", "l••••••e@example.org"
 PRESENTATION: Final = FactorPresentation(
     kind=FactorKind.EMAIL,
     name=lazy_pgettext("verification method", "Email"),

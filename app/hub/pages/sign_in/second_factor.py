@@ -76,7 +76,7 @@ class ChooseFactorPage(Page):
         hints = {
             "passkey": "Touch ID on MacBook",
             "sms": "**********23",
-            "email": "a*a@e*****e.c*m",
+            "email": "a•a@example.com",
             "backup_code": "8",
         }
         last = FactorKind.PASSKEY

@@ -179,10 +179,16 @@ def mask_email(email: str) -> str:
     return f"{_mask_inner(local)}@{'.'.join(_mask_inner(label) for label in domain.split('.'))}"
 
 
+def mask_email_for_owner(email: str) -> str:
+    """Mask an address to what its owner recognizes, with its whole domain: `x••z@example.com`. At least one character is masked."""
+    local, _, domain = email.rpartition("@")
+    return f"{_mask_inner(local, '•') if len(local) > 1 else f'{local}•'}@{domain}"
+
+
 def mask_phone(phone: str) -> str:
     """Mask a number except its last two digits."""
     return f"{'*' * max(0, len(phone) - 2)}{phone[-2:]}"
 
 
-def _mask_inner(text: str) -> str:
-    return f"{text[:1]}{'*' * (len(text) - 2)}{text[-1:]}" if len(text) > 2 else f"{text[:1]}{'*' * (len(text) - 1)}"
+def _mask_inner(text: str, mark: str = "*") -> str:
+    return f"{text[:1]}{mark * (len(text) - 2)}{text[-1:]}" if len(text) > 2 else f"{text[:1]}{mark * (len(text) - 1)}"

@@ -23,10 +23,12 @@ from app.identity.authentication.sign_in.completion import ActionRequired, Compl
 from app.identity.credentials import account_locks
 from app.identity.credentials.pins import pin_tokens
 from app.identity.credentials.second_factors import factor_views, second_factors
+from app.identity.credentials.second_factors.authenticators import email
 from app.identity.credentials.second_factors.authenticators.authenticator import ChallengeOptions
 from app.identity.credentials.second_factors.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.second_factors.second_factors import RequiredFactor
 from app.identity.directory.accounts import accounts
+from app.identity.directory.accounts.identifiers import mask_email
 from app.identity.directory.accounts.profile import selected_fields
 from app.identity.messaging import messaging
 from app.identity.platform.context import Context
@@ -104,8 +106,8 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
         return {}
     if sent.sent_to is None:
         return {}
-    if is_email:
-        return {"email_otp_status": EmailSent(email=sent.sent_to)}
+    if is_email and (to := email.recipient(required.factors.account, options.email)):
+        return {"email_otp_status": EmailSent(email=mask_email(to))}
     return {"otp_status": SmsSent(account_sid=messaging.account_sid(context), sid=sent.sid or "")}
 
 

@@ -9,6 +9,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.authentication.sign_in.sign_in_identifiers import guess
 from app.identity.directory.accounts.identifiers import (
     is_allowed_uid,
+    mask_email_for_owner,
     normalize,
     normalize_email,
     normalize_phone,
@@ -177,3 +178,11 @@ def test_username_like_a_number_is_refused_with_phone_login(name: str) -> None:
 )  # fmt: skip
 def test_only_well_formed_custom_uids_are_allowed(text: str, is_one: bool) -> None:
     assert is_allowed_uid(text) is is_one
+
+
+@pytest.mark.parametrize(
+    ("email", "masked"),
+    [("lovelace@a.example", "l••••••e@a.example"), ("ab@a.example", "a•@a.example"), ("a@b.example", "a•@b.example")],
+)
+def test_mask_for_the_owner_keeps_the_domain(email: str, masked: str) -> None:
+    assert mask_email_for_owner(email) == masked

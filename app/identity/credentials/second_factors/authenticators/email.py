@@ -20,7 +20,7 @@ from app.identity.credentials.second_factors.authenticators.authenticator import
 )
 from app.identity.directory.accounts import account_store, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.directory.accounts.identifiers import mask_email
+from app.identity.directory.accounts.identifiers import mask_email, mask_email_for_owner
 from app.identity.messaging import messaging
 from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import CountedAs
@@ -51,11 +51,10 @@ class EmailCodeAuthenticator(Authenticator):
 
     def hint(self, factors: AccountFactors) -> str | None:
         address = self.hint_for_owner(factors)
-        return mask_email(address) if address else None
+        return mask_email_for_owner(address) if address else None
 
     def hint_for_owner(self, factors: AccountFactors) -> str | None:
-        addresses = verified_emails(factors.account)
-        return addresses[0] if len(addresses) == 1 else None
+        return recipient(factors.account, None)
 
     def describe(self, context: Context, factors: AccountFactors) -> FactorChallenge:  # noqa: ARG002 - the base class's signature
         return _challenge(factors.account, None)
@@ -71,12 +70,10 @@ class EmailCodeAuthenticator(Authenticator):
 
         Raises MalformedEmail, EmailNotOnProfile, MailLimitReached.
         """
-        account, addresses = factors.account, verified_emails(factors.account)
-        if options.email is None and len(addresses) != 1:
-            return _challenge(account, None)
-        to = select_email(account, options.email) if options.email is not None else addresses[0]
-        send(context, account, to, options.email_template)
-        return _challenge(account, to)
+        to = recipient(factors.account, options.email)
+        if to is not None:
+            send(context, factors.account, to, options.email_template)
+        return _challenge(factors.account, to)
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         self._spend(context, factors.account, response)
@@ -97,15 +94,30 @@ def verified_emails(account: Account) -> list[str]:
     return [item.value for item in account.email_list.verified]
 
 
+def recipient(account: Account, typed: str | None) -> str | None:
+    """Return the address that gets a code: the typed one, else the account's only one. None if the account has to choose.
+
+    Raises MalformedEmail, EmailNotOnProfile.
+    """
+    if typed is not None:
+        return select_email(account, typed)
+    addresses = verified_emails(account)
+    return addresses[0] if len(addresses) == 1 else None
+
+
 def select_email(account: Account, typed: str) -> str:
-    """Return the address that was typed in full or in its masked form. Raises MalformedEmail, EmailNotOnProfile."""
+    """Return the address that was typed in full or in a masked form. Raises MalformedEmail, EmailNotOnProfile."""
     normalized = identifiers.normalize_email(typed)
     for address in verified_emails(account):
-        if typed.strip() == mask_email(address) or (
+        if typed.strip() in (mask_email(address), mask_email_for_owner(address)) or (
             normalized is not None and normalized == identifiers.normalize_email(address)
         ):
             return address
-    raise errors.EmailNotOnProfile if normalized is not None or "*" in typed else errors.MalformedEmail
+    raise (
+        errors.EmailNotOnProfile
+        if normalized is not None or any(mark in typed for mark in "*•")
+        else errors.MalformedEmail
+    )
 
 
 def require_code(typed: str | None) -> str:
@@ -187,5 +199,5 @@ def send_to_unknown_email(context: Context, to: str, template: str | None = None
 
 
 def _challenge(account: Account, to: str | None) -> FactorChallenge:
-    masked = [mask_email(address) for address in verified_emails(account)]
-    return FactorChallenge(sent_to=mask_email(to) if to else None, targets=tuple(dict.fromkeys(masked)))
+    masked = [mask_email_for_owner(address) for address in verified_emails(account)]
+    return FactorChallenge(sent_to=mask_email_for_owner(to) if to else None, targets=tuple(dict.fromkeys(masked)))
