@@ -72,7 +72,7 @@ def test_new_person_registers_with_the_fixed_address(guest: Guest) -> None:
     assert guest.business.tenant.read(found["Uid"])["EmailVerified"] is True
 
 
-def test_invited_account_is_told_why_it_signs_in(guest: Guest) -> None:
+def test_invited_account_reads_why_it_signs_in(guest: Guest) -> None:
     assert "You already have an account" not in guest.open().text
     guest.world.person(GUEST)
     assert "You already have an account with this email." in guest.open().text
