@@ -99,10 +99,11 @@ class AppFactor(CodeFactor):
     key: pyotp.TOTP
 
     def read_key(self, page: Page) -> None:
-        """Read the key that the page shows beside the code field. Phones fold the QR code."""
+        """Read the key that the page folds below the code field. Phones fold the QR code, too."""
         if (fold := page.locator(".unfold summary")).is_visible():
             fold.click()
         expect(page.locator(".qr svg path")).to_be_visible()
+        page.locator("details:has(.key) > summary").click()
         expect(page.locator(".key")).to_be_visible()
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
 
