@@ -33,7 +33,7 @@ def test_factor_is_added_data_downloaded_factor_removed(
     app.enrol(page)
     expect(page.locator(".codes code")).to_have_count(10)
     page.locator("button[value=save]").click()
-    page.locator(".row .menu summary").click()
+    page.locator(".row .menu summary").first.click()
     expect(page.locator('a[href="/second-factors/remove?kind=totp"]')).to_be_visible()
 
     page.goto(f"{served}/download-data")

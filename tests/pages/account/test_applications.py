@@ -68,6 +68,13 @@ def test_scopes_are_in_one_order_for_every_application(world: World, visitor: Vi
     assert places == sorted(places)
 
 
+def test_dangerous_scope_is_listed_first(world: World, visitor: Visitor, ada: Person) -> None:
+    shop = world.application("shop", interface_access="full", require_consent=True)
+    shop.redeem(authorize(visitor, shop, ada).query["code"])
+    text = visitor.open("/applications").text
+    assert text.index("Change anything in your account, even delete it") < text.index("Confirm your identity")
+
+
 def test_foreign_form_token_revokes_nothing(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop")
     shop.redeem(authorize(visitor, shop, ada).query["code"])

@@ -225,7 +225,7 @@ def test_trusted_browser_is_listed_and_revoked(tenant: World, browser: Visitor, 
     sign_in(visitor, tenant, ada).press("Verify", code=code_now(tenant, app), trust="y")
     page = browser.open("/security")
     assert "Trusted devices" in page.text
-    assert "Trusted devices updated" in page.press("Stop trusting").text
+    assert "Trusted devices updated" in page.press("Remove").text
     assert "Trusted devices" not in main_of(browser.open("/security"))
     close_browser(visitor)
     assert sign_in(visitor, tenant, ada).heading == "Two-step verification"

@@ -52,7 +52,7 @@ class DeleteAccountPage(Page):
     """Explains the deletion and requests the confirmation mail."""
 
     template = "pages/account/delete_account.html"
-    own_rules = ("scopes", "danger")
+    own_rules = ("effects", "danger")
     scripts = (*Page.scripts, "reveal")
     refusals = {**CHANGE_REFUSALS, errors.NotProcessable: _UNCONFIRMED}
 

@@ -86,7 +86,7 @@ class ApplicationsPage(Page):
         own = AuthorizedApplication(
             "desk",
             "The Analytical Desk",
-            (*map(Scope, ("offline_access", ACCOUNT_READ, ACCOUNT_WRITE)), Scope("orders", "See your orders")),
+            (*map(Scope, (ACCOUNT_WRITE, "offline_access", ACCOUNT_READ)), Scope("orders", "See your orders")),
             day,
         )
         return {

@@ -45,7 +45,7 @@ class OrganizationLogoPage(Page):
     """Shows the logo, and takes another."""
 
     template = "pages/organizations/logo.html"
-    own_rules = ("studio",)
+    own_rules = ("studio", "upload")
     query = {"id": 64}
     refusals = ORGANIZATION_REFUSALS
 
