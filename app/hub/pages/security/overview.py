@@ -354,10 +354,8 @@ def _changed_on(day: str) -> Any:
 
 
 def _passkeys_row(names: list[str]) -> CredentialRow:
-    """Return the row that names every passkey and counts them."""
-    return CredentialRow(
-        _l("Passkeys"), " · ".join(names) or _l("None yet"), "passkey", "/passkeys", str(len(names) or "")
-    )
+    """Return the row that names every passkey."""
+    return CredentialRow(_l("Passkeys"), " · ".join(names) or _l("None yet"), "passkey", "/passkeys")
 
 
 def _identity_count(count: int) -> Any:
