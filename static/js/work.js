@@ -63,18 +63,24 @@
     pressed = submitter && submitter.matches(".button") ? submitter : button;
     form.classList.add("busy");
     pressed.setAttribute("aria-busy", "true");
-    box.textContent = box.dataset.busy;
+    box.textContent = box.textContent || box.dataset.busy;
     if (pressed === button) button.textContent = box.dataset.busy;
   });
 
   function done() {
     box.textContent = box.dataset.done;
+    box.classList.add("done");
+    if (!pressed && "goesOn" in box.dataset) setTimeout(send, 400); // the tick is seen first
     if (!pressed) return;
     button.textContent = idle;
     pressed.removeAttribute("aria-busy");
     form.classList.remove("busy");
     if (form.requestSubmit) form.requestSubmit(submitter);
     else form.submit();
+  }
+
+  function send() {
+    if (!form.classList.contains("busy")) button.click();
   }
 
   function run() {

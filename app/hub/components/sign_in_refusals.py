@@ -131,7 +131,7 @@ def _lock_text(wait_seconds: int) -> Any:
     )
 
 
-CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
+CHALLENGED: Final = frozenset({RefusalReason.QUESTION, RefusalReason.ANSWER})
 """Reasons for which the page shows a challenge."""
 
 RESETTABLE: Final = frozenset({RefusalReason.LOCKED, RefusalReason.SUSPENDED})

@@ -21,6 +21,7 @@ _CHALLENGE: Final = re.compile(r"(?P<bits>\d{1,2})\.(?P<seed>[\w-]{22})", re.ASC
 _PARTS: Final = ("challenge", "asked", "work", "proof", "randstr", "script")
 _WIDGET_ALONE: Final = "widget"
 _MAX_BITS: Final = 22
+_HOURS_OF_BITS: Final = 32
 FAILED: Final = "", _l("We couldn’t verify that you’re human. Try again.")
 """The error of a failed captcha, which belongs to no field."""
 
@@ -109,6 +110,6 @@ SAMPLE_WORK: Final = "103"
 """The solution of the sample with 8 bits."""
 
 
-def sample(*, work_bits: int = _MAX_BITS) -> CaptchaChallenge:
-    """Return a sample challenge; `SAMPLE_WORK` solves one of 8 bits."""
+def sample(*, work_bits: int = _HOURS_OF_BITS) -> CaptchaChallenge:
+    """Return a sample challenge, which no script solves while the page is open; `SAMPLE_WORK` solves one of 8 bits."""
     return CaptchaChallenge(token="sample", work_seed="0" * 22, work_bits=work_bits)

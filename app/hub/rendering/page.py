@@ -98,11 +98,6 @@ class Page:
         return notice or self.page_notice
 
     @property
-    def notice_takes_focus(self) -> bool:
-        """Whether the notice takes the focus from the fields."""
-        return self.notice is not None
-
-    @property
     def has_error(self) -> bool:
         """Whether the page reports an error; its title then begins with it."""
         form = self._form
@@ -163,7 +158,7 @@ class Page:
         """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
         locale.use_language(locale.current_language(), brand.texts)
-        if self._form is not None and not self.notice_takes_focus:
+        if self._form is not None and self.notice is None:
             self._form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple(

@@ -58,7 +58,7 @@ def test_link_unlocks_a_sign_in_in_another_browser(
     assert (sent.status, sent.heading) == (200, "Check your email")
     assert f"If {ADA} has an account, we’ve emailed it a link" in sent.text
     page = new_visitor_at(world).open(link_to(world, ADA))
-    assert "You’re human." in page.text
+    assert "Check passed. Enter your password again." in page.text
     assert page.form("Sign in").fields["identifier"] == ADA
     assert page.press("Sign in", password=ada.password).heading == "Profile"
 

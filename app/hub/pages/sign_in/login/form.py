@@ -6,13 +6,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
-from wtforms.validators import InputRequired
+from wtforms.validators import InputRequired, StopValidation
 
 from app.contract import errors
 from app.contract.captcha.models import CaptchaChallenge, LockChallenge
 from app.contract.sign_in import sign_in_pages
 from app.hub.forms import captcha
 from app.hub.forms.captcha import CaptchaField
+from app.hub.forms.carried_password import TypedPassword, decrypt, encrypt, typed_now
 from app.hub.forms.identifier import IdentifierForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
@@ -22,6 +23,7 @@ from app.kit.operations.errors import ApiError
 
 WRONG_ANSWER: Final = _l("Wrong answer.")
 _UNANSWERED: Final = _l("Answer this question, too.")
+EXPIRED: Final = _l("This check has expired.")
 
 
 class FormStep(StrEnum):
@@ -39,11 +41,14 @@ class MethodChoiceForm(HubForm):
 
 
 class _RequiredWhereAsked(InputRequired):
-    """Requires the password, unless the form is the first of two steps."""
+    """Requires the password, typed or encrypted, unless the form is the first of two steps."""
 
     def __call__(self, form: Any, field: Field) -> None:
-        if not form.is_identifier_alone:
-            super().__call__(form, field)
+        if form.is_identifier_alone or field.data:
+            return
+        if form.carried_password.data:
+            raise StopValidation(EXPIRED)
+        super().__call__(form, field)
 
 
 class LoginForm(IdentifierForm):
@@ -51,6 +56,8 @@ class LoginForm(IdentifierForm):
 
     first_fields: tuple[str, ...] = ("identifier", "password")
     password = PasswordField(_l("Password"), [_RequiredWhereAsked(_l("Enter your password."))])
+    carried_password = HiddenField()
+    """The password that was typed before the captcha, encrypted."""
     captcha = CaptchaField()
     security_answer = StringField()
     security_question = HiddenField()
@@ -59,6 +66,7 @@ class LoginForm(IdentifierForm):
     step = HiddenField()
     """The step of an identifier-first page, as its form or address names it."""
     shows_question = False
+    _carried: TypedPassword | None = None
     refusals = {
         errors.LockedForSecurityQuestion: ("security_answer", _UNANSWERED),
         errors.WrongQuestionOrAnswer: ("security_answer", WRONG_ANSWER),
@@ -86,6 +94,20 @@ class LoginForm(IdentifierForm):
             captcha=self.captcha.answer,
             connects=bool(self.connects.data),
         )
+
+    @property
+    def is_password_expired(self) -> bool:
+        """Whether the encrypted password does not count, so that the page asks for it again."""
+        return EXPIRED in self.password.errors
+
+    @property
+    def encrypted_password(self) -> str:
+        """The password encrypted for the page of the captcha that the form shows."""
+        return encrypt(self._carried or typed_now(self.password.data or ""), *self._carried_for)
+
+    @property
+    def _carried_for(self) -> tuple[str, str]:
+        return self.identifier.data or "", self.captcha.challenge.token if self.captcha.challenge else ""
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error of the challenge's answer; return whether the refusal is about it."""
@@ -115,6 +137,9 @@ class LoginForm(IdentifierForm):
         form = cls(**form_arguments).accept_identifiers(identifiers)
         if form.security_question.data:
             form.show_question(form.security_question.data, current_visit().tenant.security_questions)
+        if form.carried_password.data and not form.password.data:
+            form._carried = decrypt(form.carried_password.data, *form._carried_for)
+            form.password.data = form._carried.text if form._carried else ""
         return form
 
 

@@ -28,6 +28,7 @@ from app.hub.components.sign_in_refusals import (
 from app.hub.pages import pages
 from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
 from app.hub.pages.sign_in.login.form import FormStep, LoginForm, MethodChoiceForm
+from app.hub.pages.sign_in.login.locked_page import HumanCheckPage
 from app.hub.pages.sign_in.login.page import CONNECTS, LoginPage, step_url
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Page, with_retry_after
@@ -153,7 +154,9 @@ def choose_method() -> Response:
 
 
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
-    """Render the page with the refusal; a lock shows its challenge at once, a wrong answer its field error."""
+    """Render the page with the refusal: a captcha has a page of its own, a security question is asked at once, a wrong answer has its
+    error at its field.
+    """
     had_challenge = form.captcha.is_shown or form.shows_question
     form.prompt(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
@@ -161,6 +164,9 @@ def _refused(form: LoginForm, refusal: ApiError) -> Response:
         reason = RefusalReason.CAPTCHA if isinstance(refusal, _CAPTCHA_ERRORS) else RefusalReason.ANSWER
     elif reason is RefusalReason.QUESTION and not form.shows_question:
         reason = RefusalReason.LOCKED
+    if isinstance(refusal, _CAPTCHA_ERRORS) and form.captcha.is_shown:
+        check = HumanCheckPage(form, form.encrypted_password, current_reauthentication())
+        return with_retry_after(check.render(refusal.status), refusal)
     seconds = wait_seconds(refusal, services().now())
     page = login_page(form, reason, seconds, reauthentication=current_reauthentication())
     return with_retry_after(page.render(refusal.status), refusal)
