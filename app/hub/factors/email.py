@@ -6,6 +6,7 @@ from app.contract.error_groups import EMAIL_CODE
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
+from app.hub.forms.code import WRONG_CODE
 from app.hub.locale import lazy_gettext as _l
 from app.hub.locale import lazy_pgettext
 
@@ -13,7 +14,7 @@ from app.hub.locale import lazy_pgettext
 class EmailForm(FactorCodeForm):
     """The mailed code."""
 
-    wrong = _l("Wrong or expired code. Try again.")
+    wrong = WRONG_CODE
     wrong_errors = EMAIL_CODE
 
 

@@ -9,6 +9,7 @@ from app.contract.error_groups import SMS_CODE
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.second_factor_pages import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
+from app.hub.forms.code import WRONG_CODE
 from app.hub.locale import lazy_gettext as _l
 
 
@@ -16,7 +17,7 @@ class SmsForm(FactorCodeForm):
     """The code, or the phone number before one is sent."""
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})
-    wrong = _l("Wrong or expired code. Try again.")
+    wrong = WRONG_CODE
     wrong_errors = SMS_CODE
     refusals = {
         errors.MalformedPhone: ("target", _l("Enter the number with + and the country code, like +1 202 555 0123.")),

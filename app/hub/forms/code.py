@@ -18,7 +18,7 @@ from app.hub.rendering.page import Notice, Page
 from app.hub.web.errors import shown_for
 from app.kit.operations.errors import ApiError
 
-WRONG_CODE: Final = _l("Wrong or expired code. Try again.")
+WRONG_CODE: Final = _l("Wrong or expired code. Use the newest one.")
 LINK_CLOSED: Final = "over"
 """What the script of a waiting page reads once the interaction no longer waits."""
 AGAIN: Final = "again"

@@ -64,7 +64,7 @@ BLOCKED_PAGE: Final = "Account blocked: Get help to unblock it."
 BLOCKED_LINK: Final = "You can’t sign in right now: Account blocked Get help to unblock it."
 BLOCKED_STEP: Final = "Two-step verification: Account blocked Get help to unblock it."
 """What the second factor's page says to it."""
-CLOSED_CODE: Final = "Wrong or expired code. Try again."
+CLOSED_CODE: Final = "Wrong or expired code. Use the newest one."
 """What they say of a code whose account is blocked."""
 _ACTIONS: Final = {
     str(error.code): error.__name__
