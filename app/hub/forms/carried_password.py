@@ -1,7 +1,7 @@
 """The password of a form that must pass a captcha first: the page of the captcha carries it encrypted, so that it is typed once.
 
 The server keeps nothing. The value decrypts for a few minutes, in the same browser and interaction of the same tenant, and only
-beside the identifier and the challenge that it was made for (decision 0405). A page with the next challenge does not prolong it.
+beside the identifier and the challenge that it was made for (decision 0407). A page with the next challenge does not prolong it.
 """
 
 from __future__ import annotations
