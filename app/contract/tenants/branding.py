@@ -12,7 +12,7 @@ from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
-from app.kit.operations.union_tags import union_tag
+from app.kit.operations.wire import union_tag
 from app.kit.text.tenant_texts import PluralCategory
 from app.kit.web.urls import is_web_url
 

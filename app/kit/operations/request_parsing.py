@@ -15,9 +15,8 @@ from app.kit.caching.cached_attribute import cached_attribute
 from app.kit.limits.queue_slot import LoadShed
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import Accept, AnyOperation
-from app.kit.operations.union_tags import is_union_tag
 from app.kit.operations.unknown_members import unknown_members
-from app.kit.operations.wire import From, Wire, shape_of
+from app.kit.operations.wire import From, Wire, is_union_tag, shape_of
 from app.kit.text import input_filter
 from app.kit.web import form_fields
 

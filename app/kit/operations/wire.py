@@ -34,6 +34,16 @@ class Also:
         object.__setattr__(self, "names", names)
 
 
+def union_tag(name: str) -> str:
+    """Return the tag of a member of a union, which pydantic adds to the location of a problem though no document has it."""
+    return f"({name})"
+
+
+def is_union_tag(part: str | int) -> bool:
+    """Return whether a part of a location is such a tag; no field or key that is accepted looks like one."""
+    return isinstance(part, str) and part.startswith("(") and part.endswith(")")
+
+
 @lru_cache(maxsize=4096)
 def pascal(name: str) -> str:
     """Return `RoleIds` for `role_ids`."""

@@ -12,7 +12,7 @@ from app.contract.resources import file_resources
 from app.contract.tenants.file import configuration_file
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.kit.near_names import near_name
-from app.kit.operations.union_tags import is_union_tag
+from app.kit.operations.wire import is_union_tag
 
 _SECRET = frozenset(
     {
