@@ -44,18 +44,18 @@ def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiErro
     """
     rules = [
         Rule(
-            _n("%(num)d or more characters", "%(num)d or more characters", policy.min_length),
+            _n("%(num)d+ characters", "%(num)d+ characters", policy.min_length),
             PasswordRule.LEAST,
             policy.min_length,
         ),
         Rule(
-            _n("Up to %(num)d character", "Up to %(num)d characters", policy.max_length),
+            _n("up to %(num)d character", "up to %(num)d characters", policy.max_length),
             PasswordRule.MOST,
             policy.max_length,
         ),
         *(Rule(sentence, kind) for kind, sentence in _TEXTS.items()),
         Rule(
-            _n("Not your last password", "Not your last %(num)d passwords", policy.history),
+            _n("not your last one", "not your last %(num)d", policy.history),
             PasswordRule.EARLIER,
             policy.history,
         ),
@@ -126,13 +126,13 @@ _CHECKED_WHILE_TYPING: Final = frozenset(
     }
 )
 _TEXTS: Final = {
-    PasswordRule.LOWER: lazy_pgettext("rule of a password", "A lowercase letter"),
-    PasswordRule.UPPER: lazy_pgettext("rule of a password", "An uppercase letter"),
-    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "A number"),
-    PasswordRule.SIGN: lazy_pgettext("rule of a password", "A symbol"),
-    PasswordRule.COMMON: lazy_pgettext("rule of a password", "Not a common password"),
-    PasswordRule.STOLEN: lazy_pgettext("rule of a password", "Not in a data breach"),
-    PasswordRule.PROFILE: lazy_pgettext("rule of a password", "Not your name or email"),
+    PasswordRule.LOWER: lazy_pgettext("rule of a password", "lowercase"),
+    PasswordRule.UPPER: lazy_pgettext("rule of a password", "uppercase"),
+    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "a number"),
+    PasswordRule.SIGN: lazy_pgettext("rule of a password", "a symbol"),
+    PasswordRule.COMMON: lazy_pgettext("rule of a password", "not common"),
+    PasswordRule.STOLEN: lazy_pgettext("rule of a password", "not leaked"),
+    PasswordRule.PROFILE: lazy_pgettext("rule of a password", "no name or email"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     errors.FieldsRefused: _l("Doesn’t meet the requirements yet."),

@@ -40,7 +40,7 @@ def test_password_rules_are_ticked_while_typing(world: World, served: str, opene
     expect(met).to_have_count(0)
     field = page.get_by_label("Password", exact=True)
     field.press_sequentially("zebra1")
-    expect(met).to_have_text(["A number met,"])
+    expect(met).to_have_text(["a number met,"])
     field.press_sequentially("-kettle")
     expect(met).to_have_count(3)
     page.get_by_role("button", name="Show: Password").click()
