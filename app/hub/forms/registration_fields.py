@@ -9,7 +9,7 @@ from wtforms import BooleanField, Field, PasswordField, SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length, Optional
 
-from app.contract.registration.form import CUSTOM, MAX_LETTERS, TERMS, FormField
+from app.contract.registration.form import CUSTOM, IDENTIFIERS, MAX_LETTERS, TERMS, FormField
 from app.hub import locale
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import too_long
@@ -41,7 +41,23 @@ _MISSING: Final[dict[str, Any]] = {
     "username": _l("Choose a username."),
     "phone": _l("Enter your phone number with + and the country code."),
     "password": _l("Choose a password."),
-    TERMS: _l("Check this box to continue."),
+    "prefix": _l("Enter your title."),
+    "first_name": _l("Enter your first name."),
+    "middle_name": _l("Enter your middle name."),
+    "last_name": _l("Enter your last name."),
+    "nick_name": _l("Enter your nickname."),
+    "birth_date": _l("Enter your date of birth."),
+    "gender": _l("Enter your gender."),
+    "company": _l("Enter your company."),
+    "website": _l("Enter your website."),
+    "main_address": _l("Enter your postal address."),
+    "city": _l("Enter your city."),
+    "state": _l("Enter your state or region."),
+    "about": _l("Tell us about yourself."),
+}
+_MISSING_BY_TYPE: Final[dict[str, Any]] = {
+    "multi": _l("Check this box to continue."),
+    "option": _l("Choose an option."),
 }
 USERNAME_FORMAT: Final = _l("Use letters from one alphabet. Usernames can’t include @ or look like a phone number.")
 _FILL_IN: Final = _l("Fill in this field.")
@@ -75,7 +91,7 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
         is_second_name: whether another field of the form is the username for password managers.
     """
     label = field_label(field)
-    required: list[Any] = [InputRequired(_MISSING.get(field.name, _FILL_IN))] if field.required else []
+    required: list[Any] = [InputRequired(_missing(field))] if field.required else []
     if field.type == "multi":
         return BooleanField(label, required)
     if field.type == "password":
@@ -101,6 +117,12 @@ def field_label(field: FormField) -> Any:
     """Return the label of a field: the tenant's, else the built-in one, else its name."""
     name = field.name.removeprefix(CUSTOM).replace("_", " ").strip()
     return localized(field.label) or _LABELS.get(field.name) or name[:1].upper() + name[1:]
+
+
+def _missing(field: FormField) -> Any:
+    """Return the error of an empty required field. A built-in sentence would contradict a label that the tenant wrote."""
+    has_own_label = bool(field.label) and field.name not in IDENTIFIERS
+    return _MISSING_BY_TYPE.get(field.type) or (_FILL_IN if has_own_label else _MISSING.get(field.name, _FILL_IN))
 
 
 def localized(texts: Mapping[str, str]) -> str:

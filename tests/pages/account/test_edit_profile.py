@@ -71,7 +71,7 @@ def test_profile_form_follows_the_registration_form(new_world: NewWorld, new_vis
     ada = world.person("ada@example.com", FirstName="Ada")
     page = signed_in(new_visitor_at(world), ada, "/profile/edit")
     assert "last_name" not in page.html
-    assert "Fill in this field." in page.press("Save", first_name="").text
+    assert "Enter your first name." in page.press("Save", first_name="").text
     assert page.press("Save", first_name="Augusta", cf_size="xl").profile_name == "Augusta"
 
 

@@ -13,6 +13,6 @@ def test_missing_required_field_is_asked_at_sign_in(new_world: NewWorld, new_vis
     page = visitor.authorize(shop).press("Sign in", identifier=world.person("ada@example.com").email, password=PASSWORD)
     assert page.heading == "One more detail"
     assert "Acme Shop" in page.text
-    assert "Fill in this field." in page.press("Continue", first_name="").text
+    assert "Enter your first name." in page.press("Continue", first_name="").text
     assert "code=" in page.press("Continue", first_name="Ada").address
     assert "code=" in visitor.authorize(shop).address

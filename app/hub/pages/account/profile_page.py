@@ -151,7 +151,7 @@ def _open_samples(page: ProfilePage) -> Mapping[str, ProfilePage]:
     names = FieldsForm.of(SAMPLE_FIELDS[:2], data=values)
     wrong, wrong_picture = FieldsForm.of(SAMPLE_FIELDS, data=values), PictureForm()
     wrong.add_error("birth_date", _l("Enter a valid date."))
-    wrong.add_error("first_name", _l("Fill in this field."))
+    wrong.add_error("first_name", _l("Enter your first name."))
     wrong_picture.add_error("picture", next(iter(IMAGE_MESSAGES.values())))
     return {
         "a row open": replace(page, opened=NAME, form=names),

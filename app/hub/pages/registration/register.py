@@ -90,8 +90,8 @@ class RegisterPage(Page):
         full = RegisterForm.of(
             _ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "username": "ada", "cf_size": "m"}
         )
-        full.add_error("birth_date", _l("Enter a valid date."))
-        full.add_error("password", _l("Enter your password again."))
+        full.add_error("birth_date", _l("Enter your date of birth."))
+        full.add_error("password", _l("Password cleared for safety. Enter it again."))
         full.add_error(TERMS, _l("Check this box to continue."))
         return {
             "fresh": cls(plain, rules),

@@ -25,7 +25,7 @@ from app.kit.operations.errors import ApiError
 
 _CHECK: Final = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL: Final = _l("Check the fields below and try again.")
-_AGAIN: Final = _l("Enter your password again.")
+_AGAIN: Final = _l("Password cleared for safety. Enter it again.")
 _NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
 _ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (errors.TooManyRequests, *PASSKEY_REFUSALS)
 
