@@ -1,6 +1,10 @@
 // Fill a form with a WebAuthn response. Without JavaScript the form is posted empty and the page explains the alternatives.
 (function () {
-  if (!window.PublicKeyCredential || !navigator.credentials) return;
+  var password = document.querySelector("[data-beside] > .more"); // closed: the passkey in its place
+  if (!window.PublicKeyCredential || !navigator.credentials) {
+    if (password) password.open = password.hidden = true;
+    return;
+  }
   var pending, cache = {};
 
   function bytes(text) {
@@ -54,6 +58,13 @@
   document.querySelectorAll("[data-passkey]").forEach(function (form) {
     var creates = form.dataset.passkey === "create", status = form.querySelector("#credential");
     var beside = "beside" in form.dataset, isIntercepting = true;
+    var button = form.querySelector("[value=passkey]");
+
+    if (beside) password.onclick = function () {
+      setTimeout(function () {
+        if (password.open) form.elements.password.focus();
+      });
+    };
 
     // The checkbox and the identifier are in the password form and apply to both forms.
     function copyTyped() {
@@ -95,7 +106,8 @@
     form.addEventListener("submit", function (event) {
       if (event.defaultPrevented) return;
       form.elements.credential.value = ""; // a stale response after Back
-      if (beside && (!isIntercepting || !event.submitter || event.submitter.value !== "passkey")) return;
+      // Enter may press the hidden button of the password, which then stands for the passkey.
+      if (beside && (!isIntercepting || (password.open && event.submitter !== button))) return;
       event.preventDefault();
       event.stopPropagation();
       if (form.classList.contains("busy")) return; // already submitted
@@ -104,7 +116,7 @@
       startCeremony().catch(function (reason) {
         if (beside && reason > 0) { // the server refused the form: submit it to show the errors
           isIntercepting = false;
-          event.submitter.click();
+          button.click();
           isIntercepting = true;
           return;
         }

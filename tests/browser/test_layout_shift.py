@@ -18,6 +18,7 @@ PAIRS = {
     "confirmation, wrong password": ("LoginPage", "reauthentication", "reauthentication, wrong"),
     "sign-up, wrong fields": ("RegisterPage", "for an application", "refused"),
     "sign-up with all fields, wrong fields": ("RegisterPage", "every kind of field", "every kind of field refused"),
+    "sign-up by passkey, no address": ("PasskeyRegisterPage", "with a passkey", "with a passkey, no address"),
     "second factor, wrong code": ("SecondFactorPage", "totp, enrolled", "totp, enrolled, wrong"),
 }
 """A page's name, the state before, and the state after it was sent."""

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 
 from app.commands.listen_address import is_free
 from tests.support.browsers.chromium import Opened
+from tests.support.browsers.sign_up import type_new_account
 from tests.support.processes.command_process import Command, forked
 from tests.support.processes.installation import eventually
 from tests.support.services.real_services import FOLDER, locked
@@ -56,8 +57,7 @@ def test_first_user_signs_up_and_out(running: Command, tmp_path: Path, opened: O
     assert tab.url == f"{app}/"
     tab.get_by_role("link", name="Sign in").click()
     tab.get_by_role("button", name="Create account").click()
-    tab.locator("main input[name=email]").fill(ADDRESS)
-    tab.locator("main input[name=password]").fill(PASSWORD)
+    type_new_account(tab, ADDRESS, PASSWORD)
     tab.locator("main input[name=password]").press("Enter")
     expect(tab.get_by_text(ADDRESS).first).to_be_visible()
     tab.goto(running.ask("GET", running.at("inbox", "/messages.json")).json()[0]["links"][0])

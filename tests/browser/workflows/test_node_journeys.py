@@ -14,6 +14,7 @@ from tests.support.accounts.consents import required_forms
 from tests.support.accounts.mailbox import code_in
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.shop_user import AT_THE_SHOP, NEW, Ada, enter_code, send
+from tests.support.browsers.sign_up import type_new_account
 from tests.support.fakes.https_receiver import HttpsReceiver, https_receiver
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.tenant_server import TenantServer
@@ -62,9 +63,7 @@ def reads_the_denial(page: Page, text: str = DENIAL["en"], title: str = REFUSED)
 def test_register_creates_an_account(server: TenantServer, ada: Ada, opened: Opened, how: dict[str, Any]) -> None:
     put_in_force(server, entering("Register"))
     page = ada.open_login(opened(**how))
-    heading(page, "Create your account")
-    page.get_by_label("Email").fill("new@example.com")
-    page.get_by_label("Password", exact=True).fill(NEW)
+    type_new_account(page, "new@example.com", NEW)
     page.get_by_role("button", name="Create account").click()
     heading(page, "Check your email")
 

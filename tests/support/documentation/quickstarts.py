@@ -52,6 +52,7 @@ from urllib.parse import urlsplit
 from packaging.requirements import Requirement
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.browsers.sign_up import type_new_account
 from tests.support.processes.command_process import Command, forked
 from tests.support.processes.commands import this_version
 from tests.support.services.servers import free_port
@@ -334,8 +335,7 @@ def sign_up_without_name(tab: Page, running: Running, app: str) -> None:
     tab.goto(f"{app}/account")
     tab.wait_for_url("**/login**")
     tab.get_by_role("button", name="Create account").click()
-    tab.locator("main input[name=email]").fill(NAMELESS.email)
-    tab.locator("main input[name=password]").fill(NAMELESS.password)
+    type_new_account(tab, NAMELESS.email, NAMELESS.password)
     tab.locator("main input[name=password]").press("Enter")
     expect(tab.get_by_role("heading", name="Check your email")).to_be_visible()
     gatehouse = running.gatehouse

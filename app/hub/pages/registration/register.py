@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import ClassVar, Final
 
 from flask import Response
 
@@ -58,6 +58,7 @@ class RegisterPage(Page):
     scripts = (*Page.scripts, "tabs", "reveal", "rules", "work")
     query = {**Page.query, "with": 60}
     links_application = True
+    own_rules: ClassVar[tuple[str, ...]] = ("sign-up",)
     refusals = {errors.TooManyRequests: too_many_notice, **dict.fromkeys(PASSKEY_REFUSALS, _FAILED)}
 
     form: RegisterForm
@@ -146,11 +147,19 @@ class PasskeyRegisterPage(RegisterPage):
     """The registration page with a password or a passkey."""
 
     scripts = (*RegisterPage.scripts, "passkey")  # after `work`, whose pending submit it must see
+    own_rules = (*RegisterPage.own_rules, "sign-up-passkey")
     allows_fetch = True
 
     @property
     def has_passkey(self) -> bool:
         return True
+
+    @property
+    def is_password_open(self) -> bool:
+        """Whether the password takes the place of the passkey: it was sent and refused, or no script ran."""
+        has_errors = any(f.errors for field, f in self.form.rows if field.type == "password")
+        was_sent = current_visit().is_post and not self.form.is_by_passkey
+        return has_errors or was_sent or self.page_notice is _SCRIPTLESS
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
@@ -159,10 +168,14 @@ class PasskeyRegisterPage(RegisterPage):
         with_captcha.captcha.prompt(captcha.sample())
         empty = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         empty.add_error("email", _l("Enter your email."))
+        weak = RegisterForm.of(_DEFAULT_FIELDS, typed)
+        weak.add_error("password", problem_of(sample_refusals()["too weak"]))
+        marked = rules_of(PasswordPolicy(), is_first=True, refusal=sample_refusals()["too weak"])
         return {
             "with a passkey": cls(RegisterForm.of(_DEFAULT_FIELDS), rules, relying_party="Acme Shop"),
             "with a passkey and a captcha": cls(with_captcha, rules),
             "with a passkey, no address": cls(empty, rules),
+            "with a passkey, password refused": cls(weak, marked),
             "with a passkey, without a script": cls(
                 RegisterForm.of(_DEFAULT_FIELDS, typed), rules, page_notice=_SCRIPTLESS
             ),
