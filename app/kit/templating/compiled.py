@@ -1,0 +1,61 @@
+"""Runs a checked template. The language makes it finite; the sandbox, a bound of the output and a deadline are further locks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from jinja2 import Template
+from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
+
+from app.kit.clock import monotonic
+from app.kit.templating.contract import TemplateContract
+from app.kit.templating.language import parser
+
+MAX_OUTPUT: Final = 256 * 1024
+MAX_SECONDS: Final = 0.25
+
+
+class TemplateFailed(Exception):
+    """The template did not render; the page has ours in its place."""
+
+
+class CompiledTemplate:
+    """A template that `language.problems` accepts, compiled once."""
+
+    def __init__(self, source: str, contract: TemplateContract) -> None:
+        self._contract = contract
+        self._template: Template = parser().from_string(source)
+
+    def render(self, values: Mapping[str, Any], parts: Mapping[str, str], text: Callable[[str], str]) -> Markup:
+        """Return the output.
+
+        Args:
+            values: those of the contract: texts, flags, and lists of mappings. They are escaped.
+            parts: the markup of each part.
+            text: returns the text of a key.
+
+        Raises:
+            TemplateFailed: it raised, its output is too large, or it took too long.
+        """
+        placed = {name: _placing(parts[name]) for name in self._contract.parts}
+        try:
+            return Markup("".join(_bounded(self._template.generate(**values, **placed, text=text))))  # noqa: S704 - its values are escaped
+        except TemplateFailed:
+            raise
+        except Exception as problem:  # whatever it is, the page has ours in its place
+            raise TemplateFailed(f"{type(problem).__name__}: {problem}") from problem
+
+
+def _placing(markup: str) -> Callable[[], Markup]:
+    return lambda: Markup(markup)  # noqa: S704 - our parts
+
+
+def _bounded(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the pieces of the output. Raises TemplateFailed where a bound is passed."""
+    size, deadline = 0, monotonic() + MAX_SECONDS
+    for piece in pieces:
+        size += len(piece)
+        if size > MAX_OUTPUT or monotonic() > deadline:
+            raise TemplateFailed("its output is too large, or it took too long")
+        yield piece

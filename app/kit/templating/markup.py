@@ -1,0 +1,281 @@
+"""Checks the markup of a template while its syntax tree is read: complete elements, quoted attributes, nothing that runs or sends.
+
+The accepted markup is a strict part of HTML, which every browser reads as this module does: elements and attributes by name, values
+in double quotes, every element closed, no comments. So a value can stand in text or within quotes only, where it is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.kit.templating.contract import ValueKind
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+VOID: Final = frozenset({"br", "hr", "img", "source", "wbr"})
+ELEMENTS: Final = VOID | _words(
+    "a abbr address aside b bdi blockquote cite code dd del details div dl dt em figcaption figure footer g h2 h3 h4 header hgroup i ins "
+    "kbd li mark nav ol p path picture circle ellipse line polygon polyline rect q s section small span strong sub summary sup svg time "
+    "title u ul"
+)
+_PLAIN: Final = _words("alt class datetime dir lang title role width height tabindex")
+_DRAWING: Final = _words(
+    "viewBox preserveAspectRatio fill stroke d cx cy r rx ry x y x1 x2 y1 y2 points transform opacity focusable "
+    "fill-rule clip-rule stroke-width stroke-linecap stroke-linejoin"
+)
+_BY_ELEMENT: Final = {
+    "a": {"href", "target", "rel", "hreflang"},
+    "img": {"src", "loading", "decoding"},
+    "source": {"media", "type", "srcset"},
+    "details": {"open", "name"},
+    "ol": {"start", "reversed"},
+    "li": {"value"},
+}
+_FLAGS: Final = frozenset({"open", "reversed"})
+_WORDS: Final = {
+    "target": {"_blank"}, "loading": {"lazy", "eager"}, "decoding": {"async"}, "dir": {"ltr", "rtl", "auto"}, "tabindex": {"-1", "0"},
+    "role": {"presentation", "none", "img", "note", "list", "group"},
+}  # fmt: skip
+_FIXED: Final = frozenset({"href", "src", "srcset", "id", *_WORDS})
+"""Attributes whose value is checked as a whole."""
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+_ATTRIBUTE: Final = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9:_-]*)(="?)?')
+_END: Final = re.compile(r"\s*(/?)>")
+_LINK: Final = re.compile(r"(?:https://|mailto:|tel:|/(?![/\\])|#own-)[^\s\\]*")
+_FILE: Final = re.compile(
+    r"/theme/[A-Za-z0-9][A-Za-z0-9._-]*\.(?:svg|png|jpe?g|webp|avif)|data:image/(?:png|webp|jpeg);base64,[A-Za-z0-9+/=]{1,6000}"
+)
+_ID: Final = re.compile(r"own-[a-z0-9-]{1,60}")
+_ARIA: Final = _words("aria-hidden aria-label aria-labelledby aria-describedby aria-current aria-roledescription")
+_MAX_DEPTH: Final = 40
+
+Report = Callable[[int, str], None]
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where the reader stands: in text, in a tag, or in the value of an attribute; in which one, and within how many elements."""
+
+    place: str
+    attribute: int
+    depth: int
+
+
+@dataclass
+class MarkupReader:
+    """Reads the pieces of a template in their order; reports each problem with its line."""
+
+    report: Report
+    open: list[tuple[str, int]] = field(default_factory=list)
+    """The open elements, each with its line."""
+    ids: set[str] = field(default_factory=set)
+    _place: str = "text"
+    _element: str = ""
+    _attributes: set[str] = field(default_factory=set)
+    _attribute: str = ""
+    _literal: str = ""
+    _kinds: list[ValueKind] = field(default_factory=list)
+    _has_branch: bool = False
+    """Whether the value of the attribute has a condition."""
+    _count: int = 0
+    """Of the attributes so far."""
+    _floor: int = 0
+    """How many of the open elements a branch found open: it ends none of them."""
+
+    def literal(self, text: str, line: int) -> None:
+        """Read literal markup that begins at a line."""
+        at = 0
+        while at < len(text) and self._place != "broken":
+            step = {"text": self._text, "tag": self._tag, "value": self._value}[self._place]
+            after = step(text, at, line + text.count("\n", 0, at))
+            if after is None:
+                self._place = "broken"
+                return
+            at = after
+
+    def value(self, kind: ValueKind, line: int) -> None:
+        """Read a value of the view."""
+        if self._place == "value":
+            self._kinds.append(kind)
+        elif self._place == "tag":
+            self._break(line, "values in text or within the quotes of an attribute")
+
+    def part(self, name: str, line: int) -> None:
+        """Read a part, which is markup."""
+        if self._place not in ("text", "broken"):
+            self._break(line, f"{name}() between elements, because it is markup")
+        elif any(element in {"a", "p", "span", "summary", "svg"} for element, _ in self.open):
+            self.report(line, f"{name}() outside of a, p, span, summary and svg, because it has blocks and links")
+
+    def finish(self, line: int) -> None:
+        """Read the end of the template."""
+        if self._place in ("tag", "value"):
+            self.report(line, f"the end of the tag <{self._element}")
+        for element, opened in self.open:
+            self.report(opened, f"</{element}> for this <{element}>")
+
+    @contextmanager
+    def branch(self, line: int, *, is_loop: bool = False) -> Iterator[None]:
+        """Read a branch of a condition, or the body of a loop, within the block. It must leave everything as it was."""
+        if self._place == "tag" or (is_loop and self._place == "value"):
+            self._break(line, "loops between elements, and conditions there or within the quotes of an attribute")
+        self._has_branch = self._has_branch or self._place == "value"
+        before, floor = self._state, self._floor
+        self._floor = len(self.open)
+        yield
+        self._floor = floor
+        if self._place != "broken" and self._state != before:
+            self._break(line, "complete elements within a condition or a loop: each ends where it began")
+
+    @property
+    def _state(self) -> _State:
+        return _State(self._place, self._count if self._place == "value" else 0, len(self.open))
+
+    def _break(self, line: int, sentence: str) -> None:
+        self.report(line, sentence)
+        self._place = "broken"
+
+    def _text(self, text: str, at: int, line: int) -> int | None:
+        start = text.find("<", at)
+        if start < 0:
+            return len(text)
+        line += text.count("\n", at, start)
+        match = _TAG.match(text, start)
+        if match is None:
+            comment = text.startswith("<!", start)
+            self.report(line, "comments as {# … #}" if comment else "&lt; for a < that begins no tag")
+            return None
+        closes, name = match[1] == "/", match[2]
+        if name not in ELEMENTS:
+            self.report(line, _element_sentence(name))
+            return None
+        if closes:
+            return self._close(text, match.end(), name, line)
+        self._place, self._element, self._attributes = "tag", name, set()
+        return match.end()
+
+    def _close(self, text: str, at: int, name: str, line: int) -> int | None:
+        end = re.compile(r"\s*>").match(text, at)
+        if end is None:
+            self.report(line, f"</{name}> without anything between name and >")
+            return None
+        if len(self.open) <= self._floor or self.open[-1][0] != name:
+            within = f"</{self.open[-1][0]}> first" if len(self.open) > self._floor else "no end without a beginning"
+            self.report(line, f"{within}; found </{name}>")
+            return None
+        self.open.pop()
+        return end.end()
+
+    def _tag(self, text: str, at: int, line: int) -> int | None:
+        if (end := _END.match(text, at)) is not None:
+            self._place = "text"
+            if self._element not in VOID and not end[1]:
+                self.open.append((self._element, line))
+            if len(self.open) > _MAX_DEPTH:
+                self.report(line, f"at most {_MAX_DEPTH} elements within each other")
+                return None
+            if end[1] and self._element not in VOID and not _is_drawing(self._element):
+                self.report(line, f"<{self._element}></{self._element}>: browsers ignore the / at its end")
+            return end.end()
+        match = _ATTRIBUTE.match(text, at)
+        if match is None and not text[at:].strip():
+            return len(text)
+        if match is None:
+            rest = text[at : at + 12].strip().partition("\n")[0]
+            self.report(line, f'attributes as name="value" in <{self._element}>; found {rest!r}')
+            return None
+        return self._attribute_at(match, line)
+
+    def _attribute_at(self, match: re.Match[str], line: int) -> int | None:
+        name, sign, line = match[1], match[2], line + match[0].count("\n")
+        if not _is_allowed(self._element, name):
+            self.report(line, _attribute_sentence(self._element, name))
+            return None
+        if name in self._attributes:
+            self.report(line, f"{name} once in <{self._element}>")
+        self._attributes.add(name)
+        if sign is None and name in _FLAGS:
+            return match.end()
+        if sign != '="':
+            self.report(line, f'double quotes: {name}="…"')
+            return None
+        self._place, self._attribute, self._literal, self._kinds = "value", name, "", []
+        self._has_branch, self._count = False, self._count + 1
+        return match.end()
+
+    def _value(self, text: str, at: int, line: int) -> int | None:
+        end = text.find('"', at)
+        piece = text[at : end if end >= 0 else len(text)]
+        if "<" in piece:
+            self.report(line, f'the closing " of {self._attribute} before a <')
+            return None
+        self._literal += piece
+        if end < 0:
+            return len(text)
+        self._place = "tag"
+        if (sentence := self._value_problem()) is not None:
+            self.report(line, sentence)
+        return end + 1
+
+    def _value_problem(self) -> str | None:
+        name, literal = self._attribute, self._literal.strip()
+        if self._has_branch and name in _FIXED:
+            return f"{name} without a condition within its quotes"
+        if name in ("href", "src", "srcset"):
+            return self._address_problem(name, literal)
+        if name == "id":
+            if self._kinds or not _ID.fullmatch(literal) or literal in self.ids:
+                return "an id of its own that begins with own-"
+            self.ids.add(literal)
+        if name in _WORDS and (self._kinds or literal not in _WORDS[name]):
+            return f"one of {', '.join(sorted(_WORDS[name]))} for {name}; found {literal!r}"
+        return None
+
+    def _address_problem(self, name: str, literal: str) -> str | None:
+        if self._kinds:
+            is_whole = not literal and self._kinds == [ValueKind.ADDRESS] and name == "href"
+            return None if is_whole else f"an address of the view alone as {name}, or a fixed one"
+        if name == "href":
+            return None if _LINK.fullmatch(literal) else "an https address, /path, mailto:, tel: or #own-id as href"
+        return None if _FILE.fullmatch(literal) else f"a file of the tenant such as /theme/logo.svg as {name}"
+
+
+def _is_drawing(element: str) -> bool:
+    return element in {"svg", "g", "path", "circle", "ellipse", "line", "polygon", "polyline", "rect"}
+
+
+def _is_allowed(element: str, name: str) -> bool:
+    is_own = name in _BY_ELEMENT.get(element, ()) or (_is_drawing(element) and name in _DRAWING)
+    return is_own or name in _PLAIN or name == "id" or name in _ARIA
+
+
+def _element_sentence(name: str) -> str:
+    ours = {
+        "script": "no scripts: a theme has none",
+        "style": "no <style>: put rules into the theme's css",
+        "form": "no <form>: the page has its own",
+        "input": "no <input>: the page has its own fields",
+        "button": 'no <button>: link with <a class="button">',
+        "h1": "no <h1>: each page has its own; use <h2>",
+        "main": "no <main>: content() has it",
+        "body": "no <body>: the page has it",
+        "html": "no <html>: the page has it",
+        "head": "no <head>: the page has it",
+    }
+    hint = " (names are in lower case)" if name not in ELEMENTS and name.lower() in ELEMENTS else ""
+    return ours.get(name, f"an element that themes may use; found <{name}>{hint}")
+
+
+def _attribute_sentence(element: str, name: str) -> str:
+    if name.lower().startswith("on"):
+        return f"no {name}: a theme has no scripts"
+    if name == "style":
+        return "no style attribute: put rules into the theme's css"
+    return f"an attribute that <{element}> may have; found {name}"
