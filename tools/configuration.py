@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md, its schema, that of answers to workflows and the table of docs/mail-templates.md from the code.
+"""Writes docs/configuration.md, its schema, that of answers to workflows and tables of other pages of docs/ from the code.
 
 python -m tools.configuration          write them
 python -m tools.configuration --check  fail where they differ
@@ -9,19 +9,23 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from app.contract.messages.models import MailKind
 from app.contract.published.configuration_texts import EXAMPLES
 from app.contract.tenants.file import json_schema
+from app.contract.tenants.layout_templates import LAYOUTS
 from app.contract.workflows.http_calls import answer_schema
 from app.identity.messaging.tenant_templates import allowed_html
 from app.identity.messaging.tenant_templates.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
+from app.kit.templating.contract import Items, ValueKind
 from app.kit.text.typography import typographic
 
+THEMING_PAGE = ROOT / "docs" / "theming.md"
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 ANSWER_SCHEMA = ROOT / "docs" / "workflow-answer.schema.json"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
@@ -63,7 +67,11 @@ Gatehouse shows what would change. For completion in your editor, put
 def main() -> None:
     schemas = {SCHEMA: json_schema(), ANSWER_SCHEMA: answer_schema()}
     written = {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
-    made = {PAGE: page(), TEMPLATES_PAGE: templates_page(), **written}
+    tables = {
+        TEMPLATES_PAGE: {"placeholders": placeholder_table(), "html": html_table()},
+        THEMING_PAGE: {"layouts": layouts_table()},
+    }
+    made = {PAGE: page(), **{path: with_tables(path, made) for path, made in tables.items()}, **written}
     if "--check" not in sys.argv:
         for path, text in made.items():
             path.write_text(text)
@@ -94,16 +102,34 @@ def page() -> str:
     return "".join(parts)
 
 
-def templates_page() -> str:
-    """Return the page on templates with its tables as the code has them."""
-    text = TEMPLATES_PAGE.read_text()
-    for name, written in (("placeholders", placeholder_table()), ("html", html_table())):
+def with_tables(page: Path, tables: Mapping[str, str]) -> str:
+    """Return a page with its tables as the code has them."""
+    text = page.read_text()
+    for name, written in tables.items():
         before, begins, rest = text.partition(f"<!-- {name}: written by tools.configuration -->")
         _, ends, after = rest.partition(f"<!-- end of {name} -->")
         if not (begins and ends):
-            sys.exit(f"{TEMPLATES_PAGE.name}: the marks around its table of {name} are gone.")
+            sys.exit(f"{page.name}: the marks around its table of {name} are gone.")
         text = f"{before}{begins}\n{written}{ends}{after}"
     return text
+
+
+def layouts_table() -> str:
+    """Return the values and parts of each layout of a theme."""
+    rows = []
+    for name, contract in LAYOUTS.items():
+        for key, value in contract.values.items():
+            if isinstance(value, Items):
+                members = ", ".join(f"`{member}`" for member in value.members)
+                rows.append(f"| `{name}` | `{{% for item in {key} %}}` | {value.meaning} Each has {members}. |")
+            else:
+                shown = f"{{% if {key} %}}" if value.kind is ValueKind.FLAG else f"{{{{ {key} }}}}"
+                rows.append(f"| `{name}` | `{shown}` | {value.meaning} |")
+        for key, part in contract.parts.items():
+            others = "".join(f", or `{each}()` in its place" for each in sorted(contract.instead.get(key, ())))
+            required = f" **Required**{others}." if part.is_required else ""
+            rows.append(f"| `{name}` | `{{{{ {key}() }}}}` | {part.meaning}{required} |")
+    return "| Layout | In the template | Meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
 
 
 def html_table() -> str:

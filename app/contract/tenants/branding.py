@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, model_validator
 from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
+from app.contract.tenants.layout_templates import LayoutName
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
@@ -130,6 +131,11 @@ class Brand(ConfigurationModel):
         default_factory=dict,
         description="Your own [texts](theming.md#change-texts) of pages, emails and text messages, by language and key. In a theme "
         "folder, each language is a file: `texts/de.yaml`.",
+    )
+    templates: dict[LayoutName, str] = Field(
+        default_factory=dict,
+        description="Your own [layouts](theming.md#replace-a-layout) of the pages. In a theme folder, each is a file: "
+        "`templates/layouts/split.html`.",
     )
 
     @model_validator(mode="after")

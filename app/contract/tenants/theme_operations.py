@@ -8,6 +8,7 @@ from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, UnknownTheme
 from app.contract.resources import collection
 from app.contract.tenants.branding import Brand, ButtonShape, Drawing, FileUrl, Hex, Scene, Wording
+from app.contract.tenants.layout_templates import LayoutName
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
     CREATE,
@@ -45,6 +46,9 @@ class ThemeBrand(Wire):
     radius_px: Annotated[int, Field(ge=0, le=24)] = 10
     button_shape: ButtonShape = "rounded"
     links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(
+        default_factory=dict
+    )
+    templates: Annotated[dict[LayoutName, Annotated[str, Field(max_length=20_000)]], Field(max_length=10)] = Field(
         default_factory=dict
     )
     texts: Annotated[dict[Tag, Annotated[dict[str, Wording], Field(max_length=2_000)]], Field(max_length=30)] = Field(

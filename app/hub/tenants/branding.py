@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import quote
 
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH
+from app.hub.tenants.layouts import NO_LAYOUTS, Layouts
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.palette import palette, scene
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
@@ -57,6 +58,8 @@ class PageBranding:
     """The footer's links: `privacy`, `terms`, `help`, each with its address."""
     texts: TenantTexts = NO_TEXTS
     """The tenant's own texts."""
+    layouts: Layouts = NO_LAYOUTS
+    """The tenant's own layouts."""
     organization: str = ""
     """Name of the organization that the sign-in is for; the pages show it above the tenant's name."""
     organization_logo: str = ""

@@ -17,6 +17,7 @@ from app.contract.tenants.branding import DRAWINGS
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.tenants.layouts import layouts_of
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.text.tenant_texts import compile_texts
@@ -189,6 +190,7 @@ def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale
         sentence=_with_fallback(brand.sentence, default_locale),
         signature=(("", brand.signature),) if brand.signature else (),
         texts=compile_texts(brand.texts),
+        layouts=layouts_of(tenant, brand.templates),
         links=tuple(
             (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
         ),

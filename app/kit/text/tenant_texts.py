@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,9 @@ TextsByLanguage = Mapping[str, Mapping[str, Wording]]
 MAX_TEXT_LENGTH: Final = 600
 MAX_BYTES: Final = 64 * 1024
 """Of all texts of a theme as JSON: hubs and services have the texts of their tenants in memory."""
+OWN: Final = "own."
+"""The beginning of keys of a theme's own texts, which its templates show."""
+_OWN_KEY: Final = re.compile(r"own\.[a-z0-9_.]{1,60}")
 _KEPT: Final = frozenset({"code", "here", "link", "number", "privacy", "reset", "terms", "url"})
 """Placeholders that a text must keep, because people could not go on without them."""
 
@@ -61,6 +65,17 @@ class TenantTexts:
     digest: str = ""
     """Two objects with the same digest have the same texts."""
     catalogues: Mapping[str, NullTranslations] = field(default_factory=dict, compare=False)
+
+    def text_of(self, key: str, tag: str) -> str:
+        """Return the text of a key in a language; a theme's own text in any language that has it. Empty for an unknown key."""
+        if key.startswith(OWN):
+            found = (str(each.pgettext(OWN, key)) for each in (self.catalogue(tag), *self.catalogues.values()))
+            return next((text for text in found if text != key), "")
+        source = text_keys().current.get(key)
+        if source is None:
+            return ""
+        chosen = self.catalogue(tag)
+        return str(chosen.pgettext(source.context, source.text)) if source.context else chosen.gettext(source.text)
 
     def catalogue(self, tag: str) -> NullTranslations:
         """Return the catalogue of a language: the tenant's texts, and ours for all others."""
@@ -165,7 +180,7 @@ def _compiled(key: str, wording: Wording, tag: str) -> tuple[SourceText, Any]:
 
 def _source(key: str) -> SourceText:
     keys = text_keys()
-    source = keys.current.get(key)
+    source = keys.current.get(key) or (SourceText(key, context=OWN) if _OWN_KEY.fullmatch(key) else None)
     if source is not None:
         return source
     if key in keys.retired:

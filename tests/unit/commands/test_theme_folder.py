@@ -10,6 +10,7 @@ from app.identity.administration.configuration.file.yaml_document import Configu
 from app.kit.text.source_texts import text_keys
 from tests.support.processes.command_line import Run
 
+KEY = "expected the key of a text without placeholders, or of a text of the theme that begins with own."
 FILE = b"tenants:\n  - {name: acme, theme: hazel}\n"
 
 
@@ -156,3 +157,54 @@ def test_texts_are_in_one_place(theme: Path, texts: Path) -> None:
     (texts / "en.yaml").write_text("continue: Go")
     expected = "hazel/theme.yaml:1: texts: expected no texts here, because hazel/texts has them"
     assert problem(theme, "texts: {en: {continue: On}}") == expected
+
+
+@pytest.fixture
+def layouts(theme: Path) -> Path:
+    (theme / "templates" / "layouts").mkdir(parents=True)
+    return theme / "templates" / "layouts"
+
+
+def test_layouts_are_files_of_the_folder(theme: Path, layouts: Path, texts: Path) -> None:
+    source = '<p>{{ text("own.slogan") }}</p>{{ content() }}{{ footer() }}'
+    (layouts / "split.html").write_text(source)
+    (texts / "de.yaml").write_text("own.slogan: Frisch")
+    assert brand(theme, "").templates == {"layouts/split.html": source}
+
+
+def test_problem_of_a_layout_has_its_file_and_line(theme: Path, layouts: Path) -> None:
+    (layouts / "split.html").write_text('{{ content() }}\n<p onclick="x">{{ text("own.slogan") }}</p>\n{{ footer() }}')
+    with pytest.raises(ConfigurationError) as refused:
+        brand(theme, "")
+    assert {str(found) for found in refused.value.problems} == {
+        f"hazel/templates/layouts/split.html:2: {KEY}; found own.slogan",
+        "hazel/templates/layouts/split.html:2: expected no onclick: a theme has no scripts",
+    }
+
+
+@pytest.mark.parametrize("name", ["layouts/other.html", "pages/login.html", "layouts/split.html.bak", "a.txt"])
+def test_other_template_is_refused(theme: Path, layouts: Path, name: str) -> None:
+    file = layouts.parent / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("x")
+    expected = "expected a template that a theme can replace: layouts/split.html, layouts/console.html"
+    assert problem(theme, "") == f"hazel/templates/{name}:1: {expected}"
+
+
+def test_unreadable_layout_is_refused(theme: Path, layouts: Path) -> None:
+    (layouts / "split.html").write_bytes(b"\xff\xfe")
+    assert problem(theme, "") == "hazel/templates/layouts/split.html:1: expected UTF-8 text"
+    (layouts / "split.html").write_text("x" * 40_000)
+    assert problem(theme, "") == "hazel/templates/layouts/split.html:1: expected at most 16 kB"
+    (layouts / "split.html").unlink()
+    (layouts / "split.html").symlink_to("/etc/hostname")
+    assert "expected a template that a theme can replace" in problem(theme, "")
+
+
+def test_layout_in_a_file_of_tenants_is_checked(tmp_path: Path) -> None:
+    text = b"tenants:\n  - name: acme\n    brand:\n      templates:\n        layouts/split.html: '{{ footer() }}'\n"
+    with pytest.raises(ConfigurationError) as refused:
+        read(text, "f.yaml", tmp_path)
+    (found,) = refused.value.problems
+    expected = "line 1: expected {{ content() }}: The page itself: heading, form, errors and ways out."
+    assert str(found) == f"f.yaml:5: tenants[0].brand.templates.layouts/split.html: {expected}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract.tenants import theme_operations
+from app.contract.tenants import layout_templates, theme_operations
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants import tenant_writes
@@ -32,13 +32,15 @@ def activate(context: Context, item: Item, body: Any) -> theme_operations.ThemeA
     return theme_operations.ThemeActivated()
 
 
-def unusable_texts(
+def unusable_values(
     content: theme_operations.StoredTheme,
     settings: TenantSettings | None,  # noqa: ARG001 - the hook's signature
 ) -> Iterator[tuple[str, str]]:
-    """Yield the texts that cannot be used."""
+    """Yield the texts and templates that cannot be used."""
     for tag, key, expected in tenant_texts.problems(content.brand.texts):
         yield ".".join(filter(None, ("brand", "texts", tag, key))), expected
+    for name, line, sentence in layout_templates.problems(content.brand.templates, content.brand.texts):
+        yield "brand.templates", f"{sentence.removeprefix('expected ')} ({name}, line {line})"
 
 
 def _activate(context: Context, item: Item) -> None:
@@ -54,6 +56,6 @@ def _brand(values: dict[str, Any]) -> Brand:
 
 RULES: Final = {
     theme_operations.THEMES: Rules(
-        problems=unusable_texts, on_output=show_state, after_request=show_changed, actions={"activate": activate}
+        problems=unusable_values, on_output=show_state, after_request=show_changed, actions={"activate": activate}
     ),
 }

@@ -86,7 +86,7 @@ def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] |
     for path, sentence in (*_malformed(declared), *found):
         document.problem(path, sentence)
     brands |= {tenant.name: tenant.brand for tenant in declared.tenants if tenant.brand is not None}
-    for path, sentence in (*_texts_without_a_link(declared, brands), *_unusable_texts(declared)):
+    for path, sentence in (*_texts_without_a_link(declared, brands), *_unusable_values(declared)):
         document.problem(path, sentence)
     if document.problems:
         raise ConfigurationError(document.problems)
@@ -162,11 +162,11 @@ def _texts_without_a_link(declared: ConfigurationFile, brands: Mapping[str, Bran
             yield ("tenants", at, key), "expected links.privacy, the address of the policy that privacy_policy asks for"
 
 
-def _unusable_texts(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the texts of brands in this file that cannot be used; those of a theme folder are checked with the folder."""
+def _unusable_values(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the texts and templates of brands in this file that cannot be used; those of a theme folder are checked with the folder."""
     for at, tenant in enumerate(declared.tenants):
         if tenant.brand is not None:
-            yield from theme.texts_problems(tenant.brand, ("tenants", at, "brand"))
+            yield from theme.value_problems(tenant.brand, ("tenants", at, "brand"))
 
 
 def _malformed(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:

@@ -1,0 +1,76 @@
+"""What a tenant's layouts can use: the templates of a theme, their values and parts (docs/theming.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+from app.kit.templating import language
+from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
+from app.kit.text.source_texts import text_keys
+from app.kit.text.tenant_texts import OWN, TextsByLanguage
+
+LayoutName = Literal["layouts/split.html", "layouts/console.html"]
+
+_BRAND: Final[Mapping[str, Value | Items]] = {
+    "name": Value(ValueKind.TEXT, "The tenant’s name."),
+    "organization": Value(ValueKind.TEXT, "The organization that the sign-in is for; empty without one."),
+    "language": Value(ValueKind.TEXT, "The tag of the page’s language, such as `en`."),
+    "direction": Value(ValueKind.TEXT, "`ltr` or `rtl`."),
+    "links": Items(
+        {
+            "kind": Value(ValueKind.TEXT, "`privacy`, `terms` or `help`."),
+            "text": Value(ValueKind.TEXT, "The link’s text."),
+            "address": Value(ValueKind.ADDRESS, "Its address."),
+        },
+        "The theme’s `links`.",
+    ),
+}
+_PARTS: Final = {
+    "mark": Part("Logo and name of the tenant or the organization."),
+    "content": Part("The page itself: heading, form, errors and ways out.", is_required=True),
+    "footer": Part("The languages and the links, as the built-in layout has them."),
+    "languages": Part("The links to the page in the tenant’s other languages.", is_required=True),
+}
+_FOOTER: Final = {"languages": frozenset({"footer"})}
+LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
+    "layouts/split.html": TemplateContract(
+        values={
+            **_BRAND,
+            "sentence": Value(ValueKind.TEXT, "The theme’s sentence in the page’s language."),
+            "signature": Value(ValueKind.TEXT, "The theme’s signature."),
+            "has_scene": Value(ValueKind.FLAG, "Whether the theme has a scene."),
+        },
+        parts={
+            **_PARTS,
+            "application": Part("The logo of the application that the sign-in is for, if it has one."),
+            "scene": Part("The drawing or picture with sentence and signature."),
+        },
+        instead=_FOOTER,
+    ),
+    "layouts/console.html": TemplateContract(
+        values={**_BRAND, "section": Value(ValueKind.TEXT, "`profile`, `security`, `organizations` or `apps`.")},
+        parts={
+            **_PARTS,
+            "tabs": Part("The links to the sections of the account.", is_required=True),
+            "sign_out": Part("The link that signs out.", is_required=True),
+            "application": Part("The link back to the application."),
+            "bar": Part("The built-in head: logo, link back and sign-out."),
+        },
+        instead={**_FOOTER, "sign_out": frozenset({"bar"})},
+    ),
+}
+"""By the name of the file below `templates/`."""
+
+
+def problems(templates: Mapping[LayoutName, str], texts: TextsByLanguage) -> Iterator[tuple[LayoutName, int, str]]:
+    """Yield (template, line, what is expected) for what a theme's templates cannot have."""
+    own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
+
+    def is_text(key: str) -> bool:
+        source = text_keys().current.get(key)
+        return key in own or (source is not None and not source.plural and not source.placeholders)
+
+    for name, source in templates.items():
+        for problem in language.problems(source, LAYOUTS[name], is_text):
+            yield name, problem.line, problem.sentence

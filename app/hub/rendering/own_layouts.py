@@ -1,0 +1,33 @@
+"""Renders a tenant's own layout within our document: `own_layout` of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
+
+from app.hub.locale import Language
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.fragments import template_view
+from app.hub.tenants.branding import PageBranding
+
+_LINKS: Final = {"privacy": _l("Privacy"), "terms": _l("Terms"), "help": _l("Help")}
+
+
+def own_layout(name: str, language: Language, values: Mapping[str, Any], parts: Mapping[str, str]) -> Markup:
+    """Return the body of the page by the brand's layout; empty if it has none that renders.
+
+    Args:
+        values: those of the layout alone; the brand's are added.
+        parts: the markup of each part of the layout's contract.
+    """
+    brand: PageBranding = template_view.get().brand
+    shared = {
+        "name": brand.name,
+        "organization": brand.organization,
+        "language": language.tag,
+        "direction": language.direction,
+        "links": [{"kind": kind, "text": str(_LINKS[kind]), "address": address} for kind, address in brand.links],
+    }
+    return brand.layouts.render(name, lambda key: brand.texts.text_of(key, language.tag), shared | dict(values), parts)

@@ -1,0 +1,73 @@
+"""A tenant's own layouts: compiled once, rendered within the document of ours, and ours in their place if one fails."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
+
+from app.contract.tenants.layout_templates import LAYOUTS
+from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.templating import language
+from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
+
+log = logging.getLogger("gatehouse.hub")
+_failures: Final = ThrottledLog(log)
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """The layouts of one theme."""
+
+    digest: str = ""
+    """Two objects with the same digest have the same layouts."""
+    tenant: str = ""
+    templates: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
+
+    def render(
+        self, name: str, text: Callable[[str], str], values: Mapping[str, Any], parts: Mapping[str, str]
+    ) -> Markup:
+        """Return the body of a page by the tenant's layout; empty if it has none, or if it fails."""
+        template = self.templates.get(name)
+        if template is None:
+            return Markup()
+        try:
+            return template.render(values, parts, text)
+        except TemplateFailed as problem:
+            _failures.write(
+                self.tenant,
+                "a layout of the tenant failed; pages have ours",
+                tenant=self.tenant,
+                template=name,
+                problem=str(problem),
+            )
+            return Markup()
+
+
+NO_LAYOUTS: Final = Layouts()
+
+
+def layouts_of(tenant: str, templates: Mapping[str, str]) -> Layouts:
+    """Return the compiled layouts; one that this version does not know, or cannot compile, is left out."""
+    return _compile(tenant, json.dumps(templates, sort_keys=True)) if templates else NO_LAYOUTS
+
+
+@lru_cache(maxsize=128)
+def _compile(tenant: str, templates: str) -> Layouts:
+    compiled = {}
+    for name, source in json.loads(templates).items():
+        # What was stored was checked; an upgrade may have changed what a layout can use.
+        if name in LAYOUTS and not language.problems(source, LAYOUTS[name], lambda _: True):
+            compiled[name] = CompiledTemplate(source, LAYOUTS[name])
+        else:
+            _failures.write(
+                "left out", "a layout of the tenant cannot be used; pages have ours", tenant=tenant, template=name
+            )
+    digest = hashlib.sha256(templates.encode()).hexdigest()
+    return Layouts(digest, tenant, compiled)
