@@ -50,6 +50,7 @@ PURPOSES = {
     "rjsmin": "smaller scripts",
     "segno": "QR codes as inline SVG",
     "sqlalchemy": "SQL (Core) on SQLite and PostgreSQL",
+    "tinycss2": "the style sheets of themes, which are checked",
     "webauthn": "passkeys: registration and authentication ceremonies (WebAuthn)",
     "werkzeug": "paths, headers, cookies and form bodies of requests and responses",
     "wtforms": "form fields",

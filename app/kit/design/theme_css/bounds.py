@@ -1,0 +1,184 @@
+"""Bounds on what a theme's CSS may do to elements that are not the theme's own.
+
+A bound keeps the form visible and usable whatever values the theme combines: no length in it may be negative, an `em` that would
+multiply from parent to child is refused, and what hides, reorders or lifts an element is for the theme's own classes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+OWN: Final = "own-"
+"""Prefix of the theme's own classes and keyframes; `--own-` of its custom properties."""
+
+Range = tuple[float, float]
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What the value of a property may contain on our elements."""
+
+    expected: str
+    numbers: Mapping[str, Range] | None = None
+    """Lowest and highest number by unit: `""` for plain numbers, `v` for all of the viewport. None: any."""
+    words: frozenset[str] | None = None
+    """None: any but those refused."""
+    refused: frozenset[str] = frozenset()
+    """Words that it must not contain."""
+    tokens: frozenset[str] | None = None
+    """Our custom properties that `var()` may read. None: any."""
+    functions: frozenset[str] | None = None
+    """None: any."""
+    is_opaque: bool = False
+    """Whether colors must have no alpha channel."""
+    is_shadow: bool = False
+    most: int = 99
+    """Highest number of numbers."""
+    places: frozenset[str] = frozenset()
+    """Our classes and the elements that may have the property, beside `::before` and `::after`. Empty: all."""
+
+
+COLOURS: Final = words(
+    "--canvas --raised --surface --hairline --edge --line --muted --ink --brand --on-brand --brand-hover --link --tint --tint-line"
+    " --danger --danger-ground --ok --ok-ground --warn --warn-ground"
+)
+"""Our tokens of color."""
+MATH: Final = words("calc min max clamp var")
+KEYWORDS: Final = words("inherit initial unset auto normal none")
+ONLY_OWN: Final = Bound(
+    f"this property only where each selector ends with a class of your own, such as .{OWN}hero",
+    {},
+    frozenset(),
+    functions=frozenset(),
+)
+
+
+def one_of(text: str) -> Bound:
+    return Bound(f"one of {', '.join(text.split())}", {}, words(text), tokens=frozenset(), functions=frozenset({"var"}))
+
+
+SPACE: Final = Bound(
+    "0 to 80px, 5rem or 10vh, without - and *",
+    {"": (0, 0), "px": (0, 80), "rem": (0, 5), "em": (0, 3), "v": (0, 10), "%": (0, 10)},
+    tokens=words("--radius --radius-card --button-radius"),
+    functions=MATH | {"env"},
+)
+ROUND: Final = Bound(
+    "corners of 0 to 999px or 50%",
+    {"": (0, 0), "px": (0, 999), "rem": (0, 99), "em": (0, 99), "%": (0, 50)},
+    tokens=SPACE.tokens,
+    functions=MATH,
+)
+BORDER: Final = Bound(
+    "a border of at most 16px",
+    {"": (0, 255), "px": (0, 16), "rem": (0, 1), "em": (0, 1), "%": (0, 100), "deg": (0, 360)},
+    tokens=COLOURS,
+)
+BORDER_WIDTH: Final = Bound(
+    "a border of at most 16px",
+    {"": (0, 0), "px": (0, 16), "rem": (0, 1), "em": (0, 1)},
+    tokens=frozenset(),
+    functions=MATH,
+)
+PADDING: Final = Bound(
+    "0 to 48px, 3rem or 5vw, without - and *",
+    {"": (0, 0), "px": (0, 48), "rem": (0, 3), "em": (0, 2), "v": (0, 5), "%": (0, 5)},
+    tokens=SPACE.tokens,
+    functions=SPACE.functions,
+)
+MOST_WIDTH: Final = Bound(
+    "16px to 2000px or 50% to 100%, without - and *",
+    {"px": (16, 2000), "rem": (1, 125), "ch": (4, 200), "v": (50, 100), "%": (50, 100)},
+    KEYWORDS | words("fit-content max-content"),
+    tokens=words("--column --frame --control"),
+    functions=MATH,
+)
+WIDTH: Final = Bound(
+    "16px to 320px or 50% to 100%, without - and * (for more, set max-width)",
+    {"px": (16, 320), "rem": (1, 20), "ch": (4, 40), "v": (50, 100), "%": (50, 100)},
+    MOST_WIDTH.words,
+    tokens=words("--control"),
+    functions=MATH,
+)
+HEIGHT: Final = Bound(
+    "16px to 400px on img, svg, .mark, .scene, ::before or ::after (elsewhere min-height, which cuts no text)",
+    {"px": (16, 400), "rem": (1, 25), "v": (10, 100), "%": (100, 100)},
+    MOST_WIDTH.words,
+    tokens=words("--control"),
+    functions=MATH,
+    places=words("img svg mark scene"),
+)
+LEAST: Final = Bound(
+    "0 to 320px, 20rem, 100vh or 100%, without - and *",
+    {"": (0, 0), "px": (0, 320), "rem": (0, 20), "ch": (0, 40), "v": (0, 100), "%": (0, 100)},
+    MOST_WIDTH.words,
+    tokens=words("--control"),
+    functions=MATH,
+)
+TRACKS: Final = Bound(
+    "at most six of 16px to 320px, 50% to 100%, 0.25fr to 4fr and minmax(0, 1fr)",
+    {"px": (16, 320), "rem": (1, 20), "%": (50, 100), "fr": (0.25, 4), "": (1, 4)},
+    MOST_WIDTH.words,
+    tokens=words("--control"),
+    functions=MATH | words("minmax repeat fit-content"),
+    most=6,
+)
+FONT_SIZE: Final = Bound(
+    "a size of 11px to 96px or 0.75rem to 6rem (em and % multiply from parent to child)",
+    {"px": (11, 96), "rem": (0.75, 6)},
+    words("inherit initial unset small medium large x-large xx-large"),
+    tokens=words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny"),
+    functions=MATH,
+)
+FONT: Final = Bound(
+    "var(--t-body) or the like, or a size of 11px to 96px or 0.75rem to 6rem and a line height of at least 1",
+    {"px": (11, 96), "rem": (0.75, 6), "": (1, 1000)},
+    refused=words("smaller larger xx-small x-small"),
+    tokens=words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny --font --mono"),
+    functions=MATH,
+)
+LINE_HEIGHT: Final = Bound(
+    "a line height of 1 to 3", {"": (1, 3), "em": (1, 3), "%": (100, 300)}, functions=MATH, tokens=frozenset()
+)
+TRACKING: Final = Bound(
+    "-0.05em to 0.3em", {"": (0, 0), "px": (-1, 5), "em": (-0.05, 0.3)}, functions=MATH, tokens=frozenset()
+)
+LINE: Final = Bound(
+    "lines of at most 3px", {"": (0, 255), "px": (0, 3), "em": (0, 0.2), "%": (0, 100), "deg": (0, 360)}, tokens=COLOURS
+)
+LINE_OFFSET: Final = Bound("0 to 8px", {"": (0, 0), "px": (0, 8), "em": (0, 0.5)}, functions=MATH, tokens=frozenset())
+COLOUR: Final = Bound(
+    "a color without transparency, such as #1d2433, rgb(29 36 51) or var(--ink)",
+    refused=frozenset({"transparent"}),
+    tokens=COLOURS,
+    functions=words("var rgb hsl hwb lab lch oklab oklch light-dark"),
+    is_opaque=True,
+)
+SHADOW: Final = Bound(
+    "shadows with offsets of at most 24px, a blur of at most 64px and a spread of at most 4px, in px or rem",
+    tokens=COLOURS | words("--shadow --shadow-raised"),
+    functions=words("var rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark"),
+    is_shadow=True,
+)
+TIME: Final = Bound(
+    "times of at most 1s, and an animation that ends: without infinite, forwards, both and paused",
+    {"": (0, 1), "s": (0, 1)},
+    refused=words("infinite forwards both paused"),
+    tokens=words("--ease --quick --move"),
+    functions=words("var cubic-bezier linear steps"),
+)
+MOVE: Final = Bound(
+    "at most two of translateY(-8px), scale(0.9 to 1.1) and rotate(10deg), on .button, .method, .mark, img, svg, ::before or ::after",
+    {"": (0.9, 1.1), "px": (-8, 8), "deg": (-10, 10)},
+    tokens=frozenset(),
+    functions=words("var translate translatex translatey scale scalex scaley rotate"),
+    most=2,
+    places=words("button method mark img svg"),
+)
+DISPLAY: Final = one_of("block inline inline-block flex inline-flex grid inline-grid flow-root list-item")
