@@ -132,6 +132,11 @@ class Brand(ConfigurationModel):
         description="Your own [texts](theming.md#change-texts) of pages, emails and text messages, by language and key. In a theme "
         "folder, each language is a file: `texts/de.yaml`.",
     )
+    css: str = Field(
+        default="",
+        max_length=16_384,
+        description="Your own [style sheet](theming.md#write-css), after ours. In a theme folder, it is the file `static/css/theme.css`.",
+    )
     templates: dict[LayoutName, str] = Field(
         default_factory=dict,
         description="Your own [layouts](theming.md#replace-a-layout) of the pages. In a theme folder, each is a file: "

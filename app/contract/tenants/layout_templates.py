@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
+from app.kit.design.theme_css.check import checked
 from app.kit.templating import language
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.text.source_texts import text_keys
@@ -63,8 +64,10 @@ LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
 """By the name of the file below `templates/`."""
 
 
-def problems(templates: Mapping[LayoutName, str], texts: TextsByLanguage) -> Iterator[tuple[LayoutName, int, str]]:
-    """Yield (template, line, what is expected) for what a theme's templates cannot have."""
+def problems(
+    templates: Mapping[LayoutName, str], texts: TextsByLanguage, css: str
+) -> Iterator[tuple[LayoutName, int, str]]:
+    """Yield (template, line, what is expected) for what a theme's templates cannot have, with its texts and its style sheet."""
     own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
 
     def is_text(key: str) -> bool:
@@ -72,5 +75,5 @@ def problems(templates: Mapping[LayoutName, str], texts: TextsByLanguage) -> Ite
         return key in own or (source is not None and not source.plural and not source.placeholders)
 
     for name, source in templates.items():
-        for problem in language.problems(source, LAYOUTS[name], is_text):
+        for problem in language.problems(source, LAYOUTS[name], is_text, checked(css).hiding):
             yield name, problem.line, problem.sentence

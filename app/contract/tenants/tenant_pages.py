@@ -58,6 +58,7 @@ class BrandView(Wire):
     button_shape: ButtonShape = "rounded"
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
     texts: dict[str, dict[str, Wording]] = Field(default_factory=dict)  # by locale and key
+    css: str = ""
     templates: dict[str, str] = Field(default_factory=dict)  # layouts by name
 
 

@@ -48,6 +48,7 @@ class ThemeBrand(Wire):
     links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(
         default_factory=dict
     )
+    css: Annotated[str, Field(max_length=16_384)] = ""
     templates: Annotated[dict[LayoutName, Annotated[str, Field(max_length=20_000)]], Field(max_length=10)] = Field(
         default_factory=dict
     )

@@ -9,6 +9,8 @@ from typing import Final
 from flask import Blueprint, Response, abort, jsonify
 from werkzeug.utils import send_file
 
+from app.hub.rendering.assets import asset_response
+from app.hub.tenants.branding import css_asset
 from app.hub.web.services import services
 from app.hub.web.visit import current_visit
 
@@ -24,6 +26,7 @@ _KINDS: Final = {
     "ico": "image/x-icon",
 }
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.(?P<kind>[a-z0-9]+)")
+_STYLE: Final = re.compile(r"theme\.[0-9a-f]{12}\.css")
 _DAY: Final = 86_400
 _PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 """An SVG may style itself, and runs nothing, even where it is opened by its address."""
@@ -42,7 +45,9 @@ def manifest() -> Response:
 @views.get("/theme/<name>")
 @views.get("/idx/asset/<name>")
 def theme_file(name: str) -> Response:
-    """A file of the tenant's folder, cached for a day; 404 for every other."""
+    """A file of the tenant's folder, cached for a day, or its style sheet; 404 for every other."""
+    if _STYLE.fullmatch(name):
+        return _style_sheet(name)
     path = _path(name)
     if path is None:
         abort(404)
@@ -57,6 +62,14 @@ def theme_file(name: str) -> Response:
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # emails in a browser show the logo, too
     return response
+
+
+def _style_sheet(name: str) -> Response:
+    """The theme's style sheet. A page of the version before names it by another digest: it gets the present one, uncached."""
+    css = current_visit().tenant.brand.css
+    if not css:
+        abort(404)
+    return asset_response(css_asset(css), is_current=name == css_asset(css).name)
 
 
 def _files() -> list[Path]:

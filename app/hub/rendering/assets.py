@@ -91,10 +91,15 @@ def install(app: Flask, assets: Assets) -> None:
         if found is None:
             return Response(status=404)
         asset, is_current = found
-        is_gzip = "gzip" in current_visit().headers.get("Accept-Encoding", "")
-        response = Response(asset.compressed if is_gzip else asset.content, content_type=asset.media_type)
-        if is_gzip:
-            response.headers["Content-Encoding"] = "gzip"
-        response.headers["Vary"] = "Accept-Encoding"
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_current else "no-store"
-        return response
+        return asset_response(asset, is_current=is_current)
+
+
+def asset_response(asset: Asset, *, is_current: bool) -> Response:
+    """Return a file; browsers keep it without limit if its name has the digest of the present content."""
+    is_gzip = "gzip" in current_visit().headers.get("Accept-Encoding", "")
+    response = Response(asset.compressed if is_gzip else asset.content, content_type=asset.media_type)
+    if is_gzip:
+        response.headers["Content-Encoding"] = "gzip"
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_current else "no-store"
+    return response

@@ -18,6 +18,7 @@ from app.hub.tenants.layouts import NO_LAYOUTS, Layouts
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.palette import palette, scene
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
+from app.kit.web.assets import Asset
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
 _TONES: Final = ("green", "rust", "blue", "plum")
@@ -58,6 +59,8 @@ class PageBranding:
     """The footer's links: `privacy`, `terms`, `help`, each with its address."""
     texts: TenantTexts = NO_TEXTS
     """The tenant's own texts."""
+    css: str = ""
+    """The tenant's own style sheet, as browsers get it; empty for none."""
     layouts: Layouts = NO_LAYOUTS
     """The tenant's own layouts."""
     organization: str = ""
@@ -83,6 +86,11 @@ class PageBranding:
     def pictures(self) -> tuple[str, ...]:
         """Addresses of all pictures."""
         return tuple(filter(None, (self.logo, self.logo_dark, self.icon_url, self.picture, self.organization_logo)))
+
+    @property
+    def css_name(self) -> str:
+        """The name of the tenant's style sheet below `/theme/`, with a digest of its content."""
+        return css_asset(self.css).name
 
     @property
     def favicon(self) -> str:
@@ -111,6 +119,12 @@ class PageBranding:
     @property
     def organization_initials(self) -> str:
         return initials(self.organization)[:2]
+
+
+@lru_cache(maxsize=128)
+def css_asset(css: str) -> Asset:
+    """Return a tenant's style sheet as a file."""
+    return Asset("theme", "css", css.encode())
 
 
 def valid_colour(text: str, default: str) -> str:

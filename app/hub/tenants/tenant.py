@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -20,6 +21,7 @@ from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.layouts import layouts_of
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
+from app.kit.design.theme_css.check import checked
 from app.kit.text.tenant_texts import compile_texts
 from app.kit.web.urls import is_web_url, web_url
 
@@ -190,11 +192,23 @@ def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale
         sentence=_with_fallback(brand.sentence, default_locale),
         signature=(("", brand.signature),) if brand.signature else (),
         texts=compile_texts(brand.texts),
+        css=_css(brand.css),
         layouts=layouts_of(tenant, brand.templates),
         links=tuple(
             (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
         ),
     )
+
+
+_ABOVE: Final = ".main,form,.methods,.bar,.tabs,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
+"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form."""
+
+
+@lru_cache(maxsize=128)
+def _css(text: str) -> str:
+    """Return the style sheet as browsers get it; empty if this version refuses it."""
+    css = checked(text).css if text else ""
+    return css and css + _ABOVE
 
 
 def _picture(address: str | None) -> str:

@@ -49,8 +49,14 @@ def parser() -> ImmutableSandboxedEnvironment:
     return environment
 
 
-def problems(source: str, contract: TemplateContract, is_text: IsText) -> Sequence[TemplateProblem]:
-    """Return why a template cannot be used, by line; nothing for one that can."""
+def problems(
+    source: str, contract: TemplateContract, is_text: IsText, hiding: frozenset[str] = frozenset()
+) -> Sequence[TemplateProblem]:
+    """Return why a template cannot be used, by line; nothing for one that can.
+
+    Args:
+        hiding: classes whose elements the theme's style sheet may hide or cover.
+    """
     if (size := len(source.encode("utf-8", "replace"))) > MAX_BYTES:
         return [TemplateProblem(1, f"expected at most {MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB")]
     if (line := _line_of_control(source)) is not None:
@@ -61,7 +67,7 @@ def problems(source: str, contract: TemplateContract, is_text: IsText) -> Sequen
         return [TemplateProblem(problem.lineno, f"expected valid Jinja: {problem.message}")]
     except RecursionError:
         return [TemplateProblem(1, f"expected at most {_MAX_NESTING} levels within each other")]
-    checker = _Checker(contract, is_text)
+    checker = _Checker(contract, is_text, hiding)
     checker.template(tree)
     return sorted(set(checker.found))
 
@@ -88,11 +94,11 @@ class _Uses:
 class _Checker:
     """Walks the syntax tree of one template."""
 
-    def __init__(self, contract: TemplateContract, is_text: IsText) -> None:
+    def __init__(self, contract: TemplateContract, is_text: IsText, hiding: frozenset[str]) -> None:
         self.contract = contract
         self.is_text = is_text
         self.found: list[TemplateProblem] = []
-        self._markup = MarkupReader(self._problem)
+        self._markup = MarkupReader(self._problem, hiding)
         self._loops: dict[str, Mapping[str, Value]] = {}
         """The lists' members by the name of their loop's variable."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.kit.templating.contract import ValueKind
 
@@ -38,6 +38,13 @@ _BY_ELEMENT: Final = {
     "ol": {"start", "reversed"},
     "li": {"value"},
 }
+CLASSES: Final = _words(
+    "alone area aside bar button button--plain button--small card foot head lead pane quiet split tag tile"
+)
+"""Those of our classes that a template can use: none of them hides what is within it."""
+_OWN_CLASS: Final = re.compile(r"own-[a-z0-9-]{1,60}")
+_TOO_SMALL: Final = _words("a details p span summary svg")
+"""Elements that a part does not fit into, or that would hide it."""
 _FLAGS: Final = frozenset({"open", "reversed"})
 _WORDS: Final = {
     "target": {"_blank"}, "loading": {"lazy", "eager"}, "decoding": {"async"}, "dir": {"ltr", "rtl", "auto"}, "tabindex": {"-1", "0"},
@@ -68,17 +75,32 @@ class _State:
     depth: int
 
 
+class _Open(NamedTuple):
+    """An open element."""
+
+    name: str
+    line: int
+    classes: frozenset[str]
+    is_hidden: bool
+    """Whether screen readers skip it."""
+
+
 @dataclass
 class MarkupReader:
-    """Reads the pieces of a template in their order; reports each problem with its line."""
+    """Reads the pieces of a template in their order; reports each problem with its line.
+
+    Args:
+        hiding: classes whose elements the theme's style sheet may hide or cover: parts stand outside of them.
+    """
 
     report: Report
-    open: list[tuple[str, int]] = field(default_factory=list)
-    """The open elements, each with its line."""
+    hiding: frozenset[str] = frozenset()
+    open: list[_Open] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     _place: str = "text"
     _element: str = ""
     _attributes: set[str] = field(default_factory=set)
+    _classes: frozenset[str] = frozenset()
     _attribute: str = ""
     _literal: str = ""
     _kinds: list[ValueKind] = field(default_factory=list)
@@ -111,15 +133,27 @@ class MarkupReader:
         """Read a part, which is markup."""
         if self._place not in ("text", "broken"):
             self._break(line, f"{name}() between elements, because it is markup")
-        elif any(element in {"a", "p", "span", "summary", "svg"} for element, _ in self.open):
-            self.report(line, f"{name}() outside of a, p, span, summary and svg, because it has blocks and links")
+        elif any(element.name in _TOO_SMALL for element in self.open):
+            self.report(
+                line,
+                f"{name}() outside of {', '.join(sorted(_TOO_SMALL))}, because it has blocks and links that people see",
+            )
+        elif any(element.is_hidden for element in self.open):
+            self.report(line, f"{name}() outside of elements with aria-hidden")
+        elif covering := self._hidden():
+            self.report(
+                line, f"{name}() outside of .{min(covering)}, which the theme's css may hide, cover or let overflow"
+            )
 
     def finish(self, line: int) -> None:
         """Read the end of the template."""
         if self._place in ("tag", "value"):
             self.report(line, f"the end of the tag <{self._element}")
-        for element, opened in self.open:
-            self.report(opened, f"</{element}> for this <{element}>")
+        for element in self.open:
+            self.report(element.line, f"</{element.name}> for this <{element.name}>")
+
+    def _hidden(self) -> frozenset[str]:
+        return self.hiding.intersection(name for element in self.open for name in element.classes)
 
     @contextmanager
     def branch(self, line: int, *, is_loop: bool = False) -> Iterator[None]:
@@ -158,7 +192,7 @@ class MarkupReader:
             return None
         if closes:
             return self._close(text, match.end(), name, line)
-        self._place, self._element, self._attributes = "tag", name, set()
+        self._place, self._element, self._attributes, self._classes = "tag", name, set(), frozenset()
         return match.end()
 
     def _close(self, text: str, at: int, name: str, line: int) -> int | None:
@@ -166,8 +200,8 @@ class MarkupReader:
         if end is None:
             self.report(line, f"</{name}> without anything between name and >")
             return None
-        if len(self.open) <= self._floor or self.open[-1][0] != name:
-            within = f"</{self.open[-1][0]}> first" if len(self.open) > self._floor else "no end without a beginning"
+        if len(self.open) <= self._floor or self.open[-1].name != name:
+            within = f"</{self.open[-1].name}> first" if len(self.open) > self._floor else "no end without a beginning"
             self.report(line, f"{within}; found </{name}>")
             return None
         self.open.pop()
@@ -177,7 +211,7 @@ class MarkupReader:
         if (end := _END.match(text, at)) is not None:
             self._place = "text"
             if self._element not in VOID and not end[1]:
-                self.open.append((self._element, line))
+                self.open.append(_Open(self._element, line, self._classes, "aria-hidden" in self._attributes))
             if len(self.open) > _MAX_DEPTH:
                 self.report(line, f"at most {_MAX_DEPTH} elements within each other")
                 return None
@@ -230,6 +264,9 @@ class MarkupReader:
             return f"{name} without a condition within its quotes"
         if name in ("href", "src", "srcset"):
             return self._address_problem(name, literal)
+        if name == "class":
+            self._classes = frozenset(literal.split())
+            return self._class_problem()
         if name == "id":
             if self._kinds or not _ID.fullmatch(literal) or literal in self.ids:
                 return "an id of its own that begins with own-"
@@ -237,6 +274,14 @@ class MarkupReader:
         if name in _WORDS and (self._kinds or literal not in _WORDS[name]):
             return f"one of {', '.join(sorted(_WORDS[name]))} for {name}; found {literal!r}"
         return None
+
+    def _class_problem(self) -> str | None:
+        if self._kinds:
+            return "class names as they are, with conditions where they differ"
+        strange = [name for name in sorted(self._classes) if not _OWN_CLASS.fullmatch(name) and name not in CLASSES]
+        if not strange:
+            return None
+        return f"classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found {strange[0]}"
 
     def _address_problem(self, name: str, literal: str) -> str | None:
         if self._kinds:

@@ -208,3 +208,33 @@ def test_layout_in_a_file_of_tenants_is_checked(tmp_path: Path) -> None:
     (found,) = refused.value.problems
     expected = "line 1: expected {{ content() }}: The page itself: heading, form, errors and ways out."
     assert str(found) == f"f.yaml:5: tenants[0].brand.templates.layouts/split.html: {expected}"
+
+
+@pytest.fixture
+def sheet(theme: Path) -> Path:
+    (theme / "static" / "css").mkdir(parents=True)
+    return theme / "static" / "css" / "theme.css"
+
+
+def test_style_sheet_is_a_file_of_the_folder(theme: Path, sheet: Path) -> None:
+    sheet.write_text(".own-a { color: red }")
+    assert brand(theme, "").css == ".own-a { color: red }"
+
+
+def test_problem_of_a_style_sheet_has_its_file_and_line(theme: Path, sheet: Path) -> None:
+    sheet.write_text(".own-a { color: red }\n.main { display: none }\n")
+    assert problem(theme, "").startswith("hazel/static/css/theme.css:2: expected ")
+
+
+def test_other_static_file_leads_to_the_folder_of_files(theme: Path, sheet: Path) -> None:
+    sheet.with_name("logo.svg").write_text("<svg/>")
+    assert problem(theme, "").startswith(
+        "hazel/static/css/logo.svg:1: expected static/css/theme.css alone; put fonts and pictures"
+    )
+
+
+def test_layout_keeps_the_page_out_of_what_its_style_sheet_hides(theme: Path, layouts: Path, sheet: Path) -> None:
+    sheet.write_text(".own-hero { display: none }")
+    (layouts / "split.html").write_text('<div class="own-hero">\n{{ content() }}</div>{{ footer() }}')
+    expected = "expected content() outside of .own-hero, which the theme's css may hide, cover or let overflow"
+    assert problem(theme, "") == f"hazel/templates/layouts/split.html:2: {expected}"

@@ -13,6 +13,7 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.rules import Rules
+from app.kit.design.theme_css.check import checked
 from app.kit.text import tenant_texts
 
 
@@ -36,11 +37,15 @@ def unusable_values(
     content: theme_operations.StoredTheme,
     settings: TenantSettings | None,  # noqa: ARG001 - the hook's signature
 ) -> Iterator[tuple[str, str]]:
-    """Yield the texts and templates that cannot be used."""
+    """Yield the texts, templates and rules that cannot be used."""
     for tag, key, expected in tenant_texts.problems(content.brand.texts):
         yield ".".join(filter(None, ("brand", "texts", tag, key))), expected
-    for name, line, sentence in layout_templates.problems(content.brand.templates, content.brand.texts):
+    for name, line, sentence in layout_templates.problems(
+        content.brand.templates, content.brand.texts, content.brand.css
+    ):
         yield "brand.templates", f"{sentence.removeprefix('expected ')} ({name}, line {line})"
+    for problem in checked(content.brand.css).problems:
+        yield "brand.css", f"{problem.sentence.removeprefix('expected ')} (line {problem.line})"
 
 
 def _activate(context: Context, item: Item) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.templating.language import problems
+from app.kit.templating.markup import CLASSES
 
 CONTRACT = TemplateContract(
     values={
@@ -24,24 +25,25 @@ CONTRACT = TemplateContract(
     },
     instead={"languages": frozenset({"footer"})},
 )
+HIDING = frozenset({"own-hero"})
 REST = "{{ content() }}{{ footer() }}"
 
 
 def found(source: str, *, rest: str = REST) -> list[str]:
     known = {"hello", "own.slogan"}
-    return [f"{each.line}: {each.sentence}" for each in problems(source + rest, CONTRACT, known.__contains__)]
+    return [f"{each.line}: {each.sentence}" for each in problems(source + rest, CONTRACT, known.__contains__, HIDING)]
 
 
 ACCEPTED = [
     "",
-    '<div class="a b"><p>{{ name }}</p></div>',
+    '<div class="own-a card"><p>{{ name }}</p></div>',
     '<p title="{{ name | upper }}">&copy; {{ name }} &amp; 5 > 4</p>',
     '{# a comment #}<img src="/theme/logo.svg" alt="" width="20" height="20" loading="lazy">',
     '<a href="https://acme.example/?a=1&amp;b=2" target="_blank" rel="noopener">x</a>',
     '<a href="{{ home }}">{{ text("hello") }} {{ text(\'own.slogan\') }}</a>',
     '{% if has_scene and not name == "Acme" %}<p>a</p>{% elif name %}<p>b</p>{% else %}<p>c</p>{% endif %}',
     '<ul>{% for link in links %}<li><a href="{{ link.address }}">{{ link.text }}</a></li>{% endfor %}</ul>',
-    '<p class="a{% if has_scene %} b{% endif %}">x</p>',
+    '<p class="own-a{% if has_scene %} own-b{% endif %}">x</p>',
     '<svg viewBox="0 0 2 2" aria-hidden="true"><path d="M0 0h2" fill="currentColor"/></svg>',
     '<br><hr>{{ "a" if has_scene else name }}',
     "<details open><summary>a</summary><p>b</p></details>",
@@ -55,9 +57,13 @@ def test_plain_template_is_accepted(source: str) -> None:
     assert found(source) == []
 
 
+HIDDEN = "expected mark() outside of .own-hero, which the theme's css may hide, cover or let overflow"
 STORES = "expected no {% set %}: a template stores nothing"
 NOTHING = "expected a value of the view, a part or a text; a template calculates nothing"
 WHOLE = "expected complete elements within a condition or a loop: each ends where it began"
+OUTSIDE = (
+    "expected mark() outside of a, details, p, span, summary, svg, because it has blocks and links that people see"
+)
 BETWEEN = "expected loops between elements, and conditions there or within the quotes of an attribute"
 REFUSED = [
     # what runs long or large
@@ -182,8 +188,14 @@ REFUSED = [
     ("{% if has_scene %}<div>{% endif %}</div>", WHOLE),
     ("<div>{% if has_scene %}</div><div>{% endif %}</div>", "expected no end without a beginning; found </div>"),
     ("<div>" * 41 + "</div>" * 41, "expected at most 40 elements within each other"),
-    ("<a href=\"/\">{{ mark() }}</a>", "expected mark() outside of a, p, span, summary and svg, because it has blocks and links"),
+    ("<a href=\"/\">{{ mark() }}</a>", OUTSIDE),
     ("<p title=\"{{ mark() }}\">x</p>", "expected mark() between elements, because it is markup"),
+    ("<details><summary>a</summary>{{ mark() }}</details>", OUTSIDE),
+    ("<div aria-hidden=\"true\"><section>{{ mark() }}</section></div>", "expected mark() outside of elements with aria-hidden"),
+    ("<div class=\"unseen\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found unseen"),
+    ("<div class=\"scene\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found scene"),
+    ("<p class=\"{{ name }}\">x</p>", "expected class names as they are, with conditions where they differ"),
+    ("<div class=\"own-hero\"><div>{{ mark() }}</div></div>", HIDDEN),
     ("{% for a in links %}{{ mark() }}{% endfor %}", "expected mark() outside of loops"),
     ("{{ mark() }}{{ mark() }}", "expected mark() at most once on each way through the conditions"),
 ]  # fmt: skip
@@ -227,7 +239,7 @@ def test_unfinished_tag_is_refused() -> None:
 
 
 def test_problem_has_its_line() -> None:
-    assert found('<p>\n{{ nam }}\n</p>\n<p\n  class="a"\n  onclick="b">') == [
+    assert found('<p>\n{{ nam }}\n</p>\n<p\n  class="own-a"\n  onclick="b">') == [
         "2: expected a value of the view; found nam; did you mean name?",
         "6: expected no onclick: a theme has no scripts",
     ]

@@ -1,6 +1,4 @@
-"""Reads a theme folder: the design tokens in theme.yaml, the files of the logos, the texts of each language in `texts/`,
-and the layouts in `templates/`.
-"""
+"""Reads a theme folder: the design tokens in theme.yaml, the files of the logos, and the tree beside them (`theme_tree.py`)."""
 
 from __future__ import annotations
 
@@ -15,18 +13,15 @@ from pydantic import ValidationError
 
 from app.contract.tenants import layout_templates
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.layout_templates import LAYOUTS
-from app.identity.administration.configuration.file import yaml_document
+from app.identity.administration.configuration.file import theme_tree, yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
-    ConfigurationProblem,
     KeyPath,
     YamlDocument,
 )
-from app.kit.templating import language
+from app.kit.design.theme_css.check import checked
 from app.kit.text import tenant_texts
-from app.kit.text.languages import LANGUAGES
 
 _KINDS = {
     ".svg": "image/svg+xml",
@@ -35,7 +30,6 @@ _KINDS = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
-_TEXTS, _TEMPLATES = "texts", "templates"
 MAX_LOGO_BYTES = 8_900
 """Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
@@ -55,10 +49,10 @@ def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand |
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
-    texts, templates = _texts(outer, root, name), _templates(outer, root, name)
-    brand = _brand(inner, root, name, texts, templates)
-    if brand is not None and templates:
-        outer.problems += _in_templates(outer, name, brand)
+    values = theme_tree.read(outer, root, name)
+    brand = _brand(inner, root, name, values)
+    if brand is not None:
+        outer.problems += theme_tree.problems(outer, name, brand, values)
     outer.problems += inner.problems
     return brand
 
@@ -80,91 +74,26 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
 
 
 def value_problems(brand: Brand, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the path and the expected value of each text and template of a brand that cannot be used; the brand is at `path`."""
+    """Yield the path and the expected value of what a brand's texts, templates and style sheet cannot have; the brand is at `path`."""
     for tag, key, expected in tenant_texts.problems(brand.texts):
         yield (*path, "texts", *filter(None, (tag, key))), f"expected {expected}"
-    for name, line, sentence in layout_templates.problems(brand.templates, brand.texts):
+    for name, line, sentence in layout_templates.problems(brand.templates, brand.texts, brand.css):
         yield (*path, "templates", name), f"line {line}: {sentence}"
+    for problem in checked(brand.css).problems:
+        yield (*path, "css"), f"line {problem.line}: {problem.sentence}"
 
 
-def _texts(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
-    """Return the texts in the files of `texts/`, by language; adds problems to the outer document."""
-    texts: dict[str, Any] = {}
-    for file in sorted((root / _TEXTS).glob("*")):
-        place, tag = _place(outer, name, _TEXTS, file.name), file.stem
-        if file.suffix != ".yaml" or tag not in LANGUAGES or not file.resolve().is_relative_to(root):
-            sentence = f"expected a file for each language: {', '.join(f'{tag}.yaml' for tag in LANGUAGES)}"
-            outer.problems.append(ConfigurationProblem(place, 1, "", sentence))
-            continue
-        try:
-            document = yaml_document.read(file.read_bytes(), place)
-        except (ConfigurationError, OSError) as problem:
-            outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
-            continue
-        texts[tag] = _texts_in(document, tag)
-        outer.problems += document.problems
-    return {tag: found for tag, found in texts.items() if found}
-
-
-def _texts_in(document: YamlDocument, tag: str) -> dict[str, Any]:
-    """Return the texts of a language's file; adds problems to the document, and leaves those texts out."""
-    value = document.value if document.value is not None else {}
-    try:
-        texts = Brand.model_validate_json(json.dumps({"texts": {tag: value}}), strict=True).texts
-    except ValidationError as problem:
-        for error in problem.errors(include_url=False):
-            path, sentence = sentence_of(dict(error))
-            document.problem(path[2:], sentence)
-        return {}
-    for _, key, expected in tenant_texts.problems(texts):
-        document.problem(tuple(filter(None, (key,))), f"expected {expected}")
-    return dict(texts.get(tag, {}))
-
-
-def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
-    """Return the files of `templates/` by their names; adds problems to the outer document."""
-    templates = {}
-    for file in sorted(path for path in (root / _TEMPLATES).rglob("*") if not path.is_dir()):
-        known = file.relative_to(root / _TEMPLATES).as_posix()
-        sentence = ""
-        if known not in LAYOUTS or not file.resolve().is_relative_to(root):
-            sentence = f"expected a template that a theme can replace: {', '.join(LAYOUTS)}"
-        elif file.stat().st_size > 2 * language.MAX_BYTES:
-            sentence = f"expected at most {language.MAX_BYTES // 1024} kB"
-        else:
-            try:
-                templates[known] = file.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                sentence = "expected UTF-8 text"
-        if sentence:
-            outer.problems.append(ConfigurationProblem(_place(outer, name, _TEMPLATES, known), 1, "", sentence))
-    return templates
-
-
-def _in_templates(outer: YamlDocument, name: str, brand: Brand) -> Iterator[ConfigurationProblem]:
-    for known, line, sentence in layout_templates.problems(brand.templates, brand.texts):
-        yield ConfigurationProblem(_place(outer, name, _TEMPLATES, known), line, "", sentence)
-
-
-def _place(outer: YamlDocument, *parts: str) -> str:
-    """Return the path of a file of the theme as problems name it."""
-    return str(Path(outer.file).parent.joinpath(*parts))
-
-
-def _brand(
-    inner: YamlDocument, root: Path, name: str, texts: dict[str, Any], templates: dict[str, str]
-) -> Brand | None:
+def _brand(inner: YamlDocument, root: Path, name: str, values: dict[str, Any]) -> Brand | None:
     value: Any = inner.value if inner.value is not None else {}
     if isinstance(value, dict):
         _read_logos(inner, root, name, value)
-        for key, files in (("texts", texts), ("templates", templates)):
-            if files and value.setdefault(key, files) is not files:
-                inner.problem((key,), f"expected no {key} here, because {name}/{key} has them")
+        for key in values:
+            if value.setdefault(key, values[key]) is not values[key]:
+                inner.problem((key,), f"expected no {key} here, because {name}/{theme_tree.PLACES[key]} has them")
     try:
         brand = Brand.model_validate_json(json.dumps(value), strict=True)
         for path, sentence in value_problems(brand, ()):
-            is_of_file = (texts and path[0] == "texts" and len(path) > 1) or (templates and path[0] == "templates")
-            if not is_of_file:  # those of files are at their lines
+            if path[0] not in values or path == ("texts",):  # those of files are at their lines
                 inner.problem(path, sentence)
         return brand
     except ValidationError as problem:

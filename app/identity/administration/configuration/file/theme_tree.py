@@ -1,0 +1,124 @@
+"""Reads the tree of a theme folder: `texts/`, `templates/` and `static/css/theme.css`, which are keys of the brand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from app.contract.tenants import layout_templates
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.layout_templates import LAYOUTS
+from app.identity.administration.configuration.file import yaml_document
+from app.identity.administration.configuration.file.validation_messages import sentence_of
+from app.identity.administration.configuration.file.yaml_document import (
+    ConfigurationError,
+    ConfigurationProblem,
+    YamlDocument,
+)
+from app.kit.design.theme_css import check
+from app.kit.templating import language
+from app.kit.text import tenant_texts
+from app.kit.text.languages import LANGUAGES
+
+PLACES: Final = {"texts": "texts", "templates": "templates", "css": "static/css/theme.css"}
+"""The files or folder of each key of the brand."""
+
+
+def read(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
+    """Return the keys of the brand that the folder has files for; adds problems to the outer document."""
+    found = {
+        "texts": _texts(outer, root, name),
+        "templates": _templates(outer, root, name),
+        "css": _style_sheet(outer, root, name),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def problems(outer: YamlDocument, name: str, brand: Brand, values: dict[str, Any]) -> Iterator[ConfigurationProblem]:
+    """Yield what is wrong in the templates and the style sheet, each with its file and line; `values` are those of files."""
+    if "templates" in values:
+        for known, line, sentence in layout_templates.problems(brand.templates, brand.texts, brand.css):
+            yield _problem(outer, line, sentence, name, PLACES["templates"], known)
+    if "css" in values:
+        for problem in check.checked(brand.css).problems:
+            yield _problem(outer, problem.line, problem.sentence, name, PLACES["css"])
+
+
+def _problem(outer: YamlDocument, line: int, sentence: str, *parts: str) -> ConfigurationProblem:
+    return ConfigurationProblem(str(Path(outer.file).parent.joinpath(*parts)), line, "", sentence)
+
+
+def _texts(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
+    """Return the texts in the files of `texts/`, by language; adds problems to the outer document."""
+    texts: dict[str, Any] = {}
+    for file in sorted((root / PLACES["texts"]).glob("*")):
+        place, tag = str(Path(outer.file).parent / name / PLACES["texts"] / file.name), file.stem
+        if file.suffix != ".yaml" or tag not in LANGUAGES or not file.resolve().is_relative_to(root):
+            sentence = f"expected a file for each language: {', '.join(f'{tag}.yaml' for tag in LANGUAGES)}"
+            outer.problems.append(ConfigurationProblem(place, 1, "", sentence))
+            continue
+        try:
+            document = yaml_document.read(file.read_bytes(), place)
+        except (ConfigurationError, OSError) as problem:
+            outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
+            continue
+        texts[tag] = _texts_in(document, tag)
+        outer.problems += document.problems
+    return {tag: found for tag, found in texts.items() if found}
+
+
+def _texts_in(document: YamlDocument, tag: str) -> dict[str, Any]:
+    """Return the texts of a language's file; adds problems to the document, and leaves those texts out."""
+    value = document.value if document.value is not None else {}
+    try:
+        texts = Brand.model_validate_json(json.dumps({"texts": {tag: value}}), strict=True).texts
+    except ValidationError as problem:
+        for error in problem.errors(include_url=False):
+            path, sentence = sentence_of(dict(error))
+            document.problem(path[2:], sentence)
+        return {}
+    for _, key, expected in tenant_texts.problems(texts):
+        document.problem(tuple(filter(None, (key,))), f"expected {expected}")
+    return dict(texts.get(tag, {}))
+
+
+def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
+    """Return the files of `templates/` by their names; adds problems to the outer document."""
+    templates, folder = {}, root / PLACES["templates"]
+    for file in sorted(path for path in folder.rglob("*") if not path.is_dir()):
+        known = file.relative_to(folder).as_posix()
+        if known not in LAYOUTS or not file.resolve().is_relative_to(root):
+            sentence = f"expected a template that a theme can replace: {', '.join(LAYOUTS)}"
+            outer.problems.append(_problem(outer, 1, sentence, name, PLACES["templates"], known))
+        elif (text := _text(outer, file, language.MAX_BYTES, name, PLACES["templates"], known)) is not None:
+            templates[known] = text
+    return templates
+
+
+def _style_sheet(outer: YamlDocument, root: Path, name: str) -> str:
+    """Return the style sheet; adds problems to the outer document, also for other files beside it."""
+    text = ""
+    for file in sorted(path for path in (root / "static").rglob("*") if not path.is_dir()):
+        known = file.relative_to(root).as_posix()
+        if known != PLACES["css"] or not file.resolve().is_relative_to(root):
+            sentence = f"expected {PLACES['css']} alone; put fonts and pictures into the tenant's folder in GATEHOUSE_THEME_FILES"
+            outer.problems.append(_problem(outer, 1, sentence, name, known))
+        else:
+            text = _text(outer, file, check.MAX_BYTES, name, known) or ""
+    return text
+
+
+def _text(outer: YamlDocument, file: Path, most: int, *parts: str) -> str | None:
+    """Return the text of a file; adds a problem and returns None for one that is too large or no text."""
+    if file.stat().st_size > 2 * most:
+        outer.problems.append(_problem(outer, 1, f"expected at most {most // 1024} kB", *parts))
+        return None
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        outer.problems.append(_problem(outer, 1, "expected UTF-8 text", *parts))
+        return None
