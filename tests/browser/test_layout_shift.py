@@ -36,7 +36,7 @@ AIR_BELOW_ERRORS = """() => [...document.querySelectorAll("main .problem")].map(
     return [error.textContent, Math.round(Math.min(...below.map(each => each.top)) - box.bottom)];
 })"""
 """The errors of the page, each with the distance to the next label, checkbox or button, in pixels."""
-SMALLEST_AIR = 16
+SMALLEST_AIR = 12
 
 
 def places(page: Page, address: str) -> list[list[object]]:
