@@ -30,7 +30,7 @@
   function update() {
     var text = field.value.normalize ? field.value.normalize("NFKC") : field.value;
     list.querySelectorAll("li").forEach(function (rule) {
-      var isMet = rule.dataset.rule && checks[rule.dataset.rule](text, Number(rule.dataset.number));
+      var isMet = checks[rule.dataset.rule](text, Number(rule.dataset.number));
       rule.className = isMet ? "kept" : "";
       rule.querySelector(".unseen").textContent = isMet ? list.dataset.kept : "";
     });

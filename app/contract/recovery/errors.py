@@ -42,8 +42,6 @@ class PasswordRule(StrEnum):
     SIGN = "sign"
     PROFILE = "profile"
     COMMON = "common"
-    EARLIER = "earlier"
-    STOLEN = "stolen"
 
 
 PASSWORD_RULE_MESSAGES: Final = {
@@ -56,4 +54,4 @@ PASSWORD_RULE_MESSAGES: Final = {
     PasswordRule.PROFILE: "The password must not contain a name, an address or a phone number of the profile.",
     PasswordRule.COMMON: "This password is used by many people.",
 }
-"""The error text of each rule; pages recognise a rule by its text. `EARLIER` and `STOLEN` have their own errors."""
+"""The error text of each rule; pages recognise a rule by its text. Earlier and breached passwords have their own errors."""

@@ -1,8 +1,7 @@
-"""The rules of a new password that the identity service enforces, as texts; a script checks some while typing."""
+"""The rules of a new password as texts, which a script checks while typing, and the errors of a refused one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,7 +20,7 @@ _SHOWN_MAXIMUM: Final = 64
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule with its text and its number, if it has one."""
+    """A rule that the script `rules` checks while typing, with its text and its number, if it has one."""
 
     sentence: Any
     kind: PasswordRule
@@ -29,41 +28,35 @@ class Rule:
     is_broken: bool = False
     """Whether the refused password broke it."""
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether the script `rules` can check it while typing; the identity service checks all."""
-        return self.kind in _CHECKED_WHILE_TYPING
 
+def rules_of(policy: PasswordPolicy, *, refusal: ApiError | None = None) -> tuple[Rule, ...]:
+    """Return the rules of length and characters, in the order of the page.
 
-def rules_of(policy: PasswordPolicy, *, is_first: bool = False, refusal: ApiError | None = None) -> tuple[Rule, ...]:
-    """Return the rules of a new password, in the order of the page.
+    What only the identity service can judge is left to the error of a refused password, see `problem_of`.
 
     Args:
-        is_first: whether the account has no password yet; the rule on earlier passwords is left out.
         refusal: the refusal of a password; the rules that it broke are marked.
     """
-    rules = [
+    rules = (
         Rule(
-            _n("%(num)d+ characters", "%(num)d+ characters", policy.min_length),
+            _n("At least %(num)d character", "At least %(num)d characters", policy.min_length),
             PasswordRule.LEAST,
             policy.min_length,
         ),
         Rule(
-            _n("up to %(num)d character", "up to %(num)d characters", policy.max_length),
+            _n("At most %(num)d character", "At most %(num)d characters", policy.max_length),
             PasswordRule.MOST,
             policy.max_length,
         ),
         *(Rule(sentence, kind) for kind, sentence in _TEXTS.items()),
-        Rule(
-            _n("not your last one", "not your last %(num)d", policy.history),
-            PasswordRule.EARLIER,
-            policy.history,
-        ),
-    ]
-    applicable, broken = set(_applicable(policy, is_first=is_first)), set(_broken(rules, refusal))
-    return tuple(
-        replace(rule, is_broken=rule.kind in broken) for rule in rules if rule.kind in applicable or rule.kind in broken
     )
+    applicable = _applicable(policy)
+    broken = {text for _, text in refusal.problems} if isinstance(refusal, errors.FieldsRefused) else set()
+    marked = (
+        replace(rule, is_broken=PASSWORD_RULE_MESSAGES[rule.kind].format(number=rule.number) in broken)
+        for rule in rules
+    )
+    return tuple(rule for rule in marked if rule.is_broken or rule.kind in applicable)
 
 
 def problem_of(refusal: ApiError) -> Any | None:
@@ -85,58 +78,27 @@ def sample_refusals() -> dict[str, ApiError]:
     }
 
 
-def _applicable(policy: PasswordPolicy, *, is_first: bool) -> Iterator[PasswordRule]:
-    yield PasswordRule.LEAST
-    for is_required, kind in (
-        (policy.max_length < _SHOWN_MAXIMUM, PasswordRule.MOST),
-        (policy.require_lowercase, PasswordRule.LOWER),
-        (policy.require_uppercase, PasswordRule.UPPER),
-        (policy.require_number, PasswordRule.NUMBER),
-        (policy.require_symbol, PasswordRule.SIGN),
-        (policy.profile_check and not policy.profile_exact_match, PasswordRule.PROFILE),
-        (policy.common_check, PasswordRule.COMMON),
-        (policy.breached == "change", PasswordRule.STOLEN),
-        (policy.history > 0 and not is_first, PasswordRule.EARLIER),
-    ):
-        if is_required:
-            yield kind
-
-
-def _broken(rules: list[Rule], refusal: ApiError | None) -> Iterator[PasswordRule]:
-    if isinstance(refusal, errors.NewPasswordBreached):
-        yield PasswordRule.STOLEN
-    if isinstance(refusal, errors.PasswordNotAcceptable):
-        yield PasswordRule.EARLIER
-    if isinstance(refusal, errors.FieldsRefused | errors.WeakPassword):
-        texts = {refusal.description, *(sentence for _, sentence in refusal.problems)}
-        numbers = {rule.kind: rule.number for rule in rules}
-        yield from (
-            kind for kind, sentence in PASSWORD_RULE_MESSAGES.items() if sentence.format(number=numbers[kind]) in texts
-        )
-
-
-_CHECKED_WHILE_TYPING: Final = frozenset(
-    {
-        PasswordRule.LEAST,
-        PasswordRule.MOST,
-        PasswordRule.LOWER,
-        PasswordRule.UPPER,
-        PasswordRule.NUMBER,
-        PasswordRule.SIGN,
+def _applicable(policy: PasswordPolicy) -> set[PasswordRule]:
+    rules = {
+        PasswordRule.LEAST: True,
+        PasswordRule.MOST: policy.max_length < _SHOWN_MAXIMUM,
+        PasswordRule.LOWER: policy.require_lowercase,
+        PasswordRule.UPPER: policy.require_uppercase,
+        PasswordRule.NUMBER: policy.require_number,
+        PasswordRule.SIGN: policy.require_symbol,
     }
-)
+    return {kind for kind, is_required in rules.items() if is_required}
+
+
 _TEXTS: Final = {
-    PasswordRule.LOWER: lazy_pgettext("rule of a password", "lowercase"),
-    PasswordRule.UPPER: lazy_pgettext("rule of a password", "uppercase"),
-    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "a number"),
-    PasswordRule.SIGN: lazy_pgettext("rule of a password", "a symbol"),
-    PasswordRule.COMMON: lazy_pgettext("rule of a password", "not common"),
-    PasswordRule.STOLEN: lazy_pgettext("rule of a password", "not leaked"),
-    PasswordRule.PROFILE: lazy_pgettext("rule of a password", "no name or email"),
+    PasswordRule.LOWER: lazy_pgettext("rule of a password", "A lowercase letter"),
+    PasswordRule.UPPER: lazy_pgettext("rule of a password", "An uppercase letter"),
+    PasswordRule.NUMBER: lazy_pgettext("rule of a password", "A number"),
+    PasswordRule.SIGN: lazy_pgettext("rule of a password", "A symbol"),
 }
 _FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
     errors.FieldsRefused: _l("Doesn’t meet the requirements yet."),
-    errors.WeakPassword: _l("Too common. Choose another."),
-    errors.PasswordNotAcceptable: _l("Used before. Choose another."),
-    errors.NewPasswordBreached: _l("Found in a data breach. Choose another."),
+    errors.WeakPassword: _l("This password is too common. Choose another."),
+    errors.PasswordNotAcceptable: _l("You’ve used this password before. Choose another."),
+    errors.NewPasswordBreached: _l("This password was in a data breach. Choose another."),
 }

@@ -81,12 +81,12 @@ def test_password_rules_are_listed_and_enforced(
     page = visitor.open("/change-password").press("Sign in", identifier=ada.email, password=ada.password)
     set_policy(business, PasswordPolicy={"MinLength": 20})
     refused = page.press(BUTTON, old_password=ada.password, new_password="Quartz-lantern-58")
-    assert (refused.status, "20+ characters" in refused.text) == (422, True)
-    assert "20+ characters" in visitor.open("/change-password").text
+    assert (refused.status, "At least 20 characters" in refused.text) == (422, True)
+    assert "At least 20 characters" in visitor.open("/change-password").text
     new_visitor_at(tenant).open("/forgot-password").press("Send reset link", identifier=ada.email)
     link = link_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1])
     reset = new_visitor_at(tenant).open(link)
-    assert "20+ characters" in reset.text
+    assert "At least 20 characters" in reset.text
     assert reset.press(BUTTON, password="Quartz-lantern-58").status == 422
     set_policy(business, PasswordPolicy={"MinLength": None})
     changed = page.press(BUTTON, old_password=ada.password, new_password="Quartz-lantern-58")

@@ -68,12 +68,12 @@ def test_markup_in_a_text_is_plain_text(world: World, visitor: Visitor, path: st
 
 
 def test_every_form_of_text_can_be_replaced(world: World, visitor: Visitor) -> None:
-    plural = next(source for source in text_keys().current.values() if source.text == "%(num)d+ characters")
+    plural = next(source for source in text_keys().current.values() if source.text == "At least %(num)d character")
     world.change_brand(
         texts={
             "en": {
                 key_of(plural.text): {"one": "{num} sign", "other": "{num} signs, 5 %"},
-                key_of("a number", "rule of a password"): "one digit, 5 %",
+                key_of("A number", "rule of a password"): "one digit, 5 %",
                 key_of("Error: %(title)s", "page title"): "Oops: {title}",
                 key_of("Create your account"): "Join",
             }

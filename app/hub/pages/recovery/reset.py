@@ -76,24 +76,19 @@ class ResetPage(NewPasswordPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetPage]:
-        policy = PasswordPolicy(breached="change")
         fresh = cls(ResetForm(), "ada@example.com", rules_of(PasswordPolicy()), token="a-token")
         refused = {}
         for name, refusal in sample_refusals().items():
             form = ResetForm()
             form.add_refusal(refusal)
-            refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
+            refused[name] = replace(fresh, form=form, rules=rules_of(PasswordPolicy(), refusal=refusal))
         return {
             "fresh": fresh,
             "awaited in another browser": replace(fresh, is_awaited=True),
             "expired": replace(fresh, reason=ResetReason.EXPIRED),
             "every rule": replace(
                 fresh,
-                rules=rules_of(
-                    PasswordPolicy(
-                        max_length=20, require_lowercase=True, require_uppercase=True, history=1, breached="change"
-                    )
-                ),
+                rules=rules_of(PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)),
             ),
             "too many": replace(fresh, page_notice=sign_in_notice(RefusalReason.TOO_MANY, 40)),
             **refused,

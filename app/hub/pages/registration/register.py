@@ -81,9 +81,9 @@ class RegisterPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, RegisterPage]:
-        rules, too_weak = rules_of(PasswordPolicy(), is_first=True), sample_refusals()["too weak"]
-        every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True), is_first=True)
-        marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
+        rules, too_weak = rules_of(PasswordPolicy()), sample_refusals()["too weak"]
+        every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True))
+        marked = rules_of(PasswordPolicy(), refusal=too_weak)
         plain, typed = RegisterForm.of(_DEFAULT_FIELDS), {"email": "ada@example.com"}
         wrong = RegisterForm.of(_DEFAULT_FIELDS, {"email": "ada@example"})
         wrong.add_error("email", _l("Enter a valid email address."))
@@ -163,14 +163,14 @@ class PasskeyRegisterPage(RegisterPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
-        rules, typed = rules_of(PasswordPolicy(), is_first=True), {"email": "ada@example.com"}
+        rules, typed = rules_of(PasswordPolicy()), {"email": "ada@example.com"}
         with_captcha = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         with_captcha.captcha.prompt(captcha.sample())
         empty = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
         empty.add_error("email", _l("Enter your email."))
         weak = RegisterForm.of(_DEFAULT_FIELDS, typed)
         weak.add_error("password", problem_of(sample_refusals()["too weak"]))
-        marked = rules_of(PasswordPolicy(), is_first=True, refusal=sample_refusals()["too weak"])
+        marked = rules_of(PasswordPolicy(), refusal=sample_refusals()["too weak"])
         return {
             "with a passkey": cls(RegisterForm.of(_DEFAULT_FIELDS), rules, relying_party="Acme Shop"),
             "with a passkey and a captcha": cls(with_captcha, rules),
@@ -344,7 +344,7 @@ def _page(
 ) -> RegisterPage:
     visit = current_visit()
     relying_party = visit.relying_party
-    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=refusal)
+    rules = rules_of(visit.tenant.password_policy, refusal=refusal)
     registration = visit.tenant.registration
     if form.is_connected:
         identity = None if provider_title else _federated_identity()
