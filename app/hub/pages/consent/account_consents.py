@@ -61,6 +61,7 @@ class ConsentsPage(Page):
     """Edits the optional consents and shows the mandatory ones."""
 
     template = "pages/consent/account_consents.html"
+    own_rules = ("choices",)
     query = {"saved": 1}
     refusals = CHANGE_REFUSALS
 

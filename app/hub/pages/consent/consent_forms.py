@@ -34,6 +34,7 @@ class ConsentFormsPage(Page):
     """Asks for the consents."""
 
     template = "pages/consent/consent_forms.html"
+    own_rules = ("choices",)
     refusals = CHANGE_REFUSALS
 
     form: BoxesForm

@@ -65,7 +65,7 @@ class MemberRolesPage(Page):
     """Chooses the roles of a member."""
 
     template = "pages/organizations/member_roles.html"
-    own_rules = ("roles",)
+    own_rules = ("choices", "roles")
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
     refusals = {**ORGANIZATION_REFUSALS, errors.LastOwner: _LAST_OWNER}

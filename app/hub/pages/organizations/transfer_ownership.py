@@ -44,6 +44,7 @@ class TransferOwnershipPage(Page):
     """Asks whether the owner steps down."""
 
     template = "pages/organizations/transfer_ownership.html"
+    own_rules = ("choices",)
     scripts = (*Page.scripts, "reveal")
     query = {"id": 140}
     refusals = {**ORGANIZATION_REFUSALS, errors.OwnerCannotSignIn: _CANNOT_SIGN_IN}
