@@ -72,7 +72,7 @@ class DevicePage(Page):
     """Asks to allow the device; shows the application, the program and its location."""
 
     template = "pages/device/authorize_device.html"
-    own_rules = ("scopes",)
+    own_rules = ("scopes", "device")
 
     form: ButtonForm
     relying_party: str
