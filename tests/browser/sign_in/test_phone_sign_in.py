@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
-from tests.support.browsers.shop_user import AT_THE_SHOP, HOW
+from tests.support.browsers.shop_user import AT_THE_SHOP, BARE, HOW
 from tests.support.oauth.world import NewWorld, World
 
 
@@ -32,8 +32,11 @@ def test_browser_continues_once_the_phone_approved(
     phone.locator("[name=identifier]").fill(ada.email)
     phone.locator("[name=password]").fill(ada.password)
     phone.locator("main form:has([name=password]) button[type=submit]:not([aria-hidden])").last.click()
-    phone.locator("[name=number]").fill(number)
-    phone.locator("button[value=yes]").click()
+    approve = phone.locator("button[value=yes]")
+    for typed in ("", number[:1], number):
+        phone.locator("[name=number]").fill(typed)
+        expect(approve).to_be_enabled(enabled=typed == number or how == BARE)
+    approve.click()
     expect(phone.locator(".sign--ok")).to_be_visible()
     page.wait_for_url(AT_THE_SHOP, timeout=30_000)
 

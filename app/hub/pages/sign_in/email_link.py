@@ -65,6 +65,8 @@ class SignInLinkPage(mailed_link.LinkPage):
     """Confirms a sign-in in this browser."""
 
     template = "pages/sign_in/email_link.html"
+    scripts = (*mailed_link.LinkPage.scripts, "number")
+    own_rules = ("number",)
     path = LINK
 
     form: LinkNumberForm
@@ -128,6 +130,8 @@ class SignInRequestPage(mailed_link.LinkPage):
     """Approves or denies the sign-in of another device."""
 
     template = "pages/sign_in/email_link_approval.html"
+    scripts = (*mailed_link.LinkPage.scripts, "number")
+    own_rules = ("number",)
     path = APPROVE
 
     form: LinkNumberForm

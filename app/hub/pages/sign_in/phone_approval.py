@@ -42,7 +42,8 @@ class ApproveSignInPage(Page):
     """Asks to approve the other browser, with its name and location; then shows the decision."""
 
     template = "pages/sign_in/phone_approval.html"
-    own_rules = ("scopes",)
+    scripts = (*Page.scripts, "number")
+    own_rules = ("scopes", "number")
     query = {**Page.query, "said": 10, journey.EARLIER: 1}
 
     form: NumberMatchForm
