@@ -52,6 +52,11 @@ def strength(kind: str) -> int:
     return _STRONGEST_FIRST.index(FactorKind(kind))
 
 
+def is_weak(kind: FactorKind) -> bool:
+    """Return whether others can get or guess what the factor asks for more easily (NIST SP 800-63B-4, 3.1.3 and 3.2.13)."""
+    return kind in (FactorKind.SMS, FactorKind.EMAIL, FactorKind.QUESTIONS)
+
+
 def ranked(rows: Iterable[FactorChoiceRow]) -> tuple[FactorChoiceRow, ...]:
     """Return the row of the factor used last, then the others, the strongest first."""
     return tuple(sorted(rows, key=lambda row: (not row.is_last_used, strength(row.kind))))

@@ -17,7 +17,7 @@ from app.hub.account_pages import require_reauthentication
 from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
-from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of, ranked, strength
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, is_weak, kind_of, ranked, strength
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -64,6 +64,8 @@ class FactorRow:
     """The day of the last use; the page shows it in place of `since`."""
     is_default: bool = False
     """Whether sign-in asks for this one of several first."""
+    is_weak: bool = False
+    """Whether a stronger kind is better: the page says so."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class FactorsPage(Page):
 _DONE: Final = {
     "added": Notice(_l("Method added"), _l("You can use it when you sign in."), "ok"),
     "saved": Notice(
-        _l("Two-step verification is on"), _l("Keep your backup codes for the day you lose your phone."), "ok"
+        _l("Two-step verification is on"), _l("Use a backup code when your other methods aren’t available."), "ok"
     ),
     "removed": Notice(_l("Method removed"), _l("We sent you an email about it."), "ok"),
 }
@@ -215,7 +217,9 @@ def _rows(items: Sequence[account_factor_pages.EnrolledFactor], *, has_passkeys:
 def _enrolled_factor(item: account_factor_pages.EnrolledFactor, *, is_default: bool) -> FactorRow:
     presentation, day, hint = PRESENTATIONS[item.kind], formatting.short_day, item.hint or ""
     since, used = day(item.since), day(item.used_at)
-    return FactorRow(item.kind.value, presentation.name, presentation.icon, hint, since, used, is_default)
+    return FactorRow(
+        item.kind.value, presentation.name, presentation.icon, hint, since, used, is_default, is_weak(item.kind)
+    )
 
 
 def _effect(view: account_factor_pages.FactorsView) -> Effect:
