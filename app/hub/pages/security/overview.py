@@ -343,7 +343,7 @@ def _few_codes(count: int) -> Task:
     name = _n("Only %(num)s backup code left", "Only %(num)s backup codes left", count)
     return Task(
         name if count else _l("No backup codes left"),
-        _l("Without them, you could get locked out if you lose your phone."),
+        _l("Without them, you could get locked out if you lose your device."),
         _l("Create codes"),
         "/backup-codes",
     )
