@@ -27,7 +27,7 @@ class PasskeyOfferPage(Page):
     """Offers to create a passkey."""
 
     template = "pages/security/passkey_offer.html"
-    own_rules = ("scopes",)
+    own_rules = ("points",)
     scripts = (*Page.scripts, "passkey")
     allows_fetch = True
     refusals = {ApiError: FAILED, **PASSKEY_REFUSALS}
