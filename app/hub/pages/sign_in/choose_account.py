@@ -18,7 +18,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
-from app.hub.tenants.branding import initials
+from app.hub.tenants.branding import initials, tone_of
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
@@ -51,6 +51,11 @@ class AccountRow:
     def initials(self) -> str:
         """The initials of the name; empty for a phone number alone."""
         return "" if self.label.startswith("+") and not self.name else initials(self.name or self.label)
+
+    @property
+    def tone(self) -> str:
+        """The colour of the initials, by the label: accounts of one name differ."""
+        return tone_of(self.label)
 
 
 @dataclass(frozen=True)
