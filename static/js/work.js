@@ -53,9 +53,9 @@
     return (a + squares[0]) >>> shift;
   }
 
-  // A form submitted too early waits for the solution, which takes a second or two; only then does its button say so.
+  // A form submitted too early waits for the solution, which takes a second or two; only then does its button say so. An emailed link needs none.
   form.addEventListener("submit", function (event) {
-    if (!isStarted || work.value) return;
+    if (!isStarted || work.value || (event.submitter && event.submitter.name === "captcha_link")) return;
     event.preventDefault();
     event.stopPropagation();
     if (pressed) return;

@@ -18,7 +18,7 @@ from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.web.visit import current_visit
 
 _CHALLENGE: Final = re.compile(r"(?P<bits>\d{1,2})\.(?P<seed>[\w-]{22})", re.ASCII)
-_PARTS: Final = ("challenge", "asked", "work", "proof", "randstr", "script")
+_PARTS: Final = ("challenge", "asked", "work", "proof", "randstr", "script", "link")
 _WIDGET_ALONE: Final = "widget"
 _MAX_BITS: Final = 22
 _HOURS_OF_BITS: Final = 32
@@ -44,7 +44,7 @@ class CaptchaField(StringField):
         if parts["asked"]:
             self._set(_read(parts["challenge"], parts["asked"]), current_visit().tenant.captcha)
         self.work, self.proof, self.randstr = parts["work"], parts["proof"], parts["randstr"]
-        self.has_script = bool(parts["script"])
+        self.has_script, self.wants_link = bool(parts["script"]), bool(parts["link"])
 
     def prompt(self, challenge: CaptchaChallenge | None, widget: WidgetView | None = None) -> None:
         """Show a new challenge or the tenant's widget; the previous solution is dropped. Nothing is left to do for a challenge that an
@@ -69,8 +69,8 @@ class CaptchaField(StringField):
 
     @property
     def needs_link(self) -> bool:
-        """Whether the form was sent without scripts, so that only an emailed link can solve the challenge."""
-        return self.challenge is not None and not (self.has_script or self.work or self.proof)
+        """Whether only an emailed link can solve the challenge: the form was sent without scripts, or the visitor did not wait for them."""
+        return self.challenge is not None and (self.wants_link or not (self.has_script or self.work or self.proof))
 
     @property
     def answer(self) -> CaptchaAnswer | None:

@@ -55,7 +55,7 @@ def test_check_signs_in_by_itself_and_once(address: str, opened: Opened) -> None
     assert page_errors == []
 
 
-def test_early_press_waits_and_sends_once(address: str, opened: Opened) -> None:
+def test_early_submit_waits_and_sends_once(address: str, opened: Opened) -> None:
     page = opened()
     page.add_init_script(STOPPED)
     type_password(page, address)
@@ -63,11 +63,24 @@ def test_early_press_waits_and_sends_once(address: str, opened: Opened) -> None:
     expect(page.locator("#captcha[role=status]")).to_have_text("Checking your browser…")
     expect(page.get_by_role("button", name="Email me a link")).to_be_hidden()
     sent = posts_of(page)
-    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("button", name="Continue")).to_be_hidden()
+    page.locator("form[action='/login']").evaluate("form => form.requestSubmit()")
     expect(page.locator("form.busy .button[aria-busy=true]")).to_have_text("Checking…")
     page.evaluate("Date.now = window.now")
     page.wait_for_url("http://127.0.0.1:*/cb?**")
     assert len([url for url in sent if url.endswith("/login")]) == 1
+
+
+def test_check_that_takes_too_long_offers_a_link(world: World, address: str, opened: Opened) -> None:
+    page = opened()
+    page.add_init_script(STOPPED)
+    type_password(page, address)
+    expect(page.locator("#captcha")).to_have_text("Checking your browser…")
+    expect(link := page.get_by_role("button", name="Email me a link instead")).to_be_hidden()
+    page.evaluate("document.getAnimations().filter(a => a.animationName === 'late').forEach(a => a.finish())")
+    link.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Check your email")
+    assert len(mails_to(world.services, world.tenant_id, ADA)) == 1
 
 
 def test_wrong_password_leads_back_to_its_field(address: str, opened: Opened) -> None:
