@@ -122,7 +122,7 @@ WATCH = """(doc, _, frame) => {
 TAB = {"type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
 """The key held down, which repeats: it comes up once, and nothing waits for that."""
 STOPS = """doc => [...doc.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, iframe")]
-    .filter(each => each.checkVisibility() && each.tabIndex >= 0 && !each.disabled)
+    .filter(each => each.checkVisibility({visibilityProperty: true}) && each.tabIndex >= 0 && !each.disabled)
     .filter(each => each.type !== "radio" || each.checked || !each.form.querySelector("[type=radio]:checked")).length"""
 BEGIN = """() => {
     const end = document.querySelector("#end");
