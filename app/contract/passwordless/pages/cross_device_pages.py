@@ -1,5 +1,7 @@
 """Operations of sign-in by a phone: one browser shows a QR code, and a phone's browser approves it (decision 0241)."""
 
+from typing import Final
+
 from pydantic import Field
 
 from app.contract import errors
@@ -8,6 +10,9 @@ from app.contract.page_models import InteractionDecision, InteractionOnly, LinkL
 from app.contract.sign_in.sign_in_pages import SIGN_IN_ERRORS
 from app.contract.steps import StepResponse
 from app.kit.operations.wire import Wire
+
+CODE_MINUTES: Final = 2
+"""How long a phone can open the code that a browser shows."""
 
 
 class CodeStart(Wire):

@@ -61,6 +61,11 @@ class PhoneSignInPage(Page):
         return self.state in _WAITING
 
     @property
+    def minutes(self) -> int:
+        """How long the code works."""
+        return cross_device_pages.CODE_MINUTES
+
+    @property
     def picture(self) -> QrCode:
         return qr_code(self.link)
 

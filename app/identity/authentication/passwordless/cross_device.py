@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors
+from app.contract.passwordless.pages import cross_device_pages
 from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import pending_sign_in, required_actions
 from app.identity.authentication.sign_in.authentication import Authentication
@@ -26,7 +27,7 @@ from app.kit.text.code_normalization import typed_code
 
 APPROVED: Final = "approved"
 DENIED: Final = "denied"
-LIFETIME: Final = timedelta(seconds=120)
+LIFETIME: Final = timedelta(minutes=cross_device_pages.CODE_MINUTES)
 """How long the code of our own page waits for a phone."""
 OPENED_LIFETIME: Final = timedelta(seconds=300)
 """How long it lives once a phone opened it, because the person may have to sign in there first."""
