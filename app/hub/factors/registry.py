@@ -39,6 +39,11 @@ class FactorChoiceRow:
     icon: str
     is_last_used: bool = False
 
+    @property
+    def is_strong(self) -> bool:
+        """Whether it depends on neither a message, a printed code nor an answer."""
+        return strength(self.kind) < strength(FactorKind.SMS)
+
     @classmethod
     def of(cls, kind: FactorKind, hint: str | None = None, *, is_last_used: bool = False) -> FactorChoiceRow:
         """Return the row of a factor; `hint` is the account's own, such as a masked number."""

@@ -55,6 +55,7 @@ class ChooseFactorPage(Page):
     """Lists the factors to choose from."""
 
     template = "pages/sign_in/choose_factor.html"
+    own_rules = ("method-groups",)
 
     form: FactorChoiceForm
     choices: tuple[FactorChoiceRow, ...]
@@ -67,6 +68,19 @@ class ChooseFactorPage(Page):
         return initials(self.account)
 
     @property
+    def groups(self) -> tuple[tuple[FactorChoiceRow, ...], ...]:
+        """The last used and the strong factors, then the others; one group if there is nothing to tell apart."""
+        first = tuple(choice for choice in self.choices if choice.is_last_used or choice.is_strong)
+        others = tuple(choice for choice in self.choices if choice not in first)
+        return tuple(group for group in (first, others) if group)
+
+    @property
+    def recommended(self) -> FactorChoiceRow | None:
+        """The strongest factor, if there is a choice and none was used last."""
+        first = self.choices[0] if len(self.choices) > 1 else None
+        return first if first and first.is_strong and not first.is_last_used else None
+
+    @property
     def form_targets(self) -> tuple[str, ...]:
         return (*super().form_targets, *choice_redirect_targets(*(choice.kind for choice in self.choices)))
 
@@ -76,7 +90,7 @@ class ChooseFactorPage(Page):
         hints = {
             "passkey": "Touch ID on MacBook",
             "sms": "**********23",
-            "email": "a•a@example.com",
+            "email": _SAMPLE,
             "backup_code": "8",
         }
         last = FactorKind.PASSKEY

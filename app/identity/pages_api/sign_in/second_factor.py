@@ -24,6 +24,7 @@ from app.identity.authentication.sign_in.sessions.sessions import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.second_factors import second_factors, trusted_browsers
 from app.identity.credentials.second_factors.authenticators.authenticator import (
+    AccountFactors,
     ChallengeOptions,
     FactorChallenge,
     FactorResponse,
@@ -197,12 +198,13 @@ def view(
     last_used = second_factors.last_used_kind(factors, usable)
     is_reauthentication = _is_reauthentication(interaction)
     is_lasting = not is_reauthentication and not pending.authentication.is_taken_over
+    person = _person(pending)
     can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
     return second_factor_pages.FactorView(
         shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
         choices=[
             second_factor_pages.FactorChoice(
-                kind=item, hint=AUTHENTICATORS[item].hint(factors), is_last_used=item is last_used
+                kind=item, hint=_hint(item, factors, person), is_last_used=item is last_used
             )
             for item in sorted(usable, key=lambda item: item is not last_used)
         ],
@@ -210,8 +212,14 @@ def view(
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
         landing=(interaction.state.landing or "") if is_reauthentication else "",
-        person=_person(pending),
+        person=person,
     )
+
+
+def _hint(kind: FactorKind, factors: AccountFactors, person: PersonView) -> str | None:
+    """Return which one it is, masked unless the page shows it as the account's label."""
+    whole = AUTHENTICATORS[kind].hint_for_owner(factors)
+    return whole if whole == person.label else AUTHENTICATORS[kind].hint(factors)
 
 
 def _person(pending: PendingSignIn) -> PersonView:

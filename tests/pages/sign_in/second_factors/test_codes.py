@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import insert, update
 
-from app.identity.directory.accounts.tables import accounts
+from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import code_in, sent_messages
 from tests.support.journeys.account_security import signed_in
@@ -113,6 +113,21 @@ def test_mailed_code_is_enrolled_and_then_asked(new_world: NewWorld, visitor_at:
     wrong = again.press("Verify", code="000000")
     assert (wrong.status, "Wrong or expired code" in wrong.text) == (403, True)
     assert wrong.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).query["code"]
+
+
+@pytest.mark.parametrize(("name", "shown"), [("ada@example.com", "ada@example.com"), ("ada", "a•a@example.com")])
+def test_choice_masks_an_email_that_was_not_typed(new_world: NewWorld, visitor_at: Any, name: str, shown: str) -> None:
+    tenant = world_with_factors(new_world, "email", "totp", email_login=True, username_login=True)
+    ada, shop = tenant.person("ada@example.com"), tenant.application("shop")
+    known = {"tenant_id": tenant.tenant_id, "kind": "username", "value": "ada", "uid": ada.uid, "is_verified": True}
+    where = (accounts.c.tenant_id == tenant.tenant_id, accounts.c.uid == ada.uid)
+    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
+        work.run(update(accounts).where(*where).values(username="ada"))
+        work.run(insert(identifiers), known)
+    enrolled = sign_in(visitor_at(tenant), tenant, ada).press("Email")
+    enrolled.press("Verify", code=code_in(sent_codes(tenant, "mail")[-1])).press("I’ve saved them")
+    page = visitor_at(tenant).authorize(shop).press("Sign in", identifier=name, password=ada.password)
+    assert f"Code to \u2066{shown}\u2069" in page.follow("Try another way").text
 
 
 @pytest.mark.parametrize("chosen", ["a•a@example.com", "l••••••e@example.org"])

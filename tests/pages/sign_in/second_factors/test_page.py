@@ -144,6 +144,15 @@ def test_choices_begin_with_the_strongest_method() -> None:
     page = page_samples.rendered("ChooseFactorPage", "to enrol one", "en")
     kinds = re.findall(r'name="kind" value="(\w+)"', page.html)
     assert kinds == ["passkey", "totp", "push", "duo", "sms", "email", "backup_code", "security_questions"]
+    strong, _, others = page.html.partition("Other ways")
+    assert ("passkey" in strong.partition("Recommended")[0], 'value="duo"' in strong, 'value="sms"' in others) == (
+        True,
+    ) * 3
+
+
+def test_nothing_is_recommended_beside_the_last_used() -> None:
+    page = page_samples.rendered("ChooseFactorPage", "other ways", "en")
+    assert ("Last used" in page.html, "Recommended" in page.html) == (True, False)
 
 
 @pytest.mark.parametrize("typed", ["12345", "1234567", "12 34 5a"])
