@@ -67,7 +67,7 @@ def test_page_names_what_the_own_template_sends(
     for page in (pending.page, wrong):
         assert f"{sentence} {ADA}" in page.text
         assert ('name="code"' in page.html) is has_code
-        assert ("Opening the link on another device?" in page.text) is has_number
+        assert ("Reading the email on another device?" in page.text) is has_number
     assert has_code or "or enter the code" not in wrong.text
 
 
