@@ -1,5 +1,7 @@
 """Operations for the verification of addresses."""
 
+from typing import Final
+
 from pydantic import Field
 
 from app.contract import errors
@@ -8,6 +10,9 @@ from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, 
 from app.contract.page_models import InteractionOnly, LinkLookup, LinkRequest
 from app.contract.steps import StepResponse
 from app.kit.operations.wire import Wire
+
+CODE_MINUTES: Final = 5
+"""How long a code works that was sent to an address or a number."""
 
 
 class VerificationLinkView(Wire):

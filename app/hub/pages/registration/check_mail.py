@@ -48,6 +48,11 @@ class CheckMailPage(CodePage):
     """Whether this browser registered and may correct the address or number."""
 
     @property
+    def minutes(self) -> int:
+        """How long the code works."""
+        return verification_pages.CODE_MINUTES
+
+    @property
     def polls(self) -> str:
         return interaction_url(WAITING)
 

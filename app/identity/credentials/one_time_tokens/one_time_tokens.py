@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from app.contract import errors
+from app.contract.verification import verification_pages
 from app.identity.credentials import account_locks
 from app.identity.credentials.one_time_tokens import one_time_token_store
 from app.identity.credentials.one_time_tokens.codes import CodeErrors
@@ -37,7 +38,7 @@ from app.kit.operations.errors import ApiError
 from app.kit.text.code_normalization import CODE_DIGITS, typed_code
 
 MAX_ATTEMPTS = 5  # per code
-LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
+LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, verification_pages.CODE_MINUTES
 """Default lifetimes."""
 _MAX_TOKEN_LENGTH = 200
 _DAY = 86_400
