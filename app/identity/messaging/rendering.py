@@ -30,6 +30,7 @@ from app.kit.design.palette import palette
 from app.kit.package_files import TEMPLATES
 from app.kit.text.languages import LANGUAGES, Language
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
+from app.kit.text.typography import unbroken
 from app.kit.web.host_names import readable
 
 _FOLDER: Final = TEMPLATES / "mails"
@@ -95,7 +96,7 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         organization_logo=facts.organization_logo,
         inviter=facts.inviter,
         day=format_day(facts.until, language.tag) if facts.until else "",
-        lifetime=format_duration(facts.minutes, chosen) if facts.minutes else "",
+        lifetime=_span(facts.minutes, chosen) if facts.minutes else "",
         expiry=_expiry(facts, chosen) if facts.otp or facts.url else "",
         asked_by=origin_sentence(facts, language.tag, chosen),
         changed_by=origin_sentence(facts, language.tag, chosen, is_change=True),
@@ -107,10 +108,10 @@ def _expiry(facts: MessageFacts, chosen: NullTranslations) -> str:
     """Return what stands below the code, the link, or both: how long they work; empty if that is unknown."""
     gettext, code_minutes = chosen.gettext, facts.otp_minutes or facts.minutes
     if facts.otp and facts.url and facts.minutes and code_minutes != facts.minutes:
-        times = {"code": format_duration(code_minutes, chosen), "link": format_duration(facts.minutes, chosen)}
+        times = {"code": _span(code_minutes, chosen), "link": _span(facts.minutes, chosen)}
         return str(gettext("The code works for %(code)s, the link for %(link)s.")) % times
     minutes = code_minutes if facts.otp else facts.minutes
-    return str(gettext("Expires in %(time)s")) % {"time": format_duration(minutes, chosen)} if minutes else ""
+    return str(gettext("Expires in %(time)s")) % {"time": _span(minutes, chosen)} if minutes else ""
 
 
 def format_duration(minutes: int, t: NullTranslations) -> str:
@@ -127,9 +128,14 @@ def format_duration(minutes: int, t: NullTranslations) -> str:
     return str(text) % {"num": count}
 
 
+def _span(minutes: int, t: NullTranslations) -> str:
+    """Return a duration that stays on one line of a mail. SMS and tenants' placeholders keep ordinary spaces, as registered."""
+    return unbroken(format_duration(minutes, t))
+
+
 def format_day(instant: datetime, tag: str) -> str:
     """Return the date as pages write it."""
-    return str(format_date(instant, "long", locale=tag))
+    return unbroken(format_date(instant, "long", locale=tag))
 
 
 def origin_sentence(facts: MessageFacts, tag: str, chosen: NullTranslations, *, is_change: bool = False) -> str:
@@ -168,9 +174,9 @@ def sign_in_lines(facts: MessageFacts, tag: str, chosen: NullTranslations) -> li
 
 @lru_cache(maxsize=256)
 def _format_moment(instant: datetime, tag: str) -> str:
-    """Return a time in words, to the minute; a mail says it in several sentences."""
-    day = format_skeleton("yMMMd", instant, locale=tag)
-    return str(get_datetime_format(locale=tag)).format(f"{format_time(instant, 'HH:mm', locale=tag)} UTC", day)
+    """Return a time in words, to the minute, that breaks between day and time alone; a mail says it in several sentences."""
+    day, time = format_skeleton("yMMMd", instant, locale=tag), f"{format_time(instant, 'HH:mm', locale=tag)} UTC"
+    return str(get_datetime_format(locale=tag)).format(unbroken(time), unbroken(day))
 
 
 def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
@@ -282,6 +288,8 @@ def _bdi(text: str) -> Markup:
 
 
 def _isolated_in_text(text: str) -> str:
+    """Return a name or a date as plain text has it, with ordinary spaces: mail programs wrap it by themselves."""
+    text = text.replace("\u00a0", " ")
     return text if text.isascii() else f"\u2068{text}\u2069"
 
 

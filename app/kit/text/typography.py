@@ -1,4 +1,4 @@
-"""Typographic apostrophes in published texts, which the code writes with ASCII apostrophes."""
+"""Typography of texts that people read: apostrophes in published texts, and what stays on one line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ def typographic(text: str) -> str:
     """Return Markdown with typographic apostrophes, except in code."""
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else _APOSTROPHE.sub("\u2019", part) for part in parts)
+
+
+def unbroken(text: str) -> str:
+    """Return a duration or a date with non-breaking spaces: a line never ends between a number and its unit."""
+    return text.replace(" ", "\u00a0")
 
 
 def with_typographic_descriptions(document: Any) -> Any:
