@@ -15,6 +15,7 @@ from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.hub.locale import current_language
 from app.hub.locale import lazy_gettext as _l
 from app.hub.web.services import services
+from app.kit.text.typography import unbroken
 
 
 def browser_label(browser: str | None, system: str | None) -> Any:
@@ -35,10 +36,9 @@ def format_day(instant: str | None) -> str:
     if not instant:
         return ""
     try:
-        day: str = format_date(datetime.fromisoformat(instant), "long")
+        return unbroken(format_date(datetime.fromisoformat(instant), "long"))
     except ValueError:
         return ""
-    return day
 
 
 def format_month(instant: str | None) -> str:
@@ -71,8 +71,7 @@ def short_day(instant: str | None) -> str:
     except ValueError:
         return ""
     is_this_year = moment.year == services().clock.now().year
-    day: str = format_skeleton("MMMd" if is_this_year else "yMMMd", moment, locale=get_locale())
-    return day
+    return unbroken(format_skeleton("MMMd" if is_this_year else "yMMMd", moment, locale=get_locale()))
 
 
 @dataclass(frozen=True)
