@@ -35,6 +35,7 @@ _OF_MAILS: Final = (
 )
 _HEAD: Final = re.compile(r"<head(\s[^>]*)?>", re.IGNORECASE)
 _CODE = re.compile(r"(?<![\w#])[0-9]{6}(?![\w])")
+_SENTENCE = re.compile(r"[.!?؟。]$")
 
 
 def is_of_this_machine(environ: WSGIEnvironment) -> bool:
@@ -120,7 +121,7 @@ def create_inbox(
     _install_deletion(app, database)
     gallery.install(app, database)
     app.jinja_env.globals.update(place=place, around=around, acts=acts, sandbox=SANDBOX)
-    app.jinja_env.filters.update(short_time=_short_time, long_time=_long_time)
+    app.jinja_env.filters.update(preview=_preview, short_time=_short_time, long_time=_long_time)
     page_style.install(app)
     return app
 
@@ -160,6 +161,13 @@ def _searched(message: Mapping[str, Any]) -> str:
 
 def _with_id(messages: list[dict[str, Any]], message_id: str) -> dict[str, Any] | None:
     return next((message for message in messages if message["id"] == message_id), None)
+
+
+def _preview(message: Mapping[str, Any]) -> str:
+    """Return the first sentence below the title of a mail, without its code; empty if it has none, and for text messages."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in message["text"].split("\n\n"))
+    sentences = (text for text in paragraphs if _SENTENCE.search(text) and not _CODE.search(text))
+    return next(sentences, "") if message["subject"] else ""
 
 
 def _short_time(instant: str) -> str:

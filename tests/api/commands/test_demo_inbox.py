@@ -1,5 +1,6 @@
 """The demo's inbox shows sent messages and treats their content as untrusted."""
 
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -65,6 +66,17 @@ def test_newest_message_is_open_and_search_narrows_the_list(database: Database) 
     assert "Join Hazel" not in client.get("/?q=reset").text
     assert "No messages found" in client.get("/?q=absent").text
     assert client.get("/messages/absent").status_code == 404
+
+
+def test_list_previews_the_first_sentence_without_codes(database: Database) -> None:
+    posted(
+        database,
+        text="Reset your password\n\n482913 is your code.\n\nWe got a\nrequest <b>now</b>.\n\nIgnore this email.",
+    )
+    posted(database, tenant="globex", kind="sms", subject=None, text="Hello there, Ada.")
+    text = Client(create_inbox(database, VAULT)).get("/").text
+    listed = text[text.index("<ul") : text.index("</ul>")]
+    assert re.findall(r'<span dir="auto">(.*?)</span>', listed) == ["We got a request &lt;b&gt;now&lt;/b&gt;."]
 
 
 def with_later_time(database: Database, message_id: str) -> None:
