@@ -73,7 +73,7 @@ def test_choice_in_the_gallery_shows_at_once(start: Page, demo: Command) -> None
     expect(start.get_by_label("Language")).to_have_value("en")
 
 
-@pytest.mark.parametrize(("size", "width", "of_row"), [("phone", 1280, 4), ("phone", 390, 2), ("desktop", 1280, 3)])
+@pytest.mark.parametrize(("size", "width", "of_row"), [("phone", 1280, 4), ("desktop", 1280, 3)])
 def test_thumbnails_have_one_scale_in_even_rows(start: Page, demo: Command, size: str, width: int, of_row: int) -> None:
     start.set_viewport_size({"width": width, "height": 844})
     start.goto(demo.at("acme", f"/_gallery?q=denied&look=acme&size={size}"))
@@ -86,6 +86,25 @@ def test_thumbnails_have_one_scale_in_even_rows(start: Page, demo: Command, size
     assert len(set(drawn)) == 1
     columns = start.locator(".thumbs").first.evaluate("list => getComputedStyle(list).gridTemplateColumns")
     assert len(columns.split()) == of_row
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_states_of_a_page_are_one_row_on_phones(start: Page, demo: Command, size: str) -> None:
+    start.set_viewport_size({"width": 390, "height": 844})
+    start.goto(demo.at("acme", f"/_gallery?group=sign_in&size={size}"))
+    row = start.locator(".thumbs").first
+    assert row.evaluate("row => new Set([...row.children].map(tile => tile.offsetTop)).size") == 1
+    assert row.evaluate("row => row.scrollWidth > 2 * row.clientWidth")
+    assert start.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_view_options_are_folded_on_phones(start: Page, demo: Command) -> None:
+    start.set_viewport_size({"width": 390, "height": 844})
+    start.goto(demo.at("acme", "/_gallery?group=device&mode=dark"))
+    expect(start.get_by_label("Language")).to_be_hidden()
+    start.get_by_text("View options Acme (live) · English · Dark").click()
+    start.get_by_label("Language").select_option("de")
+    expect(start).to_have_url(re.compile("lang=de"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
