@@ -44,7 +44,7 @@ FIRST_REQUESTS: Final = {
     ),
     "/docs/first-machine-token": FirstRequest(
         "first_machine_token",
-        "Call without a person",
+        "Machine to machine",
         "Get a machine token for a program, use it, and check it in your own API.",
     ),
 }

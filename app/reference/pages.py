@@ -178,7 +178,6 @@ class Pages:
         templates.filters.update(
             markdown=lambda text: render(text, links),
             first_paragraph=lambda text: render_line(text.partition("\n\n")[0], links),
-            first_sentence=lambda text: render_line(text.partition(". ")[0].removesuffix(".") + ".", links),
             plain=plain,
             coloured=coloured,
         )
