@@ -64,18 +64,27 @@ class PublishedChapter:
 
 
 @dataclass(frozen=True)
+class PublishedGroup:
+    """Chapters under one heading, with the sentence below it."""
+
+    name: str
+    description: str
+    chapters: tuple[PublishedChapter, ...]
+
+
+@dataclass(frozen=True)
 class Book:
     """The document's chapters, by their groups."""
 
     info: Object
     schemes: Mapping[str, Object]
-    groups: tuple[tuple[str, tuple[PublishedChapter, ...]], ...]
+    groups: tuple[PublishedGroup, ...]
     errors: ErrorIndex
 
     @cached_property
     def chapters(self) -> dict[str, PublishedChapter]:
         """The chapters by slug, in their order."""
-        return {chapter.slug: chapter for _, chapters in self.groups for chapter in chapters}
+        return {chapter.slug: chapter for group in self.groups for chapter in group.chapters}
 
     @cached_property
     def places(self) -> dict[str, tuple[PublishedChapter, PublishedOperation]]:
@@ -107,7 +116,10 @@ def _unpacked(packed: bytes) -> Object:
 def book(document: Object) -> Book:
     """Return the chapters of a document."""
     stored = {tag["name"]: _chapter(document, tag) for tag in document["tags"]}
-    groups = tuple((group["name"], tuple(stored[name] for name in group["tags"])) for group in document["x-tagGroups"])
+    groups = tuple(
+        PublishedGroup(group["name"], group["description"], tuple(stored[name] for name in group["tags"]))
+        for group in document["x-tagGroups"]
+    )
     return Book(document["info"], document["components"]["securitySchemes"], groups, error_index(document))
 
 

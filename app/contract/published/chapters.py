@@ -63,6 +63,7 @@ SIGN_IN: Final = ChapterGroup(
             ("cross_device",),
         ),
     ),
+    "Create accounts and sign people in from pages of your own.",
 )
 
 OAUTH: Final = ChapterGroup(
@@ -100,6 +101,7 @@ OAUTH: Final = ChapterGroup(
             ("oauth_older",),
         ),
     ),
+    "Let apps and APIs rely on the sign-in, by the open standards.",
 )
 
 OWN_ACCOUNT: Final = ChapterGroup(
@@ -143,6 +145,7 @@ OWN_ACCOUNT: Final = ChapterGroup(
             USER,
         ),
     ),
+    "What people change about their own account, with their access token.",
 )
 
 MANAGE: Final = ChapterGroup(
@@ -186,6 +189,7 @@ MANAGE: Final = ChapterGroup(
         Chapter("Account custom objects", "Records of any account, from your server.", ("custom_objects",), MANAGED),
         Chapter("Account consents", "The consent history of any account.", ("consents",), MANAGED),
     ),
+    "Find, change and delete accounts from your server, with the API secret.",
 )
 
 ORGANIZATIONS: Final = ChapterGroup(
@@ -223,6 +227,7 @@ ORGANIZATIONS: Final = ChapterGroup(
             ("organization_connections",),
         ),
     ),
+    "The companies among your customers, with members, roles and domains.",
 )
 
 CONFIGURATION: Final = ChapterGroup(
@@ -289,6 +294,7 @@ CONFIGURATION: Final = ChapterGroup(
             ("storefronts", "shopify_stores", "bigcommerce_stores", "perfectmind_sites"),
         ),
     ),
+    "Everything that you can set for a tenant, from your server.",
 )  # fmt: skip
 
 GROUPS: Final = (SIGN_IN, OAUTH, OWN_ACCOUNT, MANAGE, ORGANIZATIONS, CONFIGURATION)

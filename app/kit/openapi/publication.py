@@ -25,10 +25,11 @@ class Chapter:
 
 @dataclass(frozen=True)
 class ChapterGroup:
-    """Chapters under one heading, in their order."""
+    """Chapters under one heading, in their order; `description` is the sentence below it."""
 
     name: str
     chapters: tuple[Chapter, ...]
+    description: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,11 @@ class Publication:
             {"name": chapter.name, "description": chapter.description} for chapter in chapters
         ]
         grouped = [
-            {"name": group.name, "tags": [chapter.name for chapter in group.chapters if chapter.name in used]}
+            {
+                "name": group.name,
+                "description": group.description,
+                "tags": [chapter.name for chapter in group.chapters if chapter.name in used],
+            }
             for group in self.groups
         ]
         grouped = [group for group in grouped if group["tags"]]

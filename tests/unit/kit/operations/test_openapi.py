@@ -113,7 +113,7 @@ def test_errors_are_listed_by_status_with_their_codes() -> None:
 
 def test_chapter_is_the_tag_of_its_areas() -> None:
     chapters = (Chapter("Some things", "Those below.", ("things",), ("/things/",)), Chapter("None", "", ("none",)))
-    publication = Publication(groups=(ChapterGroup("All", chapters),))
+    publication = Publication(groups=(ChapterGroup("All", chapters, "What there is."),))
     every = declared("things.all", "GET /things", Wire, API_KEY)
     made = document(Catalogue((READ, every)), "https://api.example.com", publication=publication)
     assert [made["paths"][path]["get"]["tags"] for path in ("/things", "/things/{uid}")] == [
@@ -121,7 +121,7 @@ def test_chapter_is_the_tag_of_its_areas() -> None:
         ["Some things"],
     ]
     assert made["tags"] == [{"name": "Some things", "description": "Those below."}, {"name": "things"}]
-    assert made["x-tagGroups"] == [{"name": "All", "tags": ["Some things"]}]
+    assert made["x-tagGroups"] == [{"name": "All", "description": "What there is.", "tags": ["Some things"]}]
 
 
 def test_described_field_keeps_its_description() -> None:
