@@ -13,7 +13,7 @@ from app.contract.messages.models import MailKind, SmsKind
 from app.contract.tenants.branding import Brand
 from app.identity.messaging import gsm7
 from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage, one_line, safe_name
-from app.identity.messaging.rendering import format_duration, render
+from app.identity.messaging.rendering import render
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
 from app.identity.messaging.text_message import render_sms
 from app.kit.design.colour import Colour
@@ -340,14 +340,6 @@ def test_name_in_another_script_stays_outside_gsm7() -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "words"),
-    [(1, "1 minute"), (5, "5 minutes"), (60, "1 hour"), (90, "90 minutes"), (1440, "24 hours"), (4320, "3 days")],
-)
-def test_durations_are_formatted_for_people(minutes: int, words: str) -> None:
-    assert format_duration(minutes, catalogue("en")) == words
-
-
-@pytest.mark.parametrize(
     ("state", "sentence"),
     [("link and code", "The code works for 5 minutes, the link for 3 days."), ("link", "Expires in 3 days")],
 )
@@ -357,11 +349,6 @@ def test_lifetimes_of_code_and_link_are_named_once(state: str, sentence: str) ->
     unbroken = re.sub(r"(?<=\d) ", "\u00a0", sentence)
     assert [part.count(words) for part, words in zip(parts, (sentence, unbroken), strict=True)] == [1, 1]
     assert [len(re.findall("Expires in|works for", part)) for part in parts] == [1, 1]
-
-
-def test_german_duration_is_dative() -> None:
-    """Every sentence has it after `in` or `innerhalb von`."""
-    assert format_duration(3 * 24 * 60, catalogue("de")) == "3 Tage"
 
 
 NOTICES = (MailKind.USERNAME_CHANGED, MailKind.PIN_CHANGED, MailKind.PASSKEY_REMOVED)
@@ -382,18 +369,6 @@ def test_request_names_the_application_it_is_for() -> None:
     assert f"Requested for Acme Shop {origin}" in render(MailKind.RESET, LOOK, facts, LANGUAGES["en"]).text
     without = render(MailKind.RESET, LOOK, replace(facts, application=""), LANGUAGES["en"]).text
     assert f"Requested {origin}" in without
-
-
-def test_no_line_of_a_mail_ends_inside_a_date() -> None:
-    _, message, _ = drawn(MailKind.RESET, "link", "en")
-    assert "Nov\u00a022,\u00a02026, 15:40\u00a0UTC." in message.html
-    assert "December\u00a022,\u00a02026" in drawn(MailKind.ACCOUNT_LEAVES, "link", "en")[1].html
-    assert "\u00a0" not in message.text
-
-
-def test_arabic_mail_separates_day_and_time_in_arabic() -> None:
-    text = render(MailKind.RESET, LOOK, EMAIL_SAMPLES[MailKind.RESET]["link"], LANGUAGES["ar"]).text
-    assert "22 نوفمبر 2026، 15:40 UTC" in text
 
 
 def test_logos_of_theme_files_are_absolute() -> None:
