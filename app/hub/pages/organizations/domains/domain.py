@@ -37,14 +37,9 @@ class DomainRow:
         return self.state in ("verified", "declared", "contested")
 
     @property
-    def shows_record(self) -> bool:
-        """Whether the record is still to be added."""
-        return not self.is_verified
-
-    @property
     def is_awaited(self) -> bool:
         """Whether only the record is missing: no other organization has the domain."""
-        return self.shows_record and self.state != "verified_elsewhere"
+        return not self.is_verified and self.state != "verified_elsewhere"
 
     @property
     def can_check(self) -> bool:
