@@ -22,8 +22,8 @@ from app.hub.forms.code import resend_hint
 from app.hub.forms.reauthentication import ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
+from app.hub.pages.account.email_forms import PrimaryEmailForm
 from app.hub.pages.account.email_urls import EMAILS, email_code_url
-from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -32,14 +32,6 @@ from app.kit.operations.errors import ApiError
 
 ADD, CHANGE = "/emails/add", "/emails/change"
 REMOVE, PRIMARY = "remove", "primary"
-
-
-class PrimaryEmailForm(HubForm):
-    """A button beside an address."""
-
-    address = HiddenField()
-    reauthentication = HiddenField(name="asks")
-    account = HiddenField()
 
 
 class AddEmailForm(ReauthenticationForm):

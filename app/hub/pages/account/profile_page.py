@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.contract import errors
@@ -12,8 +12,11 @@ from app.hub.components.change_refusals import CHANGE_REFUSALS
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.image_field import IMAGE_MESSAGES, ImageField
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
+from app.hub.forms.reauthentication import reauthentication_data
 from app.hub.locale import lazy_gettext as _l
+from app.hub.pages.account.email_forms import PrimaryEmailForm
 from app.hub.pages.account.profile_rows import (
+    ADD_EMAIL,
     EVERY,
     NAME,
     PICTURE,
@@ -80,6 +83,8 @@ class ProfilePage(Page):
     """The row that is open: `PICTURE`, `EVERY` or that of a fact."""
     form: FieldsForm | PictureForm | None = None
     """Of the open row."""
+    buttons: PrimaryEmailForm = field(default_factory=lambda: PrimaryEmailForm(formdata=None))
+    """Of the buttons that remove the picture and change email addresses."""
 
     @property
     def notice(self) -> Notice | None:
@@ -90,23 +95,22 @@ class ProfilePage(Page):
         return Notice(_l("Saved"), tone="ok") if self.is_saved else None
 
     @property
-    def removal(self) -> HubForm:
-        """The form that removes the picture."""
-        return HubForm(formdata=None)
-
-    @property
     def pictures(self) -> tuple[str, ...]:
         return (self.picture,) if self.picture else ()
 
     @property
     def own_rules(self) -> tuple[str, ...]:
-        return ("profile",)
+        return ("profile", "menu") if self._has_menus else ("profile",)
 
     @property
     def run(self) -> tuple[str, ...]:
-        if self.opened == PICTURE:
-            return "focus", "once", "picture", "language"
-        return ("focus", "once", "language") if self.form is not None or self.picture else ("focus", "language")
+        posts = self.form is not None or self.picture or self._has_menus
+        own = (("once", posts), ("picture", self.opened == PICTURE), ("menu", self._has_menus))
+        return ("focus", *(name for name, is_run in own if is_run), "language")
+
+    @property
+    def _has_menus(self) -> bool:
+        return any(fact.has_menu for group in self.groups for fact in group.facts)
 
     @classmethod
     def samples(cls) -> Mapping[str, ProfilePage]:
@@ -119,17 +123,24 @@ class ProfilePage(Page):
                 own_fact(_l("Language"), "English", "local_language"),
             ),
         )
+        email = email_fact("ada@example.com", is_verified=True), ADD_EMAIL
         emails = (
-            email_fact("ada@example.com", is_verified=True, is_first=True),
-            email_fact("countess.of.lovelace@analytical-engines.example.org", is_verified=False),
+            email_fact("ada@example.com", is_verified=True, has_others=True),
+            email_fact(
+                "countess.of.lovelace@analytical-engines.example.org",
+                is_verified=False,
+                is_first=False,
+                has_others=True,
+            ),
+            ADD_EMAIL,
         )
         contact = (
             *emails,
             phone_fact("+44 20 7946 0018", is_verified=True)._replace(address="/phone"),
             username_fact("countess"),
         )
-        full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), emails[:1])
-        unset = Group(_l("Contact"), (*emails[:1], phone_fact("", is_verified=False), username_fact("")))
+        full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), email)
+        unset = Group(_l("Contact"), (*email, phone_fact("", is_verified=False), username_fact("")))
         consenting = Group(
             about.heading, (*about.facts, Fact(_l("Consent"), _l("Review or change your consent"), "/consents"))
         )
@@ -155,6 +166,9 @@ def _open_samples(page: ProfilePage) -> Mapping[str, ProfilePage]:
     wrong_picture.add_error("picture", next(iter(IMAGE_MESSAGES.values())))
     return {
         "a row open": replace(page, opened=NAME, form=names),
+        "a row of one field open": replace(
+            page, opened="birth_date", form=FieldsForm.of(SAMPLE_FIELDS[2:3], data=values)
+        ),
         "every row open": replace(page, opened=EVERY, form=FieldsForm.of(SAMPLE_FIELDS, data=values)),
         "rows refused": replace(page, opened=EVERY, form=wrong),
         "change failed": replace(page, opened=NAME, form=names, page_notice=CHANGE_REFUSALS[ApiError]),
@@ -184,6 +198,7 @@ def profile_page(row: str, form: FieldsForm | PictureForm | None = None) -> Prof
         has_to_do=view.has_to_do,
         opened=row if form is not None else "",
         form=form,
+        buttons=PrimaryEmailForm(formdata=None, data=reauthentication_data(view)),
     )
 
 

@@ -39,6 +39,15 @@ class Fact(NamedTuple):
     row: str = ""
     """Its id, if it is edited in place."""
     is_unset: bool = False
+    has_menu: bool = False
+    """Whether it is one of several email addresses, each of which has a menu."""
+    can_lead: bool = False
+    """Whether it can become the primary email address."""
+
+    @property
+    def is_link(self) -> bool:
+        """Whether the whole row leads to its page."""
+        return bool(self.address) and not self.has_menu
 
 
 class Group(NamedTuple):
@@ -132,12 +141,12 @@ def _contact(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
         email_fact(
             str(entry["Value"]),
             is_verified=bool(entry.get("IsVerified", entry.get("Verified", profile.get("EmailVerified")))),
-            is_first=at == 0 and len(entries) > 1,
+            is_first=at == 0,
+            has_others=len(entries) > 1,
         )
         for at, entry in enumerate(entries)
     ]
-    if not entries:
-        facts.append(_NO_EMAIL)
+    facts.append(ADD_EMAIL if entries else _NO_EMAIL)
     if view.phone or IdentifierKind.PHONE in identifiers:
         facts.append(phone_fact(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
     if profile.get("UserName") or IdentifierKind.USERNAME in identifiers:
@@ -145,9 +154,14 @@ def _contact(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def email_fact(address: Any, *, is_verified: bool, is_first: bool = False) -> Fact:
+def email_fact(address: Any, *, is_verified: bool, is_first: bool = True, has_others: bool = False) -> Fact:
     """Return the row of an email address."""
-    return Fact(_PRIMARY_EMAIL if is_first else _EMAIL, address, "/emails", *_VERIFIED[is_verified])
+    fact = Fact(_EMAIL, address, "/emails", *_VERIFIED[is_verified])
+    if not has_others:
+        return fact
+    return fact._replace(
+        name=_PRIMARY_EMAIL if is_first else _EMAIL, has_menu=True, can_lead=is_verified and not is_first
+    )
 
 
 def phone_fact(number: Any, *, is_verified: bool) -> Fact:
@@ -174,6 +188,7 @@ _ADD: Final = _l("Add")
 _NOT_SET: Final = _l("Not set")
 _VERIFIED: Final = {True: (_l("Verified"), "ok", _CHANGE), False: (_l("Not verified"), "warn", _l("Verify"))}
 _NO_EMAIL: Final = Fact(_EMAIL, _l("Add one to reset your password if you forget it"), "/emails", action=_ADD)
+ADD_EMAIL: Final = Fact("", "", "/emails/add", action=_l("Add email"))
 _CONSENTS: Final = Fact(_l("Consent"), _l("Review or change your consent"), "/consents", action=_l("Review"))
 _OTHERS: Final = (
     ("NickName", "nick_name", _l("Nickname")),
