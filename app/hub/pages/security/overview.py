@@ -167,8 +167,9 @@ class SecurityPage(Page):
             CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
             CredentialRow(_l("Security questions"), _answer_count(2), "question", "/security-questions"),
         )
-        until = _until_day(day)
-        trusted = Browser("b1", firefox, when=until), Browser("b2", safari, "", until, is_handheld=True)
+        until = _until_day(formatting.short_day("2027-01-11T10:00:00+00:00"))
+        edge, android = (formatting.browser_label(*browser) for browser in (("Edge", "Windows"), ("Chrome", "Android")))
+        trusted = Browser("b1", edge, when=until), Browser("b2", android, "", until, is_handheld=True)
         return {
             "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, _sample_checkup(8)),
             "one thing to do": cls(
@@ -367,7 +368,7 @@ def _answer_count(count: int) -> Any:
 
 
 def _until_day(day: str) -> Any:
-    return _l("Trusted until %(day)s", day=day)
+    return _l("Until %(day)s", day=day)
 
 
 def _session_row(view: sign_out_pages.SessionView) -> Browser:
