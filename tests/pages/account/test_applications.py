@@ -68,10 +68,13 @@ def test_scopes_are_in_one_order_for_every_application(world: World, visitor: Vi
     assert places == sorted(places)
 
 
-def test_dangerous_scope_is_listed_first(world: World, visitor: Visitor, ada: Person) -> None:
-    shop = world.application("shop", interface_access="full", require_consent=True)
-    shop.redeem(authorize(visitor, shop, ada).query["code"])
-    text = visitor.open("/applications").text
+def test_dangerous_scope_and_its_app_are_listed_first(world: World, visitor: Visitor, ada: Person) -> None:
+    desk = world.application("desk", client_name="Zuse Desk", interface_access="full", require_consent=True)
+    for application in (world.application("a", client_name="Acme Shop"), desk, world.application("z")):
+        application.redeem(authorize(visitor, application, ada).query["code"])
+    page = visitor.open("/applications")
+    assert re.findall(r'id="one-1"><bdi>([^<]+)<', page.html) == ["Zuse Desk"]
+    text = page.text
     assert text.index("Change anything in your account, even delete it") < text.index("Confirm your identity")
 
 

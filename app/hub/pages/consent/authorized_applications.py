@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
@@ -53,6 +53,11 @@ class AuthorizedApplication:
     def tone(self) -> str:
         return tone_of(self.name)
 
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether it may change how the account signs in, or delete the account."""
+        return any(scope.is_sensitive for scope in self.scopes)
+
 
 @dataclass(frozen=True)
 class ApplicationsPage(Page):
@@ -90,7 +95,7 @@ class ApplicationsPage(Page):
             day,
         )
         return {
-            "two": cls(RevokeForm(), (shop, own)),
+            "two": cls(RevokeForm(), _by_risk((shop, own))),
             "none": cls(RevokeForm(), ()),
             "one ended": cls(RevokeForm(), (shop,), is_revoked=True),
             "token": cls(RevokeForm().with_token_error(), (shop,)),
@@ -118,10 +123,15 @@ def revoke_application() -> Response:
 
 def _render(form: RevokeForm, status: int = 200) -> Response:
     view = read_account(security_pages.applications, NoParameters())
-    applications = tuple(map(_application_row, view.applications))
+    applications = _by_risk(map(_application_row, view.applications))
     return ApplicationsPage(form, applications, current_visit().query.get("done") == "ended", view.has_to_do).render(
         status
     )
+
+
+def _by_risk(applications: Iterable[AuthorizedApplication]) -> tuple[AuthorizedApplication, ...]:
+    """Return those first that may delete the account; the order is otherwise kept."""
+    return tuple(sorted(applications, key=lambda application: not application.is_sensitive))
 
 
 def _application_row(view: security_pages.ApplicationView) -> AuthorizedApplication:
