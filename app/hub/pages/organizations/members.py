@@ -40,7 +40,7 @@ from app.hub.web.responses import redirect_to
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
-_MANY: Final = 5
+_MANY: Final = 10
 """A list of more people has a search."""
 
 
