@@ -2,7 +2,8 @@
 document.querySelectorAll("[data-chips]").forEach(function (place) {
   var area = place.querySelector("textarea"), hadFocus = area.autofocus || document.activeElement === area;
   var box = document.createElement("div"), list = document.createElement("ul"), input = document.createElement("input");
-  var refused = {};
+  var send = area.form.querySelector("[data-busy]"), text = send.textContent, sends = JSON.parse(place.dataset.sends);
+  var category = new Intl.PluralRules(document.documentElement.lang), refused = {}, well = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/;
   place.querySelectorAll("[data-email]").forEach(function (item) { refused[item.dataset.email] = item; });
 
   // As the server reads them: "Ada <ada@example.com>" is one, too.
@@ -17,6 +18,11 @@ document.querySelectorAll("[data-chips]").forEach(function (place) {
   }
   function save() {
     area.value = chips().map(function (chip) { return chip.dataset.address; }).concat(input.value.trim() || []).join("\n");
+    count();
+  }
+  function count() {
+    var number = list.querySelectorAll(":not(.wrong) > bdi").length + well.test(input.value.trim()), say = number && sends[category.select(number)];
+    send.textContent = say ? say.replace("{}", number.toLocaleString(document.documentElement.lang)) : text;
   }
   function drop(chip) {
     var item = refused[chip.dataset.address];
@@ -33,7 +39,7 @@ document.querySelectorAll("[data-chips]").forEach(function (place) {
     button.setAttribute("aria-label", place.dataset.remove.replace("{}", address));
     button.addEventListener("click", function () { drop(chip); input.focus(); });
     chip.append(text, button);
-    if (refused[address] || !/^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(address)) {
+    if (refused[address] || !well.test(address)) {
       chip.className = "wrong";
       if (!refused[address]) chip.title = place.dataset.wrong;
       text.setAttribute("aria-description", refused[address] ? refused[address].textContent : place.dataset.wrong);
@@ -56,6 +62,7 @@ document.querySelectorAll("[data-chips]").forEach(function (place) {
   area.removeAttribute("id");
   area.hidden = true;
   addresses(area.value).forEach(add);
+  count();
   box.append(list, input);
   area.after(box);
   if (hadFocus) input.focus();

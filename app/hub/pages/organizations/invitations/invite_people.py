@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from flask import Response
+from flask_babel import get_locale
 from wtforms import SelectField, TextAreaField
 from wtforms.validators import InputRequired, Length
 
@@ -16,6 +18,7 @@ from app.contract.organizations.pages import sent_invitation_pages
 from app.hub.account_pages import require_reauthentication
 from app.hub.forms.reauthentication import NEEDED, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
+from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import PATH, SAMPLE_ROLES, TOO_MANY, InvitingForm, read
 from app.hub.pages.organizations.invitations.open_invitations import sent_notice
@@ -35,6 +38,8 @@ from app.kit.operations.errors import ApiError
 
 NEW: Final = f"{PATH}/new"
 _MAX_LENGTH: Final = 10_000
+_COUNTS: Final = (1, 2, 3, 11, 100)
+"""One number of each plural category of the languages."""
 
 
 class InviteForm(InvitingForm):
@@ -93,6 +98,16 @@ class InvitePeoplePage(Page):
     refused: tuple[tuple[str, Any], ...] = ()
     """Addresses with the reason."""
 
+    @property
+    def sends(self) -> str:
+        """The button's text for a number of people, by its plural category (CLDR), as JSON; "{}" is the number."""
+        category = get_locale().plural_form
+        texts = {
+            category(number): str(_n("Send %(count)s invitation", "Send %(count)s invitations", number, count="{}"))
+            for number in _COUNTS
+        }
+        return json.dumps(texts, ensure_ascii=False)
+
     @classmethod
     def samples(cls) -> Mapping[str, InvitePeoplePage]:
         def page(**data: str) -> InvitePeoplePage:
@@ -105,7 +120,7 @@ class InvitePeoplePage(Page):
         empty.form.add_error("emails", _l("Enter at least one email."))
         return {
             "fresh": page(),
-            "two addresses": page(emails="grace@example.com\nnina@example.com"),
+            "two addresses": page(emails="robin@example.com\nmargaret@example.com"),
             "empty": empty,
             "some refused": with_refused(some, refused, 2),
             "all refused": with_refused(page(emails="max@example.com\nmia@example.com"), more, 0),
