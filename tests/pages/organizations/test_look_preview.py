@@ -32,7 +32,7 @@ def test_preview_shows_what_is_not_saved(members: Members) -> None:
     ("#3f9f6f", "White text is hard to read on it (3.2:1). Buttons use #158052 instead (4.9:1)."),
     ("#777777", "White text is hard to read on it (4.4:1)."),
     ("#ffffff", "White text is hard to read on it (1.0:1)."),
-    ("", "Uses the color of"),
+    ("", "Default: the color of"),
 ])  # fmt: skip
 def test_preview_judges_text_on_the_color(members: Members, color: str, sentence: str) -> None:
     assert sentence in settings(members).press("Preview", color=color).text

@@ -74,7 +74,7 @@ class LookPreview:
         """A sentence about the text on the color, with contrast ratios (WCAG 2.2)."""
         contrast, name = self._contrast, self.brand.name
         if not self.has_own_colour:
-            return _l("Uses the color of %(name)s.", name=name)
+            return _l("Default: the color of %(name)s.", name=name)
         values = {"ratio": _ratio(contrast.on_brand), "shade": str(contrast.fill), "better": _ratio(contrast.on_fill)}
         if not self.is_readable:
             return _l(
