@@ -38,6 +38,7 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 from app.kit.web.urls import is_web_url
 
+_LONG_EMAIL: Final = "countess.of.lovelace@analytical-engines.example.org"
 _SAMPLE_PICTURE: Final = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAATklEQVR42mOInv0/YvKv0J6vQa0f/Ote+5Q/8yx46J55hwGrqEvidQasoo5Rlx"
@@ -126,12 +127,7 @@ class ProfilePage(Page):
         email = email_fact("ada@example.com", is_verified=True), ADD_EMAIL
         emails = (
             email_fact("ada@example.com", is_verified=True, has_others=True),
-            email_fact(
-                "countess.of.lovelace@analytical-engines.example.org",
-                is_verified=False,
-                is_first=False,
-                has_others=True,
-            ),
+            email_fact(_LONG_EMAIL, is_verified=False, is_first=False, has_others=True),
             ADD_EMAIL,
         )
         contact = (
