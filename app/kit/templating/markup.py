@@ -30,6 +30,7 @@ _DRAWING: Final = _words(
     "viewBox preserveAspectRatio fill stroke d cx cy r rx ry x y x1 x2 y1 y2 points transform opacity focusable "
     "fill-rule clip-rule stroke-width stroke-linecap stroke-linejoin"
 )
+_SHAPES: Final = _words("g path circle ellipse line polygon polyline rect title")
 _BY_ELEMENT: Final = {
     "a": {"href", "target", "rel", "hreflang"},
     "img": {"src", "loading", "decoding"},
@@ -192,6 +193,12 @@ class MarkupReader:
             return None
         if closes:
             return self._close(text, match.end(), name, line)
+        if (name in _SHAPES) != any(element.name == "svg" for element in self.open):
+            # Browsers would leave the drawing at another element, and read a title outside of one as the document's.
+            self.report(
+                line, f"<{name}> within <svg>" if name in _SHAPES else f"shapes alone within <svg>; found <{name}>"
+            )
+            return None
         self._place, self._element, self._attributes, self._classes = "tag", name, set(), frozenset()
         return match.end()
 
@@ -293,7 +300,7 @@ class MarkupReader:
 
 
 def _is_drawing(element: str) -> bool:
-    return element in {"svg", "g", "path", "circle", "ellipse", "line", "polygon", "polyline", "rect"}
+    return element in _SHAPES or element == "svg"
 
 
 def _is_allowed(element: str, name: str) -> bool:
