@@ -62,12 +62,20 @@ def layouts_of(tenant: str, templates: Mapping[str, str]) -> Layouts:
 def _compile(tenant: str, templates: str) -> Layouts:
     compiled = {}
     for name, source in json.loads(templates).items():
-        # What was stored was checked; an upgrade may have changed what a layout can use.
-        if name in LAYOUTS and not language.problems(source, LAYOUTS[name], lambda _: True):
-            compiled[name] = CompiledTemplate(source, LAYOUTS[name])
-        else:
-            _failures.write(
-                "left out", "a layout of the tenant cannot be used; pages have ours", tenant=tenant, template=name
-            )
+        try:
+            compiled[name] = _compiled(name, source)
+        except TemplateFailed as problem:
+            event = "a layout of the tenant cannot be used; pages have ours"
+            _failures.write("left out", event, tenant=tenant, template=name, problem=str(problem))
     digest = hashlib.sha256(templates.encode()).hexdigest()
     return Layouts(digest, tenant, compiled)
+
+
+def _compiled(name: str, source: str) -> CompiledTemplate:
+    """Return a compiled layout. What was stored was checked, but an upgrade may have changed what a layout can use."""
+    contract = LAYOUTS.get(name)  # type: ignore[call-overload]  # a name of another version
+    if contract is None:
+        raise TemplateFailed("this version has no such layout")
+    if found := language.problems(source, contract, lambda _: True):
+        raise TemplateFailed(f"line {found[0].line}: {found[0].sentence}")
+    return CompiledTemplate(source, contract)

@@ -21,11 +21,14 @@ class TemplateFailed(Exception):
 
 
 class CompiledTemplate:
-    """A template that `language.problems` accepts, compiled once."""
+    """A template that `language.problems` accepts, compiled once. Raises TemplateFailed for one that Python cannot compile."""
 
     def __init__(self, source: str, contract: TemplateContract) -> None:
         self._contract = contract
-        self._template: Template = parser().from_string(source)
+        try:
+            self._template: Template = parser().from_string(source)
+        except Exception as problem:
+            raise TemplateFailed(f"{type(problem).__name__}: {problem}") from problem
 
     def render(self, values: Mapping[str, Any], parts: Mapping[str, str], text: Callable[[str], str]) -> Markup:
         """Return the output.

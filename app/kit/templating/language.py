@@ -22,6 +22,7 @@ MAX_BYTES: Final = 16 * 1024
 FILTERS: Final = frozenset({"upper", "lower", "title", "capitalize"})
 _MAX_LOOPS: Final = 2
 _MAX_NESTING: Final = 20
+_MAX_PARTS: Final = 8
 _REFUSED: Final[Mapping[type[nodes.Node], str]] = {
     nodes.Assign: "no {% set %}: a template stores nothing",
     nodes.AssignBlock: "no {% set %}: a template stores nothing",
@@ -63,12 +64,12 @@ def problems(
         return [TemplateProblem(line, "expected text without control characters")]
     try:
         tree = parser().parse(source)
+        checker = _Checker(contract, is_text, hiding)
+        checker.template(tree)
     except TemplateSyntaxError as problem:
         return [TemplateProblem(problem.lineno, f"expected valid Jinja: {problem.message}")]
     except RecursionError:
         return [TemplateProblem(1, f"expected at most {_MAX_NESTING} levels within each other")]
-    checker = _Checker(contract, is_text, hiding)
-    checker.template(tree)
     return sorted(set(checker.found))
 
 
@@ -197,8 +198,11 @@ class _Checker:
         del self._loops[name]
         return _Uses()
 
-    def _value(self, node: nodes.Expr) -> ValueKind | None:
+    def _value(self, node: nodes.Expr, depth: int = 0) -> ValueKind | None:
         """Return what an expression shows; None if it is refused."""
+        if depth > _MAX_PARTS:
+            self._problem(node.lineno, f"at most {_MAX_PARTS} filters and conditions in one value")
+            return None
         if isinstance(node, nodes.Const) and isinstance(node.value, str):
             return ValueKind.TEXT
         if isinstance(node, nodes.Name | nodes.Getattr):
@@ -216,10 +220,10 @@ class _Checker:
                     f"one of the filters {', '.join(sorted(FILTERS))}, without arguments; found {node.name}",
                 )
                 return None
-            return ValueKind.TEXT if self._value(node.node) is not None else None
+            return ValueKind.TEXT if self._value(node.node, depth + 1) is not None else None
         if isinstance(node, nodes.CondExpr) and node.expr2 is not None:
             self._test(node.test, 0)
-            kinds = {self._value(node.expr1), self._value(node.expr2)}
+            kinds = {self._value(node.expr1, depth + 1), self._value(node.expr2, depth + 1)}
             return None if None in kinds else ValueKind.TEXT
         self._problem(node.lineno, "a value of the view, a part or a text; a template calculates nothing")
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.kit.templating.compiled import CompiledTemplate
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.templating.language import problems
 from app.kit.templating.markup import CLASSES
@@ -100,6 +101,11 @@ REFUSED = [
     ("{% filter upper %}x{% endfilter %}", "expected no {% filter %}"),
     ("x" * 17_000, "expected at most 16 kB; found 17 kB"),
     ("{{ " + "(" * 3000 + "name" + ")" * 3000 + " }}", "expected at most 20 levels within each other"),
+    ("{{ name" + " | upper" * 9 + " }}", "expected at most 8 filters and conditions in one value"),
+    ("{{ name" + "|upper" * 2500 + " }}", "expected at most 8 filters and conditions in one value"),
+    ("{{ " + "name if name else " * 900 + "name }}", "expected at most 8 filters and conditions in one value"),
+    ("{% if " + "not " * 3000 + "name %}{% endif %}", "expected at most 20 levels within each other"),
+    ("{% if " + "not " * 30 + "name %}{% endif %}", "expected at most 20 levels of a condition"),
     # what leads out of the view
     ("{{ name.__class__ }}", "expected a name of the view, or a member of a loop's item"),
     ("{{ name.upper() }}", "expected parts alone between {{ and }}, and texts as text(\"key\")"),
@@ -247,3 +253,12 @@ def test_problem_has_its_line() -> None:
         "2: expected a value of the view; found nam; did you mean name?",
         "6: expected no onclick: a theme has no scripts",
     ]
+
+
+def test_every_accepted_template_compiles() -> None:
+    deepest = "{% if has_scene %}" * 20 + "{{ name" + " | upper" * 8 + " }}" + "{% endif %}" * 20
+    longest = "{% if has_scene %}a{% elif name %}b" + "{% elif name %}c" * 400 + "{% endif %}"
+    condition = "{% if " + "not (" * 19 + "name" + ")" * 19 + " %}x{% endif %}"
+    for source in (*ACCEPTED, deepest, longest, condition):
+        assert found(source) == []
+        CompiledTemplate(source + REST, CONTRACT)
