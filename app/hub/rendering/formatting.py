@@ -119,7 +119,7 @@ _DESCRIPTIONS: Final = {
     "address": _l("See your postal address"),
     "roles": _l("See your roles"),
     "permissions": _l("See what your roles allow"),
-    "offline_access": _l("Keep this access when you’re not using the app"),
+    "offline_access": _l("Keep access when you’re not using it"),
     ACCOUNT_READ: _l("See your full profile, your consents and your passkeys"),
 }
 

@@ -99,11 +99,10 @@ class AppFactor(CodeFactor):
     key: pyotp.TOTP
 
     def read_key(self, page: Page) -> None:
-        """Read the key that the page folds below the code field. Phones fold the QR code, too."""
-        if (fold := page.locator(".unfold summary")).is_visible():
-            fold.click()
+        """Read the key that the page folds. Phones fold the QR code with it, wider windows show that."""
+        expect(page.locator(".key")).to_be_hidden()
+        page.locator(".setup summary:visible").click()
         expect(page.locator(".qr svg path")).to_be_visible()
-        page.locator("details:has(.key) > summary").click()
         expect(page.locator(".key")).to_be_visible()
         self.key = pyotp.TOTP(page.locator(".key").inner_text().replace(" ", ""))
 
