@@ -15,8 +15,6 @@ from app.hub.rendering.formatting import short_day
 from app.hub.web.responses import redirect_to
 
 PATH: Final = f"{LIST}/domains"
-_ATTENTION: Final = ("verified_elsewhere", "contested")
-"""States that an owner should look into, in the order of the list: after domains to verify, before verified ones."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,11 @@ class DomainRow:
     def is_awaited(self) -> bool:
         """Whether only the record is missing: no other organization has the domain."""
         return not self.is_verified and self.state != "verified_elsewhere"
+
+    @property
+    def group(self) -> int:
+        """The group of the list: 0 for a problem to look into, 1 for a domain to verify, 2 for a verified one."""
+        return 2 if self.is_verified else 1 if self.state == "pending" else 0
 
     @property
     def can_check(self) -> bool:
@@ -69,12 +72,10 @@ class DomainRow:
 
 
 def by_urgency(domains: Iterable[DomainRow]) -> tuple[DomainRow, ...]:
-    """Return those to verify first, then those to look into, then verified ones; of each the newest first."""
+    """Return them by group: what an owner can mend first, contested ones before other verified ones, then the newest."""
 
-    def rank(domain: DomainRow) -> int:
-        if domain.is_awaited:
-            return 0
-        return 1 + (_ATTENTION.index(domain.state) if domain.state in _ATTENTION else len(_ATTENTION))
+    def rank(domain: DomainRow) -> tuple[int, bool, bool]:
+        return domain.group, domain.state == "verified_elsewhere", domain.state != "contested"
 
     newest_first = tuple(domains)[::-1]
     return tuple(sorted(newest_first, key=rank))

@@ -46,8 +46,9 @@ class OrganizationDomainsPage(Page):
 
     @property
     def open_record(self) -> str:
-        """The key of the first domain that waits for its record."""
-        return next((domain.key for domain in self.domains if domain.is_awaited), "")
+        """The key of the domain whose record is to be added next: the newest to verify, else the first that lost it."""
+        awaited = (domain for domain in self.domains if domain.is_awaited)
+        return next((domain.key for domain in sorted(awaited, key=lambda each: -each.group)), "")
 
     @property
     def notice(self) -> Notice | None:
