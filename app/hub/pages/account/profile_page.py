@@ -122,6 +122,7 @@ class ProfilePage(Page):
                 own_fact(_l("Date of birth"), format_date("12/10/1815"), "birth_date"),
                 own_fact(_l("City"), "", "city"),
                 own_fact(_l("Language"), "English", "local_language"),
+                username_fact("countess"),
             ),
         )
         email = email_fact("ada@example.com", is_verified=True), ADD_EMAIL
@@ -130,15 +131,16 @@ class ProfilePage(Page):
             email_fact(_LONG_EMAIL, is_verified=False, is_first=False, has_others=True),
             ADD_EMAIL,
         )
-        contact = (
-            *emails,
-            phone_fact("+44 20 7946 0018", is_verified=True)._replace(address="/phone"),
-            username_fact("countess"),
-        )
+        contact = (*emails, phone_fact("+44 20 7946 0018", is_verified=True)._replace(address="/phone"))
         full, bare = (about, Group(_l("Contact"), contact)), Group(_l("Contact"), email)
-        unset = Group(_l("Contact"), (*email, phone_fact("", is_verified=False), username_fact("")))
+        unset = Group(_l("Contact"), (*email, phone_fact("", is_verified=False)))
         consenting = Group(
-            about.heading, (*about.facts, Fact(_l("Consent"), _l("Review or change your consent"), "/consents"))
+            about.heading,
+            (
+                *about.facts[:-1],
+                username_fact(""),
+                Fact(_l("Consent"), _l("Review or change your consent"), "/consents"),
+            ),
         )
         lovelace = cls("Ada Lovelace", "ada@example.com", "AL", full, deletion_days=7)
         return {

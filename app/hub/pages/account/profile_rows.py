@@ -99,7 +99,7 @@ def _row_of(field: FormField) -> str:
 
 
 def _about(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
-    """Return the rows that the tenant's form lets the account change, set or not, then the others that are set."""
+    """Return the rows that the tenant's form lets the account change, set or not, then the others that are set, and the username."""
     fields = editable(tenant.form)
     form = FieldsForm.of(fields, data=initial_values(fields, view.profile), formdata=None)
     name = view.person.name
@@ -113,6 +113,8 @@ def _about(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
     for wire, field_name, label in _OTHERS:
         if field_name not in changed and isinstance(value := view.profile.get(wire), str) and value:
             fixed.append(Fact(label, format_date(value) if field_name in _DATES else value))
+    if (username := view.profile.get("UserName")) or IdentifierKind.USERNAME in tenant.identifiers:
+        fixed.append(username_fact(str(username or "")))
     has_consents = bool(tenant.consent_forms or tenant.privacy_policy.versions)
     return (*changed.values(), *fixed, *((_CONSENTS,) if has_consents else ()))
 
@@ -134,8 +136,8 @@ def _shown(field: FormField, control: Any, view: ProfileResponse) -> Any:
 
 
 def _contact(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
-    """Return addresses, phone number and username; the account's own flag applies to its primary address."""
-    profile, identifiers = view.profile, tenant.identifiers
+    """Return addresses and phone number; the account's own flag applies to its primary address."""
+    profile = view.profile
     entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
     facts = [
         email_fact(
@@ -147,10 +149,8 @@ def _contact(view: ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
         for at, entry in enumerate(entries)
     ]
     facts.append(ADD_EMAIL if entries else _NO_EMAIL)
-    if view.phone or IdentifierKind.PHONE in identifiers:
+    if view.phone or IdentifierKind.PHONE in tenant.identifiers:
         facts.append(phone_fact(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
-    if profile.get("UserName") or IdentifierKind.USERNAME in identifiers:
-        facts.append(username_fact(str(profile.get("UserName") or "")))
     return tuple(facts)
 
 
