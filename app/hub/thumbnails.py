@@ -24,10 +24,10 @@ GROUPS: Final = {
 """The name of each folder of pages, in the order of the gallery."""
 _WORDS: Final = re.compile(r"[A-Z][a-z]*")
 _TITLES: Final = {
-    "login": "sign-in",
+    "login": "sign-in page",
     "sign in": "sign-in",
     "logout": "sign-out",
-    "register": "sign-up",
+    "register": "sign-up page",
     "registration off": "sign-up closed",
     "reauthentication": "confirm it’s you",
     "second factor": "two-step verification",

@@ -74,7 +74,7 @@ def test_states_of_a_page_have_different_names() -> None:
     assert len(named) == len(set(named)) == len(page_samples.names())
     words = [re.sub(r"<[^>]+>|PIN|JavaScript", "", name).partition(": ")[2] for name in named]
     assert [word for word in words if "_" in word or re.search("[a-z][A-Z]", word)] == []
-    page = '<span class="unseen">Sign-in: </span>'
+    page = '<span class="unseen">Sign-in page: </span>'
     assert {f"{page}{state}" for state in ("Denied at the provider", "Reauthentication")} <= set(named)
 
 
