@@ -101,6 +101,17 @@ def test_domain_to_verify_comes_before_verified_ones(owned: Owned) -> None:
     assert re.search(r'class="dns" open>.+new\.example', page.html)
 
 
+def test_domain_with_a_problem_needs_attention_first(owned: Owned) -> None:
+    owned.add()
+    assert "Needs attention" not in owned.open().text
+    owned.open().press("Verify")
+    owned.dns.mail_server("new.example")
+    page = owned.add("new.example")
+    assert re.findall(r'id="group-\d">([A-Za-z ]+)<', page.html) == ["Needs attention", "To verify"]
+    assert re.findall(r'class="tagged"><bdi>([a-z.]+)<', page.html) == [NAME, "new.example"]
+    assert re.search(r'class="dns" open>.+new\.example', page.html)
+
+
 def test_vanished_record_is_shown_and_mended(owned: Owned) -> None:
     page = owned.add()
     owned.publish(page)
