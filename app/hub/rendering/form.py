@@ -77,6 +77,8 @@ class HubForm(FlaskForm):
     """For each error that is about a field: the field's name and its message."""
     short_names: ClassVar[Mapping[str, Any]] = {}
     """What the summary calls a field whose label is a sentence."""
+    cleared: ClassVar[Any] = None
+    """The message at a field that only has to be filled in again; the summary does not list it."""
     is_first_prompt = False
     """Whether this response asks for the password for the first time, which is not an error."""
 
@@ -174,7 +176,7 @@ class HubForm(FlaskForm):
         """
         if self._visible_problems():
             return []
-        return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems()]
+        return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems() if problem != self.cleared]
 
     def _label_of(self, id_: str) -> Any:
         field = next(field for field in self if field.id == id_)
@@ -185,6 +187,11 @@ class HubForm(FlaskForm):
     def is_shown(self, field: Field) -> bool:
         """Return whether a field is visible; a script may replace a captcha."""
         return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the form has so few fields that all their errors are visible at once."""
+        return sum(self.is_shown(field) for field in self) <= _FEW_FIELDS
 
     def take_focus(self, names: tuple[str, ...]) -> None:
         """Set the focus on the first field with an error if there is no summary; without errors, on the first empty field of these."""
@@ -200,8 +207,7 @@ class HubForm(FlaskForm):
         invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
         if self.form_errors or not all(self.is_shown(field) for field in invalid):
             return []
-        is_short = sum(self.is_shown(field) for field in self) <= _FEW_FIELDS
-        return invalid if is_short or len(invalid) == 1 else []
+        return invalid if self.is_short or len(invalid) == 1 else []
 
     def _problems(self) -> Iterator[tuple[str, Any]]:
         for field in self:

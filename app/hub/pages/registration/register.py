@@ -92,7 +92,7 @@ class RegisterPage(Page):
             _ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "username": "ada", "cf_size": "m"}
         )
         full.add_error("birth_date", _l("Enter your date of birth."))
-        full.add_error("password", _l("Password cleared for safety. Enter it again."))
+        full.add_error("password", RegisterForm.cleared)
         full.add_error(TERMS, _l("Check this box to continue."))
         return {
             "fresh": cls(plain, rules),
