@@ -67,7 +67,7 @@ def test_method_used_last_stands_first_and_is_marked(
 
 
 def test_form_is_quiet_until_it_is_tried(visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]) -> None:
-    quiet = '<button type="submit" class="button button--plain"'
+    quiet = '<form class="form form--second"'
     assert quiet not in visitor.open("/login").html
     page = sign_in_at_globex()
     assert quiet in page.html

@@ -109,6 +109,10 @@ class LoginPage(Page):
         return self.last_method is not None and is_untried
 
     @property
+    def own_rules(self) -> tuple[str, ...]:
+        return ("form-second",) if self.is_form_second else ()
+
+    @property
     def first_methods(self) -> tuple[SignInMethod, ...]:
         """The methods above the form: the last used one, then providers. Without a password all methods stand there, and above the
         form of a step only the last used one.
