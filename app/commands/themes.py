@@ -22,7 +22,7 @@ def theme() -> None:
 @theme.command("check")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def theme_check(folder: Path) -> None:
-    """Say what is wrong in the theme in FOLDER, with files and lines, and change nothing."""
+    """Say what is wrong in a theme's FOLDER, with files and lines."""
     from app.identity.administration.configuration.file.theme import read
     from app.identity.administration.configuration.file.yaml_document import ConfigurationError, YamlDocument
 
@@ -43,9 +43,9 @@ def theme_check(folder: Path) -> None:
 @click.argument("words", nargs=-1)
 @click.option("--language", "tag", default="en", show_default=True, help="The language of the texts: en, de or ar.")
 def theme_texts(words: tuple[str, ...], tag: str) -> None:
-    """List the texts of pages, emails and text messages with their keys, or only those with WORDS.
+    """List texts with their keys: all, or those with WORDS.
 
-    The lines are YAML, as `texts/LANGUAGE.yaml` of a theme has them.
+    They are the texts of pages, emails and text messages. The lines are YAML, as `texts/LANGUAGE.yaml` of a theme has them.
     """
     from app.kit.text.languages import LANGUAGES
     from app.kit.text.source_texts import text_keys

@@ -117,7 +117,7 @@ def test_start_page_lists_addresses_and_accounts(demo: Command, host: str) -> No
     assert f'href="{demo.at("api", "/docs")}"' in answer.text
     for email, password in ACCOUNTS:
         assert re.search(
-            rf"<small>{email}</small><span [^>]*><small [^>]*>Password</small> <span [^>]*>{password}</span>",
+            rf"<small>{email}</small><span [^>]*><small[^>]*>Password</small> <span [^>]*>{password}</span>",
             answer.text,
         )
     assert answer.text.count('<svg class="art"') == 2

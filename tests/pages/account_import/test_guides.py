@@ -60,7 +60,7 @@ def moved(
     page = text(Path("docs") / request.param)
     shutil.copy(migrated_file, tmp_path / "gatehouse.db")
     for name, content in _FILE.findall(page):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
     said = []

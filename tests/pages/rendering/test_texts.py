@@ -108,7 +108,7 @@ def test_emails_and_text_messages_have_the_texts() -> None:
     facts = MessageFacts(to="ada@example.com", url="https://acme.example/v/1", otp="123456", minutes=30)
     mail = rendering.render(MailKind.VERIFICATION, branding, facts, LANGUAGES["en"])
     assert "Only 30 minutes left <b>" in mail.text
-    assert "Only 30 minutes left &lt;b&gt;" in mail.html
+    assert "Only 30\u00a0minutes left &lt;b&gt;" in mail.html
     ours = rendering.render(MailKind.VERIFICATION, Branding("Acme", Brand()), facts, LANGUAGES["en"])
     assert "Only" not in ours.text
     sentence = text_message.sentence(SmsKind.VERIFICATION, "Acme", facts, branding.texts.catalogue("en"))
