@@ -45,7 +45,7 @@ def theme_check(folder: Path) -> None:
 def theme_texts(words: tuple[str, ...], tag: str) -> None:
     """List texts with their keys: all, or those with WORDS.
 
-    They are the texts of pages, emails and text messages. The lines are YAML, as `texts/LANGUAGE.yaml` of a theme has them.
+    The texts of pages, emails and text messages. The lines are YAML, as `texts/LANGUAGE.yaml` of a theme has them.
     """
     from app.kit.text.languages import LANGUAGES
     from app.kit.text.source_texts import text_keys

@@ -16,8 +16,6 @@ from tests.support.browsers.page_samples import PageSample
 
 FIRST_FLIGHT_BYTES = 14_600
 MAX_REQUESTS = 3
-WITH_CLEARED_PASSWORD = "RegisterPage every kind of field refused"
-"""The page whose password only has to be typed again: that is at the field, and not in the list of errors."""
 
 
 _TAG = re.compile(r'<([a-z][a-z0-9]*)((?:\s[^"<>]*(?:"[^"]*"[^"<>]*)*)?)>')
@@ -248,8 +246,7 @@ def test_errors_are_linked_to_their_fields(pages: list[PageSample]) -> None:
         wrong = {name for name, field in fields.items() if field.get("aria-invalid") == "true"}
         is_short = sum(field.get("type") != "hidden" for field in fields.values()) <= 4
         linked = set(re.findall(r'<a href="#(?!main)([\w-]+)">', page.html))
-        faults = wrong - ({"password"} if page.name.startswith(WITH_CLEARED_PASSWORD) else set())
-        assert linked == (faults if "captcha" in wrong or (len(wrong) > 1 and not is_short) else set()), page.name
+        assert linked == (wrong if "captcha" in wrong or (len(wrong) > 1 and not is_short) else set()), page.name
         for name in wrong:
             assert f"{name}-problem" in fields[name]["aria-describedby"].split(), page.name
             assert f'id="{name}-problem"' in page.html, page.name

@@ -77,8 +77,6 @@ class HubForm(FlaskForm):
     """For each error that is about a field: the field's name and its message."""
     short_names: ClassVar[Mapping[str, Any]] = {}
     """What the summary calls a field whose label is a sentence."""
-    cleared: ClassVar[Any] = None
-    """The message at a field that only has to be filled in again; the summary does not list it."""
     is_first_prompt = False
     """Whether this response asks for the password for the first time, which is not an error."""
 
@@ -176,7 +174,7 @@ class HubForm(FlaskForm):
         """
         if self._visible_problems():
             return []
-        return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems() if problem != self.cleared]
+        return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems()]
 
     def _label_of(self, id_: str) -> Any:
         field = next(field for field in self if field.id == id_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -206,9 +205,6 @@ def test_tenants_form_is_enforced_at_its_fields(
     assert f'id="{field}-problem"' in page.html
     assert page.form("Create account").fields["email"] == EMAIL
     assert "Password cleared for safety. Enter it again." in page.text, "the page does not repeat it"
-    assert re.findall(r'<a href="#(\w+)"', page.html.partition('id="summary"')[2]) == [field], (
-        "the password had no fault"
-    )
     assert all_accounts(world_with_form) == []
 
 

@@ -27,6 +27,7 @@ _CHECK: Final = _l("That doesn’t look right. Check it and try again.")
 _CHECK_ALL: Final = _l("Check the fields below and try again.")
 _NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
 _ABOUT_NO_FIELD: Final[tuple[type[ApiError], ...]] = (errors.TooManyRequests, *PASSKEY_REFUSALS)
+CLEARED: Final = _l("Password cleared for safety. Enter it again.")
 
 
 class RegisterForm(HubForm):
@@ -53,7 +54,6 @@ class RegisterForm(HubForm):
         errors.PolicyNotAccepted: (TERMS, _l("Check this box to continue.")),
     }
     short_names = {TERMS: _l("Terms")}
-    cleared = _l("Password cleared for safety. Enter it again.")
     form_fields: ClassVar[tuple[FormField, ...]] = ()
     is_by_passkey: ClassVar[bool] = False
     is_connected: ClassVar[bool] = False
@@ -143,7 +143,7 @@ class RegisterForm(HubForm):
         """Add an error to each typed password, which the page that shows the form again does not repeat."""
         for field, f in self.rows:
             if _is_password(field) and f.data and not f.errors and not self.is_by_passkey:
-                self.add_error(field.name, self.cleared)
+                self.add_error(field.name, CLEARED)
 
     @property
     def email_typed(self) -> str:

@@ -42,6 +42,8 @@ class DomainRow:
     @property
     def group(self) -> int:
         """The group of the list: 0 for a problem to look into, 1 for a domain to verify, 2 for a verified one."""
+        if self.state == "contested":
+            return 0
         return 2 if self.is_verified else 1 if self.state == "pending" else 0
 
     @property
@@ -72,7 +74,7 @@ class DomainRow:
 
 
 def by_urgency(domains: Iterable[DomainRow]) -> tuple[DomainRow, ...]:
-    """Return them by group: what an owner can mend first, contested ones before other verified ones, then the newest."""
+    """Return them by group: what an owner can look into first, contested ones before the others, then the newest."""
 
     def rank(domain: DomainRow) -> tuple[int, bool, bool]:
         return domain.group, domain.state == "verified_elsewhere", domain.state != "contested"
