@@ -49,7 +49,7 @@ class TemplateContract:
     values: Mapping[str, Value | Items]
     parts: Mapping[str, Part]
     instead: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By the name of a required part: parts that contain it, and stand in its place."""
+    """By the name of a required part: parts that contain it, and may replace it."""
 
 
 @dataclass(frozen=True, order=True)

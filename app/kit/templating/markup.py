@@ -1,7 +1,7 @@
 """Checks the markup of a template while its syntax tree is read: complete elements, quoted attributes, nothing that runs or sends.
 
 The accepted markup is a strict part of HTML, which every browser reads as this module does: elements and attributes by name, values
-in double quotes, every element closed, no comments. So a value can stand in text or within quotes only, where it is escaped.
+in double quotes, every element closed, no comments. So a value can be in text or within quotes only, where it is escaped.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ CLASSES: Final = _words(
 )
 """Those of our classes that a template can use: none of them hides what is within it."""
 _OWN_CLASS: Final = re.compile(r"own-[a-z0-9-]{1,60}")
-_TOO_SMALL: Final = _words("a details p span summary svg")
-"""Elements that a part does not fit into, or that would hide it."""
+_BLOCKS: Final = _words("aside div footer header nav section")
+"""Elements that a part may be in: none hides it, makes it small, or is too small for its blocks."""
 _FLAGS: Final = frozenset({"open", "reversed"})
 _WORDS: Final = {
     "target": {"_blank"}, "loading": {"lazy", "eager"}, "decoding": {"async"}, "dir": {"ltr", "rtl", "auto"}, "tabindex": {"-1", "0"},
@@ -83,7 +83,7 @@ class _Open(NamedTuple):
     line: int
     classes: frozenset[str]
     is_hidden: bool
-    """Whether screen readers skip it."""
+    """Whether screen readers may skip what is in it."""
 
 
 @dataclass
@@ -134,13 +134,10 @@ class MarkupReader:
         """Read a part, which is markup."""
         if self._place not in ("text", "broken"):
             self._break(line, f"{name}() between elements, because it is markup")
-        elif any(element.name in _TOO_SMALL for element in self.open):
-            self.report(
-                line,
-                f"{name}() outside of {', '.join(sorted(_TOO_SMALL))}, because it has blocks and links that people see",
-            )
+        elif any(element.name not in _BLOCKS for element in self.open):
+            self.report(line, f"{name}() within {', '.join(sorted(_BLOCKS))} alone")
         elif any(element.is_hidden for element in self.open):
-            self.report(line, f"{name}() outside of elements with aria-hidden")
+            self.report(line, f"{name}() outside of elements with aria-hidden or role")
         elif covering := self._hidden():
             self.report(
                 line, f"{name}() outside of .{min(covering)}, which the theme's css may hide, cover or let overflow"
@@ -218,7 +215,9 @@ class MarkupReader:
         if (end := _END.match(text, at)) is not None:
             self._place = "text"
             if self._element not in VOID and not end[1]:
-                self.open.append(_Open(self._element, line, self._classes, "aria-hidden" in self._attributes))
+                self.open.append(
+                    _Open(self._element, line, self._classes, bool(self._attributes & {"aria-hidden", "role"}))
+                )
             if len(self.open) > _MAX_DEPTH:
                 self.report(line, f"at most {_MAX_DEPTH} elements within each other")
                 return None
@@ -292,8 +291,8 @@ class MarkupReader:
 
     def _address_problem(self, name: str, literal: str) -> str | None:
         if self._kinds:
-            is_whole = not literal and self._kinds == [ValueKind.ADDRESS] and name == "href"
-            return None if is_whole else f"an address of the view alone as {name}, or a fixed one"
+            is_alone = not literal and self._kinds == [ValueKind.ADDRESS] and name == "href"
+            return None if is_alone else f"an address of the view alone as {name}, or a fixed one"
         if name == "href":
             return None if _LINK.fullmatch(literal) else "an https address, /path, mailto:, tel: or #own-id as href"
         return None if _FILE.fullmatch(literal) else f"a file of the tenant such as /theme/logo.svg as {name}"

@@ -62,9 +62,7 @@ HIDDEN = "expected mark() outside of .own-hero, which the theme's css may hide, 
 STORES = "expected no {% set %}: a template stores nothing"
 NOTHING = "expected a value of the view, a part or a text; a template calculates nothing"
 WHOLE = "expected complete elements within a condition or a loop: each ends where it began"
-OUTSIDE = (
-    "expected mark() outside of a, details, p, span, summary, svg, because it has blocks and links that people see"
-)
+OUTSIDE = "expected mark() within aside, div, footer, header, nav, section alone"
 BETWEEN = "expected loops between elements, and conditions there or within the quotes of an attribute"
 REFUSED = [
     # what runs long or large
@@ -201,7 +199,10 @@ REFUSED = [
     ("<a href=\"/\">{{ mark() }}</a>", OUTSIDE),
     ("<p title=\"{{ mark() }}\">x</p>", "expected mark() between elements, because it is markup"),
     ("<details><summary>a</summary>{{ mark() }}</details>", OUTSIDE),
-    ("<div aria-hidden=\"true\"><section>{{ mark() }}</section></div>", "expected mark() outside of elements with aria-hidden"),
+    ("<small>{{ mark() }}</small>", OUTSIDE),
+    ("<ul><li>{{ mark() }}</li></ul>", OUTSIDE),
+    ("<div role=\"img\">{{ mark() }}</div>", "expected mark() outside of elements with aria-hidden or role"),
+    ("<div aria-hidden=\"true\"><section>{{ mark() }}</section></div>", "expected mark() outside of elements with aria-hidden or role"),
     ("<div class=\"unseen\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found unseen"),
     ("<div class=\"scene\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found scene"),
     ("<p class=\"{{ name }}\">x</p>", "expected class names as they are, with conditions where they differ"),
