@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from app.kit.design.theme_css.check import checked
 from app.kit.templating import language
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.text.source_texts import text_keys
@@ -65,9 +64,14 @@ LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
 
 
 def problems(
-    templates: Mapping[LayoutName, str], texts: TextsByLanguage, css: str
+    templates: Mapping[LayoutName, str], texts: TextsByLanguage, hiding: frozenset[str]
 ) -> Iterator[tuple[LayoutName, int, str]]:
-    """Yield (template, line, what is expected) for what a theme's templates cannot have, with its texts and its style sheet."""
+    """Yield (template, line, what is expected) for what a theme's templates cannot have.
+
+    Args:
+        texts: those of the theme.
+        hiding: classes whose elements its style sheet may hide or cover.
+    """
     own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
 
     def is_text(key: str) -> bool:
@@ -75,5 +79,5 @@ def problems(
         return key in own or (source is not None and not source.plural and not source.placeholders)
 
     for name, source in templates.items():
-        for problem in language.problems(source, LAYOUTS[name], is_text, checked(css).hiding):
+        for problem in language.problems(source, LAYOUTS[name], is_text, hiding):
             yield name, problem.line, problem.sentence

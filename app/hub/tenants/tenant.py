@@ -21,7 +21,6 @@ from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.tenants.layouts import layouts_of
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
-from app.kit.design.theme_css.check import checked
 from app.kit.text.tenant_texts import compile_texts
 from app.kit.web.urls import is_web_url, web_url
 
@@ -207,7 +206,11 @@ _ABOVE: Final = ".main,form,.methods,.bar,.tabs,.foot{position:relative!importan
 @lru_cache(maxsize=128)
 def _css(text: str) -> str:
     """Return the style sheet as browsers get it; empty if this version refuses it."""
-    css = checked(text).css if text else ""
+    if not text:
+        return ""
+    from app.kit.design.theme_css.check import checked
+
+    css = checked(text).css
     return css and css + _ABOVE
 
 

@@ -39,7 +39,7 @@ _KEPT: Final = frozenset({"code", "here", "link", "number", "privacy", "reset", 
 
 
 class RefusedText(ValueError):
-    """The text cannot stand in place of its source; its message says why and what is expected."""
+    """The text cannot replace its source; its message says why and what is expected."""
 
 
 def problems(texts: TextsByLanguage) -> Iterator[tuple[str, str, str]]:

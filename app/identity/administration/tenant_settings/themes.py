@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract.tenants import layout_templates, theme_operations
+from app.contract.tenants import theme_operations, theme_problems
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.rules import Rules
-from app.kit.design.theme_css.check import checked
-from app.kit.text import tenant_texts
 
 
 def show_state(context: Context, content: theme_operations.StoredTheme, values: dict[str, Any]) -> None:
@@ -38,14 +36,8 @@ def unusable_values(
     settings: TenantSettings | None,  # noqa: ARG001 - the hook's signature
 ) -> Iterator[tuple[str, str]]:
     """Yield the texts, templates and rules that cannot be used."""
-    for tag, key, expected in tenant_texts.problems(content.brand.texts):
-        yield ".".join(filter(None, ("brand", "texts", tag, key))), expected
-    for name, line, sentence in layout_templates.problems(
-        content.brand.templates, content.brand.texts, content.brand.css
-    ):
-        yield "brand.templates", f"{sentence.removeprefix('expected ')} ({name}, line {line})"
-    for problem in checked(content.brand.css).problems:
-        yield "brand.css", f"{problem.sentence.removeprefix('expected ')} (line {problem.line})"
+    for problem in theme_problems.problems(content.brand):
+        yield ".".join(("brand", *problem.path)), problem.expected + (f" (line {problem.line})" if problem.line else "")
 
 
 def _activate(context: Context, item: Item) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+MAX_BYTES: Final = 16 * 1024
+"""Of a style sheet."""
 OWN: Final = "own-"
 """Prefix of the theme's own classes and keyframes; `--own-` of its custom properties."""
 

@@ -19,13 +19,12 @@ from tinycss2.ast import Node
 
 from app.kit.design.theme_css.allowed import FONT_DESCRIPTORS, OWN_BOUNDS, PROPERTIES, REASONS, ROOT_PROPERTIES, TOKENS
 from app.kit.design.theme_css.bound_check import is_outside
-from app.kit.design.theme_css.bounds import COLOURS, ONLY_OWN, OWN, Bound
+from app.kit.design.theme_css.bounds import COLOURS, MAX_BYTES, ONLY_OWN, OWN, Bound
 from app.kit.design.theme_css.selectors import SelectorSubject, subjects
 from app.kit.design.theme_css.tokens import RefusedCss, read_tokens, text_of, trimmed
 from app.kit.design.theme_css.values import check_special, check_value
 from app.kit.near_names import near_name
 
-MAX_BYTES: Final = 16 * 1024
 MAX_RULES: Final = 400
 MAX_SELECTOR: Final = 300
 """Characters of a rule's selectors."""

@@ -7,7 +7,8 @@ from typing import Final
 
 import pytest
 
-from app.kit.design.theme_css.check import MAX_BYTES, MAX_PROBLEMS, checked
+from app.kit.design.theme_css.bounds import MAX_BYTES
+from app.kit.design.theme_css.check import MAX_PROBLEMS, checked
 
 PNG: Final = "data:image/png;base64," + base64.b64encode(bytes(30)).decode()
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from app.contract.tenants import layout_templates
+from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file import theme_tree, yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
@@ -20,8 +20,6 @@ from app.identity.administration.configuration.file.yaml_document import (
     KeyPath,
     YamlDocument,
 )
-from app.kit.design.theme_css.check import checked
-from app.kit.text import tenant_texts
 
 _KINDS = {
     ".svg": "image/svg+xml",
@@ -75,12 +73,8 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
 
 def value_problems(brand: Brand, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Yield the path and the expected value of what a brand's texts, templates and style sheet cannot have; the brand is at `path`."""
-    for tag, key, expected in tenant_texts.problems(brand.texts):
-        yield (*path, "texts", *filter(None, (tag, key))), f"expected {expected}"
-    for name, line, sentence in layout_templates.problems(brand.templates, brand.texts, brand.css):
-        yield (*path, "templates", name), f"line {line}: {sentence}"
-    for problem in checked(brand.css).problems:
-        yield (*path, "css"), f"line {problem.line}: {problem.sentence}"
+    for problem in theme_problems.problems(brand):
+        yield (*path, *problem.path), problem.sentence_with_line
 
 
 def _brand(inner: YamlDocument, root: Path, name: str, values: dict[str, Any]) -> Brand | None:

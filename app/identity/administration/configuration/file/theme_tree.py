@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.contract.tenants import layout_templates
+from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.layout_templates import LAYOUTS
 from app.identity.administration.configuration.file import yaml_document
@@ -19,7 +19,7 @@ from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationProblem,
     YamlDocument,
 )
-from app.kit.design.theme_css import check
+from app.kit.design.theme_css.bounds import MAX_BYTES
 from app.kit.templating import language
 from app.kit.text import tenant_texts
 from app.kit.text.languages import LANGUAGES
@@ -40,12 +40,10 @@ def read(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
 
 def problems(outer: YamlDocument, name: str, brand: Brand, values: dict[str, Any]) -> Iterator[ConfigurationProblem]:
     """Yield what is wrong in the templates and the style sheet, each with its file and line; `values` are those of files."""
-    if "templates" in values:
-        for known, line, sentence in layout_templates.problems(brand.templates, brand.texts, brand.css):
-            yield _problem(outer, line, sentence, name, PLACES["templates"], known)
-    if "css" in values:
-        for problem in check.checked(brand.css).problems:
-            yield _problem(outer, problem.line, problem.sentence, name, PLACES["css"])
+    for problem in theme_problems.problems(brand):
+        key, *within = problem.path
+        if key in values and problem.line:
+            yield _problem(outer, problem.line, problem.sentence, name, PLACES[key], *within)
 
 
 def _problem(outer: YamlDocument, line: int, sentence: str, *parts: str) -> ConfigurationProblem:
@@ -108,7 +106,7 @@ def _style_sheet(outer: YamlDocument, root: Path, name: str) -> str:
             sentence = f"expected {PLACES['css']} alone; put fonts and pictures into the tenant's folder in GATEHOUSE_THEME_FILES"
             outer.problems.append(_problem(outer, 1, sentence, name, known))
         else:
-            text = _text(outer, file, check.MAX_BYTES, name, known) or ""
+            text = _text(outer, file, MAX_BYTES, name, known) or ""
     return text
 
 
