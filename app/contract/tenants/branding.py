@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Discriminator, Field, model_validator
 from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
-from app.contract.tenants.layout_templates import LayoutName
+from app.contract.tenants.layout_templates import TemplateName
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
@@ -137,7 +137,7 @@ class Brand(ConfigurationModel):
         max_length=16_384,
         description="Your own [style sheet](theming.md#write-css), after ours. In a theme folder, it is the file `static/css/theme.css`.",
     )
-    templates: dict[LayoutName, str] = Field(
+    templates: dict[TemplateName, str] = Field(
         default_factory=dict,
         description="Your own [layouts](theming.md#replace-a-layout) of the pages. In a theme folder, each is a file: "
         "`templates/layouts/split.html`.",

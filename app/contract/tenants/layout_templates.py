@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
+from pydantic import AfterValidator
+
+from app.kit.near_names import near_name
 from app.kit.templating import language
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.text.source_texts import text_keys
@@ -12,7 +15,7 @@ from app.kit.text.tenant_texts import OWN, TextsByLanguage
 
 LayoutName = Literal["layouts/split.html", "layouts/console.html"]
 
-_BRAND: Final[Mapping[str, Value | Items]] = {
+BRAND: Final[Mapping[str, Value | Items]] = {
     "name": Value(ValueKind.TEXT, "The tenant’s name."),
     "organization": Value(ValueKind.TEXT, "The organization that the sign-in is for; empty without one."),
     "language": Value(ValueKind.TEXT, "The tag of the page’s language, such as `en`."),
@@ -36,7 +39,7 @@ _FOOTER: Final = {"languages": frozenset({"footer"})}
 LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
     "layouts/split.html": TemplateContract(
         values={
-            **_BRAND,
+            **BRAND,
             "sentence": Value(ValueKind.TEXT, "The theme’s sentence in the page’s language."),
             "signature": Value(ValueKind.TEXT, "The theme’s signature."),
             "has_scene": Value(ValueKind.FLAG, "Whether the theme has a scene."),
@@ -49,7 +52,7 @@ LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
         instead=_FOOTER,
     ),
     "layouts/console.html": TemplateContract(
-        values={**_BRAND, "section": Value(ValueKind.TEXT, "`profile`, `security`, `organizations` or `apps`.")},
+        values={**BRAND, "section": Value(ValueKind.TEXT, "`profile`, `security`, `organizations` or `apps`.")},
         parts={
             **_PARTS,
             "tabs": Part("The links to the sections of the account.", is_required=True),
@@ -63,21 +66,45 @@ LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
 """By the name of the file below `templates/`."""
 
 
+MAILS: Final = "mails/"
+"""The beginning of names of the templates of mails (`mail_templates`)."""
+
+
+def _template_name(name: str) -> str:
+    from app.contract.tenants.page_templates import page_templates
+
+    if name not in LAYOUTS and name not in page_templates():
+        near = near_name(name, (*LAYOUTS, *page_templates()))
+        raise ValueError(f"a template that a theme can replace, such as {near or next(iter(LAYOUTS))}")
+    return name
+
+
+TemplateName = Annotated[str, AfterValidator(_template_name)]
+
+
+def is_shown(texts: TextsByLanguage) -> language.IsText:
+    """Return whether a template may show the text of a key: one of ours without plural forms, or one of the theme's own."""
+    own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
+
+    def is_text(key: str) -> bool:
+        source = text_keys().current.get(key)
+        return key in own or (source is not None and not source.plural)
+
+    return is_text
+
+
 def problems(
-    templates: Mapping[LayoutName, str], texts: TextsByLanguage, hiding: frozenset[str]
-) -> Iterator[tuple[LayoutName, int, str]]:
-    """Yield (template, line, what is expected) for what a theme's templates cannot have.
+    templates: Mapping[str, str], texts: TextsByLanguage, hiding: frozenset[str]
+) -> Iterator[tuple[str, int, str]]:
+    """Yield (template, line, what is expected) for what the layouts among a theme's templates cannot have.
 
     Args:
         texts: those of the theme.
         hiding: classes whose elements its style sheet may hide or cover.
     """
-    own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
-
-    def is_text(key: str) -> bool:
-        source = text_keys().current.get(key)
-        return key in own or (source is not None and not source.plural and not source.placeholders)
-
-    for name, source in templates.items():
-        for problem in language.problems(source, LAYOUTS[name], is_text, hiding):
+    is_text = is_shown(texts)
+    for name, contract in LAYOUTS.items():
+        for problem in (
+            language.problems(templates.get(name, ""), contract, is_text, hiding) if name in templates else ()
+        ):
             yield name, problem.line, problem.sentence

@@ -8,7 +8,7 @@ from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, UnknownTheme
 from app.contract.resources import collection
 from app.contract.tenants.branding import Brand, ButtonShape, Drawing, FileUrl, Hex, Scene, Wording
-from app.contract.tenants.layout_templates import LayoutName
+from app.contract.tenants.layout_templates import TemplateName
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
     CREATE,
@@ -49,7 +49,7 @@ class ThemeBrand(Wire):
         default_factory=dict
     )
     css: Annotated[str, Field(max_length=16_384)] = ""
-    templates: Annotated[dict[LayoutName, Annotated[str, Field(max_length=20_000)]], Field(max_length=10)] = Field(
+    templates: Annotated[dict[TemplateName, Annotated[str, Field(max_length=20_000)]], Field(max_length=60)] = Field(
         default_factory=dict
     )
     texts: Annotated[dict[Tag, Annotated[dict[str, Wording], Field(max_length=2_000)]], Field(max_length=30)] = Field(

@@ -31,12 +31,17 @@ class ThemeProblem(NamedTuple):
 
 def problems(brand: Brand) -> Iterator[ThemeProblem]:
     """Yield each problem of the brand's texts, templates and style sheet."""
+    from app.contract.tenants import page_templates
     from app.kit.design.theme_css.check import checked
 
     for tag, key, expected in tenant_texts.problems(brand.texts):
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
     sheet = checked(brand.css)
-    for name, line, sentence in layout_templates.problems(brand.templates, brand.texts, sheet.hiding):
+    found = (
+        *layout_templates.problems(brand.templates, brand.texts, sheet.hiding),
+        *page_templates.problems(brand.templates, brand.texts, sheet.hiding),
+    )
+    for name, line, sentence in found:
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for problem in sheet.problems:
         yield ThemeProblem(("css",), problem.line, problem.sentence.removeprefix("expected "))

@@ -82,6 +82,7 @@ class ErrorPage(Page):
     """An error with its reference, which the log line has too, and a link back."""
 
     template = "components/error.html"
+    required_blocks = frozenset({"lead"})
     scripts = ("language", "copy")
     own_rules = ("typed", "error")
     query = {**Page.query, "client_id": 128, "redirect_uri": 500, "code": 40}

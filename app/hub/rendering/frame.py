@@ -143,7 +143,12 @@ class Rendering:
     def render(self, template: Template, view: Mapping[str, Any]) -> str:
         """Return the template rendered with the page's fields."""
         token = template_view.set(self)
+        own = self.brand.layouts.pages.get(str(template.name)) if self.brand.layouts.pages else None
         try:
+            if own is not None:
+                from app.hub.rendering import own_pages
+
+                return own_pages.render(template, own, self, view)
             return template.render(view, page=self.page, frame=self.frame, brand=self.brand)
         finally:
             template_view.reset(token)

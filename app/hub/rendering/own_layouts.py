@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
@@ -23,11 +23,20 @@ def own_layout(name: str, language: Language, values: Mapping[str, Any], parts: 
         parts: the markup of each part of the layout's contract.
     """
     brand: PageBranding = template_view.get().brand
-    shared = {
+    return brand.layouts.render(name, text_of(brand, language), shared_values(brand, language) | dict(values), parts)
+
+
+def shared_values(brand: PageBranding, language: Language) -> dict[str, Any]:
+    """Return the values that every template of a theme has."""
+    return {
         "name": brand.name,
         "organization": brand.organization,
         "language": language.tag,
         "direction": language.direction,
         "links": [{"kind": kind, "text": str(_LINKS[kind]), "address": address} for kind, address in brand.links],
     }
-    return brand.layouts.render(name, lambda key: brand.texts.text_of(key, language.tag), shared | dict(values), parts)
+
+
+def text_of(brand: PageBranding, language: Language) -> Callable[..., str]:
+    """Return the function `text` of a theme's templates."""
+    return lambda key, **values: brand.texts.text_of(key, language.tag, values)

@@ -77,6 +77,9 @@ class Page:
     refusals: ClassVar[Mapping[type[ApiError], Notice | Callable[[ApiError], Notice]]] = {}
     """The notice for each error that is about no field of the form, or a function that makes it of the error."""
 
+    required_blocks: ClassVar[frozenset[str]] = frozenset()
+    """Blocks that a theme keeps on this page, beside those that it keeps on every page (`page_templates.BLOCKS`)."""
+
     page_notice: Notice | None = field(default=None, kw_only=True)
     """The page's own notice, shown unless the form has one."""
 

@@ -29,25 +29,33 @@ class Layouts:
     """Two objects with the same digest have the same layouts."""
     tenant: str = ""
     templates: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
+    pages: Mapping[str, Mapping[str, CompiledTemplate]] = field(default_factory=dict, compare=False)
+    """By the name of a page's template: its own blocks by their names."""
 
     def render(
-        self, name: str, text: Callable[[str], str], values: Mapping[str, Any], parts: Mapping[str, str]
+        self, name: str, text: Callable[..., str], values: Mapping[str, Any], parts: Mapping[str, str]
     ) -> Markup:
         """Return the body of a page by the tenant's layout; empty if it has none, or if it fails."""
         template = self.templates.get(name)
         if template is None:
             return Markup()
+        return self.render_one(name, template, text, values, parts) or Markup()
+
+    def render_one(
+        self,
+        name: str,
+        template: CompiledTemplate,
+        text: Callable[..., str],
+        values: Mapping[str, Any],
+        parts: Mapping[str, str],
+    ) -> Markup | None:
+        """Return what a template of the tenant writes; None if it fails."""
         try:
             return template.render(values, parts, text)
         except TemplateFailed as problem:
-            _failures.write(
-                self.tenant,
-                "a layout of the tenant failed; pages have ours",
-                tenant=self.tenant,
-                template=name,
-                problem=str(problem),
-            )
-            return Markup()
+            event = "a template of the tenant failed; pages have ours"
+            _failures.write(self.tenant, event, tenant=self.tenant, template=name, problem=str(problem))
+            return None
 
 
 NO_LAYOUTS: Final = Layouts()
@@ -60,22 +68,37 @@ def layouts_of(tenant: str, templates: Mapping[str, str]) -> Layouts:
 
 @lru_cache(maxsize=128)
 def _compile(tenant: str, templates: str) -> Layouts:
-    compiled = {}
+    compiled: dict[str, CompiledTemplate] = {}
+    pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     for name, source in json.loads(templates).items():
         try:
-            compiled[name] = _compiled(name, source)
+            if name in LAYOUTS:
+                compiled[name] = _compiled(name, source)
+            else:
+                pages[name] = _compiled_page(name, source)
         except TemplateFailed as problem:
             event = "a layout of the tenant cannot be used; pages have ours"
             _failures.write("left out", event, tenant=tenant, template=name, problem=str(problem))
     digest = hashlib.sha256(templates.encode()).hexdigest()
-    return Layouts(digest, tenant, compiled)
+    return Layouts(digest, tenant, compiled, pages)
 
 
 def _compiled(name: str, source: str) -> CompiledTemplate:
     """Return a compiled layout. What was stored was checked, but an upgrade may have changed what a layout can use."""
-    contract = LAYOUTS.get(name)  # type: ignore[call-overload]  # a name of another version
-    if contract is None:
-        raise TemplateFailed("this version has no such layout")
+    contract = LAYOUTS[name]  # type: ignore[index]
     if found := language.problems(source, contract, lambda _: True):
         raise TemplateFailed(f"line {found[0].line}: {found[0].sentence}")
     return CompiledTemplate(source, contract)
+
+
+def _compiled_page(name: str, source: str) -> Mapping[str, CompiledTemplate]:
+    """Return the compiled blocks of a page's template."""
+    from app.contract.tenants import page_templates
+
+    page = page_templates.page_templates().get(name)
+    if page is None:
+        raise TemplateFailed("this version has no such template")
+    if found := next(page_templates.page_problems(page, source, lambda _: True), None):
+        raise TemplateFailed(f"line {found.line}: {found.sentence}")
+    blocks, _ = page_templates.blocks_in(source)
+    return {block: CompiledTemplate(inner, page.contract(block)) for block, (inner, _) in blocks.items()}

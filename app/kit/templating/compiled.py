@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from jinja2 import Template
+from jinja2 import Template, meta
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
 from app.kit.clock import monotonic
@@ -24,24 +24,27 @@ class CompiledTemplate:
     """A template that `language.problems` accepts, compiled once. Raises TemplateFailed for one that Python cannot compile."""
 
     def __init__(self, source: str, contract: TemplateContract) -> None:
-        self._contract = contract
+        environment = parser()
         try:
-            self._template: Template = parser().from_string(source)
+            self.names: frozenset[str] = frozenset(meta.find_undeclared_variables(environment.parse(source)))
+            """The values and parts that the template uses."""
+            self._template: Template = environment.from_string(source)
         except Exception as problem:
             raise TemplateFailed(f"{type(problem).__name__}: {problem}") from problem
+        self._parts = self.names & contract.parts.keys()
 
-    def render(self, values: Mapping[str, Any], parts: Mapping[str, str], text: Callable[[str], str]) -> Markup:
+    def render(self, values: Mapping[str, Any], parts: Mapping[str, str], text: Callable[..., str]) -> Markup:
         """Return the output.
 
         Args:
-            values: those of the contract: texts, flags, and lists of mappings. They are escaped.
-            parts: the markup of each part.
-            text: returns the text of a key.
+            values: those of the contract that the template uses: texts, flags, and lists of mappings. They are escaped.
+            parts: the markup of each part that it uses.
+            text: returns the text of a key, with the values of its placeholders by name.
 
         Raises:
             TemplateFailed: it raised, its output is too large, or it took too long.
         """
-        placed = {name: _placing(parts[name]) for name in self._contract.parts}
+        placed = {name: _placing(parts[name]) for name in self._parts}
         try:
             return Markup("".join(_bounded(self._template.generate(**values, **placed, text=text))))  # noqa: S704 - its values are escaped
         except TemplateFailed:

@@ -17,6 +17,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from app.kit.near_names import near_name
 from app.kit.templating.contract import Items, TemplateContract, TemplateProblem, Value, ValueKind
 from app.kit.templating.markup import MarkupReader
+from app.kit.text.tenant_texts import placeholders_of
 
 MAX_BYTES: Final = 16 * 1024
 FILTERS: Final = frozenset({"upper", "lower", "title", "capitalize"})
@@ -30,8 +31,8 @@ _REFUSED: Final[Mapping[type[nodes.Node], str]] = {
     nodes.Include: "no {% include %}: a template is one file",
     nodes.Import: "no {% import %}: a template is one file",
     nodes.FromImport: "no {% from %}: a template is one file",
-    nodes.Extends: "no {% extends %}: a layout stands alone",
-    nodes.Block: "no {% block %}: a layout stands alone",
+    nodes.Extends: "no {% extends %}: the file replaces the built-in one, or its blocks",
+    nodes.Block: "no {% block %} here: a layout has none, and those of a page stand beside each other",
     nodes.CallBlock: "no {% call %}",
     nodes.FilterBlock: "no {% filter %}",
     nodes.With: "no {% with %}",
@@ -167,14 +168,20 @@ class _Checker:
 
     def _condition(self, node: nodes.If, depth: int) -> _Uses:
         ways = [(node.test, node.body, node.lineno), *((each.test, each.body, each.lineno) for each in node.elif_)]
-        uses = None
+        uses, empty = None, Counter[str]()
         for test, body, line in (*ways, (None, node.else_, node.lineno)):
             if test is not None:
                 self._test(test, 0)
             with self._markup.branch(line):
-                way = self._body(body, depth + 1)
+                way = self._body(body, depth + 1).then(_Uses(least=empty))
             uses = way if uses is None else uses.otherwise(way)
+            empty = empty + Counter(self._part_of(test))
         return uses or _Uses()
+
+    def _part_of(self, test: nodes.Node | None) -> list[str]:
+        """Return the part that is empty where a condition is false: `methods` of `{% if has_methods %}`."""
+        name = test.name.removeprefix("has_") if isinstance(test, nodes.Name) else ""
+        return [name] if isinstance(test, nodes.Name) and name != test.name and name in self.contract.parts else []
 
     def _loop(self, node: nodes.For, depth: int) -> _Uses:
         items = self.contract.values.get(node.iter.name) if isinstance(node.iter, nodes.Name) else None
@@ -250,7 +257,7 @@ class _Checker:
     def _text(self, node: nodes.Call) -> ValueKind | None:
         is_text = isinstance(node.node, nodes.Name) and node.node.name == "text"
         key = node.args[0] if len(node.args) == 1 else None
-        if not is_text or node.kwargs or node.dyn_args or node.dyn_kwargs:
+        if not is_text or node.dyn_args or node.dyn_kwargs:
             self._problem(node.lineno, 'parts alone between {{ and }}, and texts as text("key")')
             return None
         if not isinstance(key, nodes.Const) or not isinstance(key.value, str):
@@ -259,10 +266,21 @@ class _Checker:
         if not self.is_text(key.value):
             self._problem(
                 node.lineno,
-                f"the key of a text without placeholders, or of a text of the theme that begins with own.; found {key.value}",
+                f"the key of a text without plural forms, or of a text of the theme that begins with own.; found {key.value}",
             )
             return None
-        return ValueKind.TEXT
+        return ValueKind.TEXT if self._has_placeholders(node, key.value) else None
+
+    def _has_placeholders(self, node: nodes.Call, key: str) -> bool:
+        """Check the values of a text's placeholders: `text("sign_in_to_name", name=application)`."""
+        wanted, given = placeholders_of(key), [each.key for each in node.kwargs]
+        if sorted(given) != sorted(wanted):
+            shown = ", ".join(f"{name}=…" for name in wanted)
+            self._problem(
+                node.lineno, f"text({key!r}{', ' if shown else ''}{shown}), with a value for each placeholder"
+            )
+            return False
+        return all(self._value(each.value, 1) is not None for each in node.kwargs)
 
     def _test(self, node: nodes.Node, depth: int) -> None:
         """Check a condition: names, not, and, or, and comparisons of a name with a word."""

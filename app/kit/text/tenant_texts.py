@@ -66,8 +66,12 @@ class TenantTexts:
     """Two objects with the same digest have the same texts."""
     catalogues: Mapping[str, NullTranslations] = field(default_factory=dict, compare=False)
 
-    def text_of(self, key: str, tag: str) -> str:
-        """Return the text of a key in a language; a theme's own text in any language that has it. Empty for an unknown key."""
+    def text_of(self, key: str, tag: str, values: Mapping[str, str] | None = None) -> str:
+        """Return the text of a key in a language; a theme's own text in any language that has it. Empty for an unknown key.
+
+        Args:
+            values: those of its placeholders.
+        """
         if key.startswith(OWN):
             found = (str(each.pgettext(OWN, key)) for each in (self.catalogue(tag), *self.catalogues.values()))
             return next((text for text in found if text != key), "")
@@ -75,7 +79,8 @@ class TenantTexts:
         if source is None:
             return ""
         chosen = self.catalogue(tag)
-        return str(chosen.pgettext(source.context, source.text)) if source.context else chosen.gettext(source.text)
+        text = str(chosen.pgettext(source.context, source.text)) if source.context else chosen.gettext(source.text)
+        return text % values if values else text
 
     def catalogue(self, tag: str) -> NullTranslations:
         """Return the catalogue of a language: the tenant's texts, and ours for all others."""
@@ -83,6 +88,12 @@ class TenantTexts:
 
 
 NO_TEXTS: Final = TenantTexts()
+
+
+def placeholders_of(key: str) -> frozenset[str]:
+    """Return the placeholders of the text of a key; none for an unknown key."""
+    source = text_keys().current.get(key)
+    return source.placeholders if source is not None else frozenset()
 
 
 def compile_texts(texts: TextsByLanguage) -> TenantTexts:

@@ -97,7 +97,7 @@ def test_layout_that_fails_leaves_ours(
     monkeypatch.setattr(CompiledTemplate, "render", fail)
     world.change_brand(**themed(split=SPLIT))
     assert OURS in visitor.open("/login").html
-    assert "a layout of the tenant failed; pages have ours" in caplog.text
+    assert "a template of the tenant failed; pages have ours" in caplog.text
 
 
 def test_layout_whose_output_is_too_large_leaves_ours(

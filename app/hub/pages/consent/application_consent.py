@@ -75,6 +75,7 @@ class ConsentPage(Page):
     """Asks to allow or deny the scopes."""
 
     template = "pages/consent/application_consent.html"
+    required_blocks = frozenset({"lead"})
     own_rules = ("scopes",)
 
     form: ApplicationConsentForm

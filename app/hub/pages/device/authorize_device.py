@@ -72,6 +72,7 @@ class DevicePage(Page):
     """Asks to allow the device; shows the application, the program and its location."""
 
     template = "pages/device/authorize_device.html"
+    required_blocks = frozenset({"lead"})
     own_rules = ("scopes", "device")
 
     form: ButtonForm

@@ -28,6 +28,7 @@ class DeviceHandoffPage(Page):
     """Asks whether the sign-in was started on another device."""
 
     template = "pages/device/handoff.html"
+    required_blocks = frozenset({"lead"})
     query = {**Page.query, "said": 4, journey.EARLIER: 1}
 
     form: ButtonForm

@@ -130,6 +130,7 @@ class SignInRequestPage(mailed_link.LinkPage):
     """Approves or denies the sign-in of another device."""
 
     template = "pages/sign_in/email_link_approval.html"
+    required_blocks = frozenset({"lead"})
     scripts = (*mailed_link.LinkPage.scripts, "number")
     own_rules = ("number",)
     path = APPROVE

@@ -42,6 +42,7 @@ class ApproveSignInPage(Page):
     """Asks to approve the other browser, with its name and location; then shows the decision."""
 
     template = "pages/sign_in/phone_approval.html"
+    required_blocks = frozenset({"lead"})
     scripts = (*Page.scripts, "number")
     own_rules = ("scopes", "number")
     query = {**Page.query, "said": 10, journey.EARLIER: 1}

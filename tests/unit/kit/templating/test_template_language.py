@@ -119,12 +119,12 @@ REFUSED = [
     ("{{ mark(1) }}", "expected mark() without arguments"),
     ("{{ mark(**links) }}", "expected mark() without arguments"),
     ("{{ text(name) }}", "expected a key in quotes: text(\"key\")"),
-    ("{{ text('zzz') }}", "expected the key of a text without placeholders, or of a text of the theme that begins with own.; found zzz"),
+    ("{{ text('zzz') }}", "expected the key of a text without plural forms, or of a text of the theme that begins with own.; found zzz"),
     ("{% include 'pages/login.html' %}", "expected no {% include %}: a template is one file"),
     ("{% import 'a' as b %}", "expected no {% import %}: a template is one file"),
     ("{% from 'a' import b %}", "expected no {% from %}: a template is one file"),
-    ("{% extends 'a' %}", "expected no {% extends %}: a layout stands alone"),
-    ("{% block a %}{% endblock %}", "expected no {% block %}: a layout stands alone"),
+    ("{% extends 'a' %}", "expected no {% extends %}: the file replaces the built-in one, or its blocks"),
+    ("{% block a %}{% endblock %}", "expected no {% block %} here: a layout has none, and those of a page stand beside each other"),
     ("{% call mark() %}{% endcall %}", "expected no {% call %}"),
     ("{% if name in links %}{% endif %}", "expected a comparison of one name with one word: name == \"word\""),
     ("{% if name == name %}{% endif %}", "expected a comparison of one name with one word: name == \"word\""),
@@ -263,3 +263,53 @@ def test_every_accepted_template_compiles() -> None:
     for source in (*ACCEPTED, deepest, longest, condition):
         assert found(source) == []
         CompiledTemplate(source + REST, CONTRACT)
+
+
+PRESENT = TemplateContract(
+    values={
+        name: Value(ValueKind.FLAG, "Whether the part has anything") for name in ("has_more", "has_mark", "has_nothing")
+    },
+    parts={"more": Part("other ways", is_required=True), "mark": Part("the logo")},
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_accepted"),
+    [
+        ("{{ more() }}", True),
+        ("{% if has_more %}<div>{{ more() }}</div>{% endif %}", True),
+        ("{% if has_more %}{{ more() }}{% else %}{{ mark() }}{% endif %}", True),
+        ("{% if has_more %}{{ more() }}{% elif has_mark %}{{ mark() }}{% endif %}", True),
+        ("{% if has_mark %}{{ more() }}{% endif %}", False),
+        ("{% if has_mark %}{{ mark() }}{% elif has_more %}{{ more() }}{% endif %}", False),
+        ("{% if has_more %}<p>x</p>{% endif %}", False),
+        ("{% if not has_more %}{{ more() }}{% endif %}", False),
+        ("{% if has_more and has_mark %}{{ more() }}{% endif %}", False),
+        ("{% if has_more %}{{ more() }}{% endif %}{{ more() }}", False),
+        ("{% if has_nothing %}{{ more() }}{% endif %}", False),
+    ],
+)
+def test_empty_part_may_be_left_out(source: str, is_accepted: bool) -> None:
+    assert (not problems(source, PRESENT, lambda _: True)) == is_accepted
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        ("text('sign_in_to_name', name=name)", None),
+        ("text('sign_in_to_name', name=name | upper)", None),
+        ("text('sign_in_to_name', name='Acme')", None),
+        ("text('sign_in_to_name')", "expected text('sign_in_to_name', name=…), with a value for each placeholder"),
+        (
+            "text('sign_in_to_name', other=name)",
+            "expected text('sign_in_to_name', name=…), with a value for each placeholder",
+        ),
+        ("text('create_account', name=name)", "expected text('create_account'), with a value for each placeholder"),
+        ("text('sign_in_to_name', name=has_scene)", "expected a text to show: this value is for conditions"),
+        ("text('sign_in_to_name', name=name ~ name)", "expected a value of the view, a part or a text; a template calculates nothing"),
+        ("text('sign_in_to_name', **links)", 'expected parts alone between {{ and }}, and texts as text("key")'),
+    ],
+)
+def test_text_has_the_values_of_its_placeholders(call: str, sentence: str | None) -> None:
+    got = [each.sentence for each in problems(f"<p>{{{{ {call} }}}}</p>{REST}", CONTRACT, lambda _: True)]
+    assert got == ([sentence] if sentence else [])

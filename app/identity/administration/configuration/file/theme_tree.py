@@ -20,6 +20,7 @@ from app.identity.administration.configuration.file.yaml_document import (
     YamlDocument,
 )
 from app.kit.design.theme_css.bounds import MAX_BYTES
+from app.kit.near_names import near_name
 from app.kit.templating import language
 from app.kit.text import tenant_texts
 from app.kit.text.languages import LANGUAGES
@@ -86,11 +87,14 @@ def _texts_in(document: YamlDocument, tag: str) -> dict[str, Any]:
 
 def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
     """Return the files of `templates/` by their names; adds problems to the outer document."""
+    from app.contract.tenants.page_templates import page_templates
+
     templates, folder = {}, root / PLACES["templates"]
     for file in sorted(path for path in folder.rglob("*") if not path.is_dir()):
         known = file.relative_to(folder).as_posix()
-        if known not in LAYOUTS or not file.resolve().is_relative_to(root):
-            sentence = f"expected a template that a theme can replace: {', '.join(LAYOUTS)}"
+        if (known not in LAYOUTS and known not in page_templates()) or not file.resolve().is_relative_to(root):
+            near = near_name(known, (*LAYOUTS, *page_templates()))
+            sentence = f"expected a template that a theme can replace, such as {near or next(iter(LAYOUTS))}"
             outer.problems.append(_problem(outer, 1, sentence, name, PLACES["templates"], known))
         elif (text := _text(outer, file, language.MAX_BYTES, name, PLACES["templates"], known)) is not None:
             templates[known] = text

@@ -1,0 +1,130 @@
+"""What a tenant's templates of pages can use: the blocks and the view of each page (docs/theme-contract.md).
+
+Both follow from the hub's pages. `tools.theme_contract` writes them to `templates/theme_contract.json`, since the identity
+service checks templates and knows no pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from app.contract.tenants.layout_templates import BRAND, is_shown
+from app.kit.near_names import near_name
+from app.kit.package_files import TEMPLATES
+from app.kit.templating import language
+from app.kit.templating.blocks import Block, blocks_of
+from app.kit.templating.contract import Items, Part, TemplateContract, TemplateProblem, Value, ValueKind
+from app.kit.text.tenant_texts import TextsByLanguage
+
+CONTRACT_FILE: Final = TEMPLATES / "theme_contract.json"
+MAIN: Final = "main"
+"""The block of a whole page: a file without blocks replaces it."""
+BLOCKS: Final[Mapping[str, tuple[str, bool]]] = {
+    "sign": ("The drawing, the logo or the account above the heading.", False),
+    "heading": ("The heading of the page.", True),
+    "lead": ("The sentence below the heading.", False),
+    "facts": ("What people compare or read before they decide.", True),
+    "notice": ("Errors and other messages.", True),
+    "methods": ("The other ways to sign in, above the form.", True),
+    "body": ("The page’s forms, lists and buttons.", True),
+    "more": ("The other ways to sign in, below the form.", True),
+    "ways_out": ("The links to other pages.", True),
+}
+"""Every block that pages have, in their order: its meaning, and whether a page must show it."""
+_EVERYWHERE: Final[Mapping[str, Value | Items]] = {
+    **BRAND,
+    "application": Value(ValueKind.TEXT, "The name of the application that the sign-in is for; empty without one."),
+    "has_error": Value(ValueKind.FLAG, "Whether the page reports an error."),
+}
+_ANY_BLOCK: Final = re.compile(r"{%[-+]?\s*block\b")
+
+
+@dataclass(frozen=True)
+class PageTemplate:
+    """The contract of a page's template."""
+
+    values: Mapping[str, Value | Items]
+    blocks: Mapping[str, bool]
+    """Each block in its order, and whether the page must show it."""
+
+    def contract(self, block: str) -> TemplateContract:
+        """Return what the template of a block can use; `main` arranges the others."""
+        values = {**_EVERYWHERE, **self.values}
+        if block != MAIN:
+            return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])})
+        present = {
+            f"has_{name}": Value(ValueKind.FLAG, f"Whether {name}() has anything on this page.")
+            for name in self.blocks
+            if name != "heading"
+        }
+        parts = {name: Part(BLOCKS[name][0], is_required) for name, is_required in self.blocks.items()}
+        return TemplateContract({**values, **present}, parts)
+
+
+@cache
+def page_templates() -> Mapping[str, PageTemplate]:
+    """Return the contract of each page's template, by the file's name below `templates/`."""
+    pages: dict[str, Any] = json.loads(CONTRACT_FILE.read_bytes())["pages"]
+    return {
+        name: PageTemplate({key: _read(value) for key, value in page["values"].items()}, page["blocks"])
+        for name, page in pages.items()
+    }
+
+
+def _read(value: dict[str, Any]) -> Value | Items:
+    if value["kind"] != "list":
+        return Value(ValueKind(value["kind"]), value["meaning"])
+    members = {name: Value(ValueKind(each["kind"]), each["meaning"]) for name, each in value["members"].items()}
+    return Items(members, value["meaning"])
+
+
+def written(value: Value | Items) -> dict[str, Any]:
+    """Return a value of a view as the file has it."""
+    if isinstance(value, Items):
+        members = {name: written(each) for name, each in value.members.items()}
+        return {"kind": "list", "meaning": value.meaning, "members": members}
+    return {"kind": value.kind.value, "meaning": value.meaning}
+
+
+def blocks_in(source: str) -> tuple[Mapping[str, Block], list[TemplateProblem]]:
+    """Return the templates of the blocks of a page's file, and why it cannot be split; a file without blocks is that of `main`."""
+    if not _ANY_BLOCK.search(source):
+        return {MAIN: Block(source, 1)}, []
+    split = blocks_of(source)
+    return split.blocks, list(split.problems)
+
+
+def problems(
+    templates: Mapping[str, str], texts: TextsByLanguage, hiding: frozenset[str]
+) -> Iterator[tuple[str, int, str]]:
+    """Yield (template, line, what is expected) for what the pages among a theme's templates cannot have."""
+    is_text = is_shown(texts)
+    for name, source in templates.items():
+        page = page_templates().get(name) if "/" in name else None
+        if page is not None:
+            for problem in page_problems(page, source, is_text, hiding):
+                yield name, problem.line, problem.sentence
+
+
+def page_problems(
+    page: PageTemplate, source: str, is_text: language.IsText, hiding: frozenset[str] = frozenset()
+) -> Iterator[TemplateProblem]:
+    """Yield why a file cannot replace a page's blocks, by block and line."""
+    if (size := len(source.encode("utf-8", "replace"))) > language.MAX_BYTES:
+        yield TemplateProblem(1, f"expected at most {language.MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB")
+        return
+    blocks, found = blocks_in(source)
+    yield from found
+    for name, (inner, line) in blocks.items():
+        if name != MAIN and name not in page.blocks:
+            near = near_name(name, page.blocks)
+            hint = f"; did you mean {near}?" if near else ""
+            yield TemplateProblem(line, f"expected one of the blocks {', '.join(page.blocks)}; found {name}{hint}")
+            continue
+        for problem in language.problems(inner, page.contract(name), is_text, hiding):
+            yield TemplateProblem(problem.line + line - 1, problem.sentence)

@@ -1,0 +1,102 @@
+"""Renders a page with blocks of the tenant's own in place of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Template
+from jinja2.runtime import Context
+from markupsafe import Markup  # noqa: TID251 - what our blocks wrote
+
+from app.contract.tenants.page_templates import MAIN, page_templates  # noqa: TID253 - pages of themes alone load this module
+from app.hub.rendering.own_layouts import shared_values, text_of
+from app.kit.templating.compiled import CompiledTemplate
+from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
+
+if TYPE_CHECKING:
+    from app.hub.rendering.frame import Rendering
+
+_PRESENT = "has_"
+
+
+def render(
+    template: Template, own: Mapping[str, CompiledTemplate], rendering: Rendering, view: Mapping[str, Any]
+) -> str:
+    """Return a page by our template, with the tenant's blocks; a block that fails is ours.
+
+    Jinja keeps the functions of a block in a list, the innermost template's first (`Context.blocks`): a tenant's block stands
+    before ours, so that ours is its `super()`.
+    """
+    context = template.new_context({**view, "page": rendering.page, "frame": rendering.frame, "brand": rendering.brand})
+    for name, block in own.items():
+        context.blocks[name].insert(0, _OwnBlock(str(template.name), name, block, rendering))
+    return "".join(template.root_render_func(context))
+
+
+class _OwnBlock:
+    """A tenant's block, as Jinja calls one."""
+
+    def __init__(self, template: str, name: str, block: CompiledTemplate, rendering: Rendering) -> None:
+        self._template = template
+        self._name = name
+        self._block = block
+        self._rendering = rendering
+
+    def __call__(self, context: Context) -> Iterator[str]:
+        rendering, brand = self._rendering, self._rendering.brand
+        contract = page_templates()[self._template].contract(self._name)
+        placed = _Placed(contract, context, self._name)
+        parts = {name: placed.part(name) for name in self._block.names & contract.parts.keys()}
+        language = rendering.frame.language
+        shared = shared_values(brand, language) | {"application": rendering.frame.visit.relying_party}
+        values = {
+            name: shared[name] if name in shared else self._value(contract, name, placed)
+            for name in self._block.names & contract.values.keys()
+        }
+        text, where = text_of(brand, language), f"{self._template} ({self._name})"
+        written = brand.layouts.render_one(where, self._block, text, values, parts)
+        if written is None:
+            yield from context.blocks[self._name][1](context)
+        else:
+            yield written
+
+    def _value(self, contract: TemplateContract, name: str, placed: _Placed) -> Any:
+        if name.startswith(_PRESENT) and name.removeprefix(_PRESENT) in contract.parts:
+            return bool(placed.part(name.removeprefix(_PRESENT)).strip())
+        return shown(getattr(self._rendering.page, name), contract.values[name])
+
+
+class _Placed:
+    """The markup of our blocks on this page, rendered where the tenant's template uses it."""
+
+    def __init__(self, contract: TemplateContract, context: Context, block: str) -> None:
+        self._contract = contract
+        self._context = context
+        self._block = block
+        self._markup: dict[str, str] = {}
+
+    def part(self, name: str) -> str:
+        """Return the markup of a part: `super`, or a block of the page."""
+        if name not in self._markup:
+            self._markup[name] = "".join(self._function(name)(self._context))
+        return self._markup[name]
+
+    def _function(self, name: str) -> Callable[[Context], Iterator[str]]:
+        if self._block != MAIN:
+            return self._context.blocks[self._block][1]
+        return self._context.blocks[name][0]
+
+
+def shown(value: Any, declared: Value | Items) -> Any:
+    """Return a value of a page as templates see it: a flag, plain text, or a list of mappings."""
+    if isinstance(declared, Items):
+        return [{name: shown(getattr(row, name), each) for name, each in declared.members.items()} for row in value]
+    if declared.kind is ValueKind.FLAG:
+        return bool(value)
+    if value is None:
+        return ""
+    if isinstance(value, Enum):
+        value = value.value
+    return Markup(value).striptags() if hasattr(value, "__html__") and isinstance(value, str) else str(value)  # noqa: S704 - only to take its tags away

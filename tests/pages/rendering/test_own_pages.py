@@ -1,0 +1,130 @@
+"""A tenant's own templates of pages replace and arrange blocks of ours, and lose nothing of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from app.contract.tenants.page_templates import MAIN, page_templates
+from app.hub import gallery
+from app.hub.tenants.layouts import layouts_of
+from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
+from tests.support.browsers import page_samples
+from tests.support.oauth.world import World
+from tests.support.visitors.visitor import NewVisitorAt, Visitor
+
+LOGIN = "pages/sign_in/login.html"
+FORGOT = "pages/recovery/forgotten_credential.html"
+ARRANGED = """
+<section class="own-hero">{{ heading() }}<p>{{ text("sign_in_to_name", name=name) }}{% if is_returning %} again{% endif %}</p></section>
+{{ sign() }}{{ notice() }}{{ body() }}
+{% if has_methods %}<div class="own-methods">{{ methods() }}</div>{% endif %}
+{{ more() }}{{ ways_out() }}
+"""
+
+
+def test_page_is_arranged_by_the_tenant(world: World, visitor: Visitor) -> None:
+    world.change_brand(templates={LOGIN: ARRANGED})
+    page = visitor.open("/login")
+    name = world.name.title()
+    assert f'<section class="own-hero"><h1>Sign in to <bdi>{name}</bdi></h1>' in page.html
+    assert f"<p>Sign in to {name}</p>" in page.html
+    assert 'class="own-methods"' not in page.html, "it has no other ways to sign in"
+    refused = page.press("Sign in", identifier="nobody@example.com", password="wrong-horse-7")
+    assert "Wrong email" in refused.text
+    assert '<section class="own-hero">' in refused.html
+
+
+def test_block_of_a_page_is_replaced(world: World, new_visitor_at: NewVisitorAt) -> None:
+    own = """{% block lead %}<p class="own-lead">{{ name }}: {{ text("own.calm") }}</p>{% endblock %}
+{% block ways_out %}<div class="own-ways">{{ super() }}</div>{% endblock %}"""
+    texts = {"en": {"own.calm": "It's <easy>"}, "de": {"own.calm": "Nur Mut"}}
+    world.change_brand(templates={FORGOT: own}, texts=texts)
+    page = new_visitor_at(world).open("/forgot-password")
+    assert f'<p class="own-lead">{world.name.title()}: It&#39;s &lt;easy&gt;</p>' in page.html
+    assert "we’ll send you a link" not in page.text
+    assert '<div class="own-ways"><p class="aside"><a href="/login' in page.html
+    assert "Nur Mut" in new_visitor_at(world).open("/forgot-password?lang=de").text
+    assert "own-" not in new_visitor_at(world).open("/login").html, "other pages are ours"
+
+
+def test_values_of_people_are_plain_text(world: World, visitor: Visitor) -> None:
+    body = '{% block body %}<p title="{{ name }}">{{ name }}</p>{{ super() }}{% endblock %}'
+    world.change_brand(templates={LOGIN: body}, display_name='"><b>x')
+    assert '<p title="&#34;&gt;&lt;b&gt;x">&#34;&gt;&lt;b&gt;x</p>' in visitor.open("/login").html
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ heading() }}",
+        "{% block body %}no form{% endblock %}",
+        "{% block body %}{{ super() }}{{ super() }}{% endblock %}",
+        "{% block removed %}{% endblock %}",
+        "{% block lead %}{{ removed_value }}{% endblock %}",
+        "{% block lead %}<script>alert(1)</script>{% endblock %}",
+        "{% block lead %}",
+    ],
+)
+def test_template_that_this_version_refuses_leaves_ours(
+    world: World, new_visitor_at: NewVisitorAt, source: str
+) -> None:
+    ours = new_visitor_at(world).open("/login").html
+    world.change_brand(templates={LOGIN: source})
+    page = new_visitor_at(world).open("/login")
+    assert re.findall("<(h1|form|input|a) ", page.html) == re.findall("<(h1|form|input|a) ", ours)
+    assert "alert(1)" not in page.html
+
+
+def test_block_that_fails_leaves_ours(
+    world: World, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> str:
+        raise TemplateFailed("ZeroDivisionError: division by zero")
+
+    monkeypatch.setattr(CompiledTemplate, "render", fail)
+    world.change_brand(templates={FORGOT: "{% block lead %}<p>own</p>{% endblock %}"})
+    assert "we’ll send you a link" in visitor.open("/forgot-password").text
+    assert "a template of the tenant failed; pages have ours" in caplog.text
+
+
+@pytest.fixture
+def arranged(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The look of a tenant that places each block of each page where ours is."""
+    templates = {
+        name: "".join(f"{{{{ {block}() }}}}" for block in page.blocks) for name, page in page_templates().items()
+    }
+    own = replace(gallery.TENANTS["acme"], layouts=layouts_of("arranged", templates))
+    assert own.layouts.pages.keys() == templates.keys()
+    monkeypatch.setitem(gallery.TENANTS, "arranged", own)
+    return "arranged"
+
+
+@pytest.fixture
+def wrapped(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The look of a tenant that wraps each block of each page."""
+    templates = {
+        name: "".join(f"{{% block {block} %}}{{{{ super() }}}}{{% endblock %}}" for block in page.blocks)
+        for name, page in page_templates().items()
+    }
+    own = replace(gallery.TENANTS["acme"], layouts=layouts_of("wrapped", templates))
+    assert {block for page in own.layouts.pages.values() for block in page}.isdisjoint({MAIN})
+    monkeypatch.setitem(gallery.TENANTS, "wrapped", own)
+    return "wrapped"
+
+
+def plain(html: str) -> str:
+    """Return a page without what differs at each render, and without the column around the blocks."""
+    html = re.sub(r'nonce="[^"]*"|name="token" value="[^"]*"|datetime="[^"]*">[^<]*|[A-Za-z0-9_+/=-]{22,}', "", html)
+    return re.sub(r'<div class="narrow">|</div>|\s+', "", html)
+
+
+@pytest.mark.parametrize("look", ["arranged", "wrapped"])
+@pytest.mark.parametrize("page", sorted(page_samples.states()))
+def test_every_state_keeps_all_blocks(look: str, page: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(look)
+    for state in page_samples.states()[page]:
+        ours, own = (page_samples._render(page, state, "ar", each).html for each in ("acme", look))
+        assert plain(own) == plain(ours), state

@@ -1,0 +1,30 @@
+"""The contract of themes is made of the pages as they are, and shows no secret of them."""
+
+from __future__ import annotations
+
+from app.contract.tenants.page_templates import CONTRACT_FILE, page_templates
+from tools import theme_contract
+
+
+def test_contract_is_current() -> None:
+    assert CONTRACT_FILE.read_text(encoding="utf-8") == theme_contract.document(), "run python -m tools.theme_contract"
+
+
+def test_every_page_has_its_heading_and_what_people_do() -> None:
+    for name, page in page_templates().items():
+        assert page.blocks.get("heading"), name
+        assert page.blocks.get("body", True), name
+
+
+def test_no_value_is_a_secret() -> None:
+    words = ("token", "secret", "password", "encrypted", "codes", "uri", "nonce", "uid")
+    named = {
+        f"{name}: {value}"
+        for name, page in page_templates().items()
+        for value in page.values
+        if any(value == word or value.endswith(f"_{word}") for word in words)
+    }
+    assert named == {
+        "pages/security/second_factors.html: backup_codes",  # the number of those that are left
+        "pages/sign_in/login.html: asks_password",
+    }
