@@ -54,6 +54,7 @@ class MailKind(StrEnum):
     JOIN_DECLINED = "organization_join_declined"
     ORGANIZATION_DOMAIN = "organization_domain"
     WEBHOOK_DISABLED = "webhook_disabled"
+    THEME_FAILED = "theme_failed"
     CAPTCHA = "captcha"
 
 

@@ -140,12 +140,29 @@ class RequestLimits(ConfigurationModel):
     captcha_tries_per_hour_per_account: int = Field(default=30, ge=0)  # passwords tried with a solved captcha
 
 
+ContactSubject = Literal["webhooks", "theme"]
+ContactAddresses = Annotated[tuple[SenderAddress, ...], Different]
+
+
 class Contacts(ConfigurationModel):
     """Email addresses of your own team, by what they hear about."""
 
-    webhooks: Annotated[tuple[SenderAddress, ...], Different] = Field(
+    default: ContactAddresses = Field(
+        default=(), max_length=10, description="Who hears about subjects without addresses."
+    )
+    webhooks: ContactAddresses = Field(
         default=(), max_length=10, description="Who hears that a webhook was turned off because its target is gone."
     )
+    theme: ContactAddresses = Field(
+        default=(),
+        max_length=10,
+        description="Who hears that a theme fails on a page, so that people see the built-in one.",
+    )
+
+    def of(self, subject: ContactSubject) -> tuple[str, ...]:
+        """Return the addresses of a subject, or the default ones if it has none."""
+        addresses: tuple[str, ...] = getattr(self, subject)
+        return addresses or self.default
 
 
 class EmailAccess(ConfigurationModel):

@@ -126,6 +126,24 @@ class TenantResponse(Wire):
     tenant: TenantView | None = None
 
 
+class ThemeFailure(Wire):
+    """A file of a theme in whose place pages have ours."""
+
+    digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]  # of the version of the theme
+    template: Annotated[str, StringConstraints(min_length=1, max_length=100)]  # its file: templates/layouts/split.html
+    reason: Annotated[str, StringConstraints(max_length=200)]
+
+
+class ThemeFailureRecorded(Wire):
+    is_new: bool  # the first failure of this file in this version
+
+
+theme_failed = hub_operation(
+    "hub.theme_failed", "POST /hub/theme/failures", ThemeFailure, ThemeFailureRecorded,
+    summary="Record that a file of the tenant’s theme failed on a page.",
+)  # fmt: skip
+
+
 tenant = hub_operation(
     "hub.tenant", "GET /hub/tenant", TenantRequest, TenantResponse, summary="Read what pages need of the tenant at this host.",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
@@ -11,6 +12,8 @@ from app.hub.locale import Language
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.fragments import template_view
 from app.hub.tenants.branding import PageBranding
+from app.hub.web.services import services
+from app.hub.web.visit import current_visit
 
 _LINKS: Final = {"privacy": _l("Privacy"), "terms": _l("Terms"), "help": _l("Help")}
 
@@ -23,7 +26,8 @@ def own_layout(name: str, language: Language, values: Mapping[str, Any], parts: 
         parts: the markup of each part of the layout's contract.
     """
     brand: PageBranding = template_view.get().brand
-    return brand.layouts.render(name, text_of(brand, language), shared_values(brand, language) | dict(values), parts)
+    all_values = shared_values(brand, language) | dict(values)
+    return brand.layouts.render(name, text_of(brand, language), all_values, parts, reporting(brand))
 
 
 def shared_values(brand: PageBranding, language: Language) -> dict[str, Any]:
@@ -39,4 +43,22 @@ def shared_values(brand: PageBranding, language: Language) -> dict[str, Any]:
 
 def text_of(brand: PageBranding, language: Language) -> Callable[..., str]:
     """Return the function `text` of a theme's templates."""
-    return lambda key, **values: brand.texts.text_of(key, language.tag, values)
+    return partial(_text, brand, language.tag)
+
+
+def _text(brand: PageBranding, tag: str, key: str, **values: str) -> str:
+    return brand.texts.text_of(key, tag, values)
+
+
+def reporting(brand: PageBranding) -> Callable[[str, str], None]:
+    """Return the function that reports a failed template by its name and the reason."""
+    return partial(_report_template, brand)
+
+
+def _report_template(brand: PageBranding, name: str, reason: str) -> None:
+    report_failure(brand, f"templates/{name}", reason)
+
+
+def report_failure(brand: PageBranding, file: str, reason: str) -> None:
+    """Report that pages have ours in the place of a file of the theme."""
+    services().theme_failures.add(current_visit().tenant.name, brand.theme_digest, file, reason)

@@ -11,8 +11,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - what our blocks wrote
 
 from app.contract.tenants.page_templates import MAIN, page_templates  # noqa: TID253 - pages of themes alone load this module
-from app.hub.rendering.own_layouts import shared_values, text_of
-from app.kit.templating.compiled import CompiledTemplate
+from app.hub.rendering.own_layouts import reporting, shared_values, text_of
+from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
 
 if TYPE_CHECKING:
@@ -55,12 +55,11 @@ class _OwnBlock:
             name: shared[name] if name in shared else self._value(contract, name, placed)
             for name in self._block.names & contract.values.keys()
         }
-        text, where = text_of(brand, language), f"{self._template} ({self._name})"
-        written = brand.layouts.render_one(where, self._block, text, values, parts)
-        if written is None:
+        try:
+            yield self._block.render(values, parts, text_of(brand, language))
+        except TemplateFailed as problem:
+            reporting(brand)(self._template, f"block {self._name}: {problem}")
             yield from context.blocks[self._name][1](context)
-        else:
-            yield written
 
     def _value(self, contract: TemplateContract, name: str, placed: _Placed) -> Any:
         if name.startswith(_PRESENT) and name.removeprefix(_PRESENT) in contract.parts:

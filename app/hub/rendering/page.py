@@ -15,6 +15,7 @@ from app.hub.rendering.assets import Assets
 from app.hub.rendering.countdown import Countdown
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.frame import Frame, Rendering
+from app.hub.rendering.own_layouts import report_failure
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.captcha_widget import WidgetView
 from app.hub.web.cached_responses import GZIP, PageResponse
@@ -161,6 +162,8 @@ class Page:
         """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
         locale.use_language(locale.current_language(), brand.texts)
+        for file, reason in brand.left_out:
+            report_failure(brand, file, reason)
         if self._form is not None and self.notice is None:
             self._form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]

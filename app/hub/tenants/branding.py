@@ -63,6 +63,10 @@ class PageBranding:
     """The tenant's own style sheet, as browsers get it; empty for none."""
     layouts: Layouts = NO_LAYOUTS
     """The tenant's own layouts."""
+    theme_digest: str = ""
+    """Names the version of its layouts, style sheet and texts; empty if it has neither layouts nor a style sheet."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """The files of the theme that this version of Gatehouse cannot use, each with the reason."""
     organization: str = ""
     """Name of the organization that the sign-in is for; the pages show it above the tenant's name."""
     organization_logo: str = ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -13,12 +12,11 @@ from typing import Any, Final
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
 from app.contract.tenants.layout_templates import LAYOUTS
-from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 
-log = logging.getLogger("gatehouse.hub")
-_failures: Final = ThrottledLog(log)
+Failed = Callable[[str, str], None]
+"""Is called with the name and the reason of a layout that failed."""
 
 
 @dataclass(frozen=True)
@@ -27,49 +25,39 @@ class Layouts:
 
     digest: str = ""
     """Two objects with the same digest have the same layouts."""
-    tenant: str = ""
     templates: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
     pages: Mapping[str, Mapping[str, CompiledTemplate]] = field(default_factory=dict, compare=False)
     """By the name of a page's template: its own blocks by their names."""
+    left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """The names of templates that this version cannot use, each with the reason."""
 
     def render(
-        self, name: str, text: Callable[..., str], values: Mapping[str, Any], parts: Mapping[str, str]
+        self, name: str, text: Callable[..., str], values: Mapping[str, Any], parts: Mapping[str, str], failed: Failed
     ) -> Markup:
-        """Return the body of a page by the tenant's layout; empty if it has none, or if it fails."""
+        """Return the body of a page by the tenant's layout; empty if it has none, or if it fails, which calls `failed`."""
         template = self.templates.get(name)
         if template is None:
             return Markup()
-        return self.render_one(name, template, text, values, parts) or Markup()
-
-    def render_one(
-        self,
-        name: str,
-        template: CompiledTemplate,
-        text: Callable[..., str],
-        values: Mapping[str, Any],
-        parts: Mapping[str, str],
-    ) -> Markup | None:
-        """Return what a template of the tenant writes; None if it fails."""
         try:
             return template.render(values, parts, text)
         except TemplateFailed as problem:
-            event = "a template of the tenant failed; pages have ours"
-            _failures.write(self.tenant, event, tenant=self.tenant, template=name, problem=str(problem))
-            return None
+            failed(name, str(problem))
+            return Markup()
 
 
 NO_LAYOUTS: Final = Layouts()
 
 
-def layouts_of(tenant: str, templates: Mapping[str, str]) -> Layouts:
+def layouts_of(templates: Mapping[str, str]) -> Layouts:
     """Return the compiled layouts; one that this version does not know, or cannot compile, is left out."""
-    return _compile(tenant, json.dumps(templates, sort_keys=True)) if templates else NO_LAYOUTS
+    return _compile(json.dumps(templates, sort_keys=True)) if templates else NO_LAYOUTS
 
 
 @lru_cache(maxsize=128)
-def _compile(tenant: str, templates: str) -> Layouts:
+def _compile(templates: str) -> Layouts:
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
+    left_out: list[tuple[str, str]] = []
     for name, source in json.loads(templates).items():
         try:
             if name in LAYOUTS:
@@ -77,10 +65,9 @@ def _compile(tenant: str, templates: str) -> Layouts:
             else:
                 pages[name] = _compiled_page(name, source)
         except TemplateFailed as problem:
-            event = "a layout of the tenant cannot be used; pages have ours"
-            _failures.write("left out", event, tenant=tenant, template=name, problem=str(problem))
+            left_out.append((name, str(problem)))
     digest = hashlib.sha256(templates.encode()).hexdigest()
-    return Layouts(digest, tenant, compiled, pages)
+    return Layouts(digest, compiled, pages, tuple(left_out))
 
 
 def _compiled(name: str, source: str) -> CompiledTemplate:

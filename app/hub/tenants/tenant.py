@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -172,7 +174,7 @@ def _drawing_of(tenant: str) -> str:
 
 
 def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale: str) -> PageBranding:
-    picture = _file(brand.picture)
+    picture, layouts, css = _file(brand.picture), layouts_of(brand.templates), _css(brand.css)
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
@@ -191,8 +193,13 @@ def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale
         sentence=_with_fallback(brand.sentence, default_locale),
         signature=(("", brand.signature),) if brand.signature else (),
         texts=compile_texts(brand.texts),
-        css=_css(brand.css),
-        layouts=layouts_of(tenant, brand.templates),
+        css=css,
+        layouts=layouts,
+        theme_digest=_digest(brand),
+        left_out=(
+            *((f"templates/{name}", reason) for name, reason in layouts.left_out),
+            *([("static/css/theme.css", _css_problem(brand.css))] if brand.css and not css else []),
+        ),
         links=tuple(
             (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
         ),
@@ -201,6 +208,20 @@ def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale
 
 _ABOVE: Final = ".main,form,.methods,.bar,.tabs,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
 """Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form."""
+
+
+def _digest(brand: tenant_pages.BrandView) -> str:
+    """Return a digest of what a theme can fail by; empty without layouts and style sheet."""
+    if not (brand.templates or brand.css):
+        return ""
+    content = json.dumps([brand.templates, brand.css, brand.texts], sort_keys=True)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _css_problem(text: str) -> str:
+    from app.kit.design.theme_css.check import checked
+
+    return next((f"line {problem.line}: {problem.sentence}" for problem in checked(text).problems), "")
 
 
 @lru_cache(maxsize=128)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from flask import Flask, current_app
 
 from app.contract.sessions.models import Session
-from app.contract.visitor_claims import SESSION_HEADER
+from app.contract.visitor_claims import SESSION_HEADER, VisitorClaims
 from app.hub.client.identity_client import IdentityClient
 from app.hub.encryption import CookieCipher, derive_key
 from app.hub.locale import COOKIE, current_language
@@ -25,6 +25,7 @@ from app.settings import Settings
 if TYPE_CHECKING:
     import httpx  # noqa: TID251 - for its types alone
 
+    from app.hub.client.theme_failures import ThemeFailureReports
     from app.kit.operations.server import OperationServer
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
@@ -112,6 +113,17 @@ class HubServices:
     @cached_property
     def interactions(self) -> InteractionCookies:
         return InteractionCookies(self.cookie_cipher, self.cookie_prefix)
+
+    @cached_property
+    def theme_failures(self) -> ThemeFailureReports:
+        """The reports of themes that fail on pages; loaded with the first one."""
+        from app.hub.client.theme_failures import ThemeFailureReports  # noqa: PLC0415 - decision 0366
+
+        def client(tenant: str) -> Client:
+            claims = VisitorClaims(host=f"{tenant}.{self.settings.hub_domain}", scheme=self.settings.public_scheme)
+            return self.identity_client.for_visit(claims, None)
+
+        return ThemeFailureReports(client)
 
     def now(self) -> int:
         """Return the time in seconds since 1970."""

@@ -50,6 +50,9 @@ class MessageFacts:
     inviter: str = ""  # the name of the member who invites, without addresses
     event: str = ""  # that a webhook receives
     webhook: str = ""  # its id
+    theme_file: str = ""  # that failed on a page
+    problem: str = ""  # why it failed
+    failed_at: datetime | None = None
     until: datetime | None = None  # the deletion of the account
     application: str = ""  # that asked for the sign-in, if known
     browser: str = ""  # of the request, if known

@@ -281,6 +281,8 @@ def _facts(to: str, account: Account | None, source: FactsSource) -> MessageFact
         organization_logo=facts.organization_logo if facts.organization_logo.startswith("https://") else "",
         domain=one_line(facts.domain, 253),
         inviter=safe_name(facts.inviter),
+        theme_file=one_line(facts.theme_file, 100),
+        problem=one_line(facts.problem, 200),
     )
 
 

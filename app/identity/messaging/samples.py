@@ -153,6 +153,14 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, MessageFacts]]] = {
             webhook="2f9d1c3ab5e84f70a1d6c0e7b8f94d25",
         )
     },
+    MailKind.THEME_FAILED: {
+        "failed": MessageFacts(
+            to="design@example.com",
+            theme_file="layouts/split.html",
+            problem="line 3: expected a value of this layout",
+            failed_at=datetime(2026, 11, 22, 15, 40, tzinfo=UTC),
+        )
+    },
 }
 
 _CODE: Final = MessageFacts(to="+4930123456", name="Ada", otp="482913", minutes=5)

@@ -21,6 +21,7 @@ _NOTICES: Final = frozenset(
         MailKind.WELCOME,
         MailKind.ORGANIZATION_DOMAIN,
         MailKind.WEBHOOK_DISABLED,
+        MailKind.THEME_FAILED,
         MailKind.PASSWORD_CHANGED,
         MailKind.EMAIL_CHANGED,
         MailKind.USERNAME_CHANGED,

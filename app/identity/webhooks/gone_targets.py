@@ -47,5 +47,5 @@ def _stored(context: Context, webhook: Item) -> Item | None:
 def _notify(context: Context, webhook: Item) -> None:
     host = urlsplit(webhook.content["target_url"]).hostname or ""
     facts = MessageFacts(domain=host, event=webhook.content["event"], webhook=webhook.name)
-    for address in context.tenant.settings.contacts.webhooks:
+    for address in context.tenant.settings.contacts.of("webhooks"):
         messaging.mail(context, MailKind.WEBHOOK_DISABLED, address, account=None, facts=facts)

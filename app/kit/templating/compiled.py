@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from traceback import walk_tb
 from typing import Any, Final
 
 from jinja2 import Template, meta
@@ -50,7 +51,13 @@ class CompiledTemplate:
         except TemplateFailed:
             raise
         except Exception as problem:  # whatever it is, the page has ours in its place
-            raise TemplateFailed(f"{type(problem).__name__}: {problem}") from problem
+            raise TemplateFailed(_reason(problem)) from problem
+
+
+def _reason(problem: Exception) -> str:
+    """Return the line and the kind of the exception. Its message may have a value of the page, which no log and no email should have."""
+    lines = [line for frame, line in walk_tb(problem.__traceback__) if "__jinja_exception__" in frame.f_globals]
+    return f"line {lines[-1]}: {type(problem).__name__}" if lines else type(problem).__name__
 
 
 def _placing(markup: str) -> Callable[[], Markup]:

@@ -88,16 +88,13 @@ def test_layout_that_this_version_refuses_leaves_ours(world: World, visitor: Vis
     assert "alert(1)" not in page.html
 
 
-def test_layout_that_fails_leaves_ours(
-    world: World, visitor: Visitor, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_layout_that_fails_leaves_ours(world: World, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> str:
         raise TemplateFailed("ZeroDivisionError: division by zero")
 
     monkeypatch.setattr(CompiledTemplate, "render", fail)
     world.change_brand(**themed(split=SPLIT))
     assert OURS in visitor.open("/login").html
-    assert "a template of the tenant failed; pages have ours" in caplog.text
 
 
 def test_layout_whose_output_is_too_large_leaves_ours(

@@ -87,7 +87,7 @@ def test_block_that_fails_leaves_ours(
     monkeypatch.setattr(CompiledTemplate, "render", fail)
     world.change_brand(templates={FORGOT: "{% block lead %}<p>own</p>{% endblock %}"})
     assert "we’ll send you a link" in visitor.open("/forgot-password").text
-    assert "a template of the tenant failed; pages have ours" in caplog.text
+    assert "a file of the tenant's theme failed; pages have ours" in caplog.text
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def arranged(monkeypatch: pytest.MonkeyPatch) -> str:
     templates = {
         name: "".join(f"{{{{ {block}() }}}}" for block in page.blocks) for name, page in page_templates().items()
     }
-    own = replace(gallery.TENANTS["acme"], layouts=layouts_of("arranged", templates))
+    own = replace(gallery.TENANTS["acme"], layouts=layouts_of(templates))
     assert own.layouts.pages.keys() == templates.keys()
     monkeypatch.setitem(gallery.TENANTS, "arranged", own)
     return "arranged"
@@ -109,7 +109,7 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> str:
         name: "".join(f"{{% block {block} %}}{{{{ super() }}}}{{% endblock %}}" for block in page.blocks)
         for name, page in page_templates().items()
     }
-    own = replace(gallery.TENANTS["acme"], layouts=layouts_of("wrapped", templates))
+    own = replace(gallery.TENANTS["acme"], layouts=layouts_of(templates))
     assert {block for page in own.layouts.pages.values() for block in page}.isdisjoint({MAIN})
     monkeypatch.setitem(gallery.TENANTS, "wrapped", own)
     return "wrapped"

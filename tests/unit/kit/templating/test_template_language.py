@@ -306,7 +306,10 @@ def test_empty_part_may_be_left_out(source: str, is_accepted: bool) -> None:
         ),
         ("text('create_account', name=name)", "expected text('create_account'), with a value for each placeholder"),
         ("text('sign_in_to_name', name=has_scene)", "expected a text to show: this value is for conditions"),
-        ("text('sign_in_to_name', name=name ~ name)", "expected a value of the view, a part or a text; a template calculates nothing"),
+        (
+            "text('sign_in_to_name', name=name ~ name)",
+            "expected a value of the view, a part or a text; a template calculates nothing",
+        ),
         ("text('sign_in_to_name', **links)", 'expected parts alone between {{ and }}, and texts as text("key")'),
     ],
 )
