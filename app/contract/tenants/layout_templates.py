@@ -71,11 +71,12 @@ MAILS: Final = "mails/"
 
 
 def _template_name(name: str) -> str:
-    from app.contract.tenants.page_templates import page_templates
+    from app.contract.tenants.page_templates import names
 
-    if name not in LAYOUTS and name not in page_templates():
-        near = near_name(name, (*LAYOUTS, *page_templates()))
-        raise ValueError(f"a template that a theme can replace, such as {near or next(iter(LAYOUTS))}")
+    if name not in (known := names()):
+        raise ValueError(
+            f"a template that a theme can replace, such as {near_name(name, known) or next(iter(LAYOUTS))}"
+        )
     return name
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from app.contract.tenants.layout_templates import BRAND, is_shown
+from app.contract.tenants.layout_templates import BRAND, LAYOUTS, is_shown
+from app.contract.tenants.part_templates import PARTS
 from app.kit.near_names import near_name
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
@@ -74,6 +75,11 @@ def page_templates() -> Mapping[str, PageTemplate]:
         name: PageTemplate({key: _read(value) for key, value in page["values"].items()}, page["blocks"])
         for name, page in pages.items()
     }
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all templates that a theme can replace."""
+    return (*LAYOUTS, *PARTS, *page_templates())
 
 
 def _read(value: dict[str, Any]) -> Value | Items:

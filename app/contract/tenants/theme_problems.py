@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from app.contract.tenants import layout_templates
+from app.contract.tenants import layout_templates, part_templates
 from app.contract.tenants.branding import Brand
 from app.kit.text import tenant_texts
 
@@ -39,6 +39,7 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
     sheet = checked(brand.css)
     found = (
         *layout_templates.problems(brand.templates, brand.texts, sheet.hiding),
+        *part_templates.problems(brand.templates, brand.texts, sheet.hiding),
         *page_templates.problems(brand.templates, brand.texts, sheet.hiding),
     )
     for name, line, sentence in found:

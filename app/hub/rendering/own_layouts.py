@@ -30,6 +30,15 @@ def own_layout(name: str, language: Language, values: Mapping[str, Any], parts: 
     return brand.layouts.render(name, text_of(brand, language), all_values, parts, reporting(brand))
 
 
+def own_part(name: str, values: Mapping[str, Any], parts: Mapping[str, str]) -> Markup:
+    """Return the inside of a part of the page by the brand's template; empty if it has none that renders."""
+    rendering = template_view.get()
+    brand: PageBranding = rendering.brand
+    flags = {key: value if isinstance(value, str) else bool(value) for key, value in values.items()}
+    text = text_of(brand, rendering.frame.language)
+    return brand.layouts.render(name, text, flags, parts, reporting(brand))
+
+
 def shared_values(brand: PageBranding, language: Language) -> dict[str, Any]:
     """Return the values that every template of a theme has."""
     return {

@@ -12,8 +12,10 @@ from typing import Any, Final
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
 from app.contract.tenants.layout_templates import LAYOUTS
+from app.contract.tenants.part_templates import PARTS
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
+from app.kit.templating.contract import TemplateContract
 
 Failed = Callable[[str, str], None]
 """Is called with the name and the reason of a layout that failed."""
@@ -26,6 +28,8 @@ class Layouts:
     digest: str = ""
     """Two objects with the same digest have the same layouts."""
     templates: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
+    parts: bool = field(default=False, compare=False)
+    """Whether it has templates of parts, such as fields."""
     pages: Mapping[str, Mapping[str, CompiledTemplate]] = field(default_factory=dict, compare=False)
     """By the name of a page's template: its own blocks by their names."""
     left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
@@ -60,19 +64,18 @@ def _compile(templates: str) -> Layouts:
     left_out: list[tuple[str, str]] = []
     for name, source in json.loads(templates).items():
         try:
-            if name in LAYOUTS:
-                compiled[name] = _compiled(name, source)
+            if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
+                compiled[name] = _compiled(source, contract)
             else:
                 pages[name] = _compiled_page(name, source)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
     digest = hashlib.sha256(templates.encode()).hexdigest()
-    return Layouts(digest, compiled, pages, tuple(left_out))
+    return Layouts(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 
 
-def _compiled(name: str, source: str) -> CompiledTemplate:
-    """Return a compiled layout. What was stored was checked, but an upgrade may have changed what a layout can use."""
-    contract = LAYOUTS[name]  # type: ignore[index]
+def _compiled(source: str, contract: TemplateContract) -> CompiledTemplate:
+    """Return a compiled template. What was stored was checked, but an upgrade may have changed what it can use."""
     if found := language.problems(source, contract, lambda _: True):
         raise TemplateFailed(f"line {found[0].line}: {found[0].sentence}")
     return CompiledTemplate(source, contract)

@@ -87,13 +87,13 @@ def _texts_in(document: YamlDocument, tag: str) -> dict[str, Any]:
 
 def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
     """Return the files of `templates/` by their names; adds problems to the outer document."""
-    from app.contract.tenants.page_templates import page_templates
+    from app.contract.tenants.page_templates import names
 
-    templates, folder = {}, root / PLACES["templates"]
+    templates, folder, replaceable = {}, root / PLACES["templates"], names()
     for file in sorted(path for path in folder.rglob("*") if not path.is_dir()):
         known = file.relative_to(folder).as_posix()
-        if (known not in LAYOUTS and known not in page_templates()) or not file.resolve().is_relative_to(root):
-            near = near_name(known, (*LAYOUTS, *page_templates()))
+        if known not in replaceable or not file.resolve().is_relative_to(root):
+            near = near_name(known, replaceable)
             sentence = f"expected a template that a theme can replace, such as {near or next(iter(LAYOUTS))}"
             outer.problems.append(_problem(outer, 1, sentence, name, PLACES["templates"], known))
         elif (text := _text(outer, file, language.MAX_BYTES, name, PLACES["templates"], known)) is not None:
