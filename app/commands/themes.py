@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from app.commands.errors import CommandError, as_command_errors
-from app.commands.prompts import counted
+from app.commands.errors import CommandError
+from app.commands.theme.check import theme_check
 
 if TYPE_CHECKING:
     from app.kit.text.source_texts import SourceText
@@ -19,24 +18,7 @@ def theme() -> None:
     """Write the look and the texts of a tenant's pages."""
 
 
-@theme.command("check")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-def theme_check(folder: Path) -> None:
-    """Say what is wrong in a theme's FOLDER, with files and lines."""
-    from app.identity.administration.configuration.file.theme import read
-    from app.identity.administration.configuration.file.yaml_document import ConfigurationError, YamlDocument
-
-    if not folder.is_dir():
-        raise CommandError(f"There's no folder {folder}.")
-    folder, outer = folder.resolve(), YamlDocument(str(folder.parent / "theme"))
-    with as_command_errors():
-        brand = read(outer, (), folder.parent, folder.name)
-    if outer.problems or brand is None:
-        found = ConfigurationError(outer.problems)
-        raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}")
-    texts = sum(len(wordings) for wordings in brand.texts.values())
-    languages = f" in {counted(len(brand.texts), 'language')}" if texts else ""
-    click.echo(f"{folder.name}: no problems. It has {counted(texts, 'text')}{languages} of its own.")
+theme.add_command(theme_check)
 
 
 @theme.command("texts")

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import logging
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from threading import Thread, get_ident
-from urllib.parse import quote
 
 import pytest
 from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
-from app.hub import create_app
 from app.hub.forms import captcha
-from app.hub.gallery import all_samples
 from app.hub.locale import LANGUAGES
-from app.hub.rendering.assets import Assets
-from app.hub.rendering.compiled_templates import CompiledTemplates
-from app.kit.package_files import STATIC
-from app.settings import Settings
+from app.hub.theme_check.samples import PageSample, SamplePages, sample_address
 from tests.support.browsers.page_rules import SHEET
 from tests.support.services.real_services import FOLDER
-from tests.support.visitors.plain_client import PlainClient
-
-SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), development=True)
-
 
 SHARED: list[Path] = []
 """The folder where the workers of a run keep the rendered pages."""
@@ -45,20 +34,17 @@ def pytest_configure(config: pytest.Config) -> None:
     SHARED[0].mkdir(exist_ok=True)
 
 
-@cache
+PAGES = SamplePages()
+
+
 def hub() -> Flask:
-    """Return a hub with its gallery and no identity service; unlike in development, its templates and assets do not change."""
-    made = create_app(SETTINGS)
-    made.jinja_env.bytecode_cache = CompiledTemplates(made.jinja_env)
-    made.extensions["gatehouse.assets"] = Assets(STATIC)
-    return made
+    """Return a hub with its gallery and no identity service."""
+    return PAGES.app
 
 
-@cache
 def names() -> list[tuple[str, str]]:
     """Return each page's name with each of its states."""
-    with hub().app_context():
-        return [(page.__name__, state) for page, state in all_samples()]
+    return PAGES.names
 
 
 def states() -> dict[str, list[str]]:
@@ -69,28 +55,8 @@ def states() -> dict[str, list[str]]:
     return found
 
 
-@dataclass(frozen=True)
-class PageSample:
-    """A rendered page."""
-
-    name: str
-    language: str
-    html: str
-    bytes_all_in: int
-    """Size of the page with its style sheet and script, compressed."""
-    requests: int
-    policy: str
-    headers: dict[str, str]
-
-
 def address(page: str, state: str, language: str, look: str = "acme") -> str:
-    return f"/_gallery/{page}/{quote(state)}?lang={language}&look={look}"
-
-
-@cache
-def weight(part: str) -> int:
-    """Return the compressed size of a style sheet or script."""
-    return len(hub().test_client().get(part, headers={"Accept-Encoding": "gzip"}).data)
+    return sample_address(page, state, language, look)
 
 
 @cache
@@ -100,31 +66,12 @@ def rendered(page: str, state: str, language: str, look: str = "acme") -> PageSa
     for path in paths:
         if path.exists():
             return PageSample(**json.loads(path.read_text()))
-    made = _render(page, state, language, look)
+    made = PAGES.render(page, state, language, look)
     for path in paths:
         unfinished = path.with_suffix(f".{os.getpid()}.{get_ident()}")
         unfinished.write_text(json.dumps(asdict(made)))
         unfinished.rename(path)
     return made
-
-
-def _render(page: str, state: str, language: str, look: str) -> PageSample:
-    client = PlainClient(hub(), use_cookies=False)
-    headers = {"Accept-Encoding": "gzip"}
-    answer = client.open(address(page, state, language, look), base_url="http://localhost", headers=headers)
-    assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
-    html = gzip.decompress(answer.data).decode()
-    parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
-    weights = [weight(part) for part in parts]
-    return PageSample(
-        name=f"{page} {state} {language}",
-        language=language,
-        html=html,
-        bytes_all_in=len(answer.data) + sum(weights),
-        requests=1 + len(parts),
-        policy=answer.headers["Content-Security-Policy"],
-        headers=dict(answer.headers),
-    )
 
 
 def all_rendered() -> list[PageSample]:

@@ -1,0 +1,1 @@
+"""Commands of `gatehouse theme` that read or write a theme folder."""

@@ -1,0 +1,111 @@
+"""gatehouse theme check: says what is wrong in a theme folder and on the pages that it makes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from app.commands.errors import CommandError
+from app.commands.prompts import counted
+from app.commands.theme.folder import as_tenant, read_brand
+
+if TYPE_CHECKING:
+    from app.contract.tenants.branding import Brand
+    from app.hub.theme_check.review import PagePlace, PageProblem, ThemeReview
+
+MAX_PRINTED: Final = 50
+"""Problems that are printed; the others are counted."""
+_FEW: Final = 4
+"""Pages with the same problem that are printed one by one; more are printed together."""
+
+
+@click.command("check")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--pages", "words", default="", metavar="WORD,WORD", help="Render only pages with one of these words in their name."
+)
+def theme_check(folder: Path, words: str) -> None:
+    """Say what is wrong in a theme's FOLDER.
+
+    Problems of files have the file and the line. Then every page is rendered in every state and language, and problems have the page.
+    Exits with 2 for problems of files, with 1 for problems of pages, and with 0 without problems.
+    """
+    from app.hub.theme_check.review import review
+
+    brand = read_brand(folder)
+    folder = folder.resolve()
+    found = review(as_tenant(brand, folder.name), words.split(","), _progress)
+    if not found.count and not found.problems:
+        raise CommandError(f"No page has a name with {words}.")
+    for line in _problem_lines(found.problems):
+        click.echo(line)
+    for warning in _warnings(found):
+        click.echo(f"Warning: {warning}", err=True)
+    click.echo(_summary(folder.name, brand, found))
+    if found.problems:
+        sys.exit(1)
+
+
+def _progress(places: list[PagePlace]) -> Iterable[PagePlace]:
+    """Show on a terminal how many pages are rendered; return the pages."""
+    if not sys.stderr.isatty():
+        yield from places
+        return
+    with click.progressbar(places, label="Rendering", file=sys.stderr) as shown:
+        yield from shown
+
+
+def _problem_lines(problems: Iterable[PageProblem]) -> Iterator[str]:
+    """Yield the problems grouped by page; one of many pages stands first, and once."""
+    by_sentence: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for page, state, language, sentence in problems:
+        by_sentence.setdefault(sentence, {}).setdefault(page, {}).setdefault(state, []).append(language)
+    by_page: dict[str, list[str]] = {}
+    for sentence, pages in by_sentence.items():
+        if len(pages) > _FEW:
+            by_page.setdefault(f"{len(pages)} pages: {', '.join([*pages][:_FEW])} …", []).append(sentence)
+            continue
+        for page, states in pages.items():
+            by_page.setdefault(page, []).append(f"{_states(states)}: {sentence}")
+    printed = 0
+    for page, lines in sorted(by_page.items()):
+        if printed < MAX_PRINTED:
+            yield page
+        yield from (f"  {line}" for line in lines[: max(MAX_PRINTED - printed, 0)])
+        printed += len(lines)
+    if printed > MAX_PRINTED:
+        yield f"and {printed - MAX_PRINTED} more."
+
+
+def _states(states: dict[str, list[str]]) -> str:
+    """Return the states of a page with their languages, such as `fresh, wrong (en, de)`."""
+    names = ", ".join([*states][:_FEW]) + (f" and {len(states) - _FEW} more" if len(states) > _FEW else "")
+    languages = dict.fromkeys(tag for tags in states.values() for tag in tags)
+    return f"{names} ({', '.join(languages)})"
+
+
+def _warnings(found: ThemeReview) -> Iterator[str]:
+    from app.hub.theme_check.samples import FIRST_FLIGHT_BYTES
+
+    for words, count in found.left_out.items():
+        yield f"{counted(count, 'page')} of ours had {words}; the theme’s templates leave it out."
+    if found.heavy_count:
+        yield (
+            f"{counted(found.heavy_count, 'page')} with style sheets and script have more than {FIRST_FLIGHT_BYTES:,} bytes, compressed. "
+            "Visitors on slow networks wait longer for them."
+        )
+
+
+def _summary(name: str, brand: Brand, found: ThemeReview) -> str:
+    texts = sum(len(wordings) for wordings in brand.texts.values())
+    languages = f" in {counted(len(brand.texts), 'language')}" if texts else ""
+    wrong = len({problem[:3] for problem in found.problems})
+    said = f"problems on {wrong:,} of {found.count:,} pages" if wrong else f"no problems on {found.count:,} pages"
+    largest = (
+        f" The largest page, {found.largest.name}, has {found.largest.bytes_all_in:,} bytes." if found.largest else ""
+    )
+    return f"{name}: {said}. It has {counted(texts, 'text')}{languages} of its own.{largest}"

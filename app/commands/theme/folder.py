@@ -1,0 +1,39 @@
+"""Reads a theme folder for a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.commands.errors import CommandError, as_command_errors
+from app.commands.prompts import counted
+
+if TYPE_CHECKING:
+    from app.contract.tenants.branding import Brand
+    from app.hub.tenants.tenant import HubTenant
+
+
+def read_brand(folder: Path) -> Brand:
+    """Return the brand of a theme folder. Raises CommandError with every problem of its files."""
+    from app.identity.administration.configuration.file.theme import read
+    from app.identity.administration.configuration.file.yaml_document import ConfigurationError, YamlDocument
+
+    if not folder.is_dir():
+        raise CommandError(f"There's no folder {folder}.")
+    folder, outer = folder.resolve(), YamlDocument(str(folder.resolve().parent / "theme"))
+    with as_command_errors():
+        brand = read(outer, (), folder.parent, folder.name)
+    if outer.problems or brand is None:
+        found = ConfigurationError(outer.problems)
+        raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}")
+    return brand
+
+
+def as_tenant(brand: Brand, name: str) -> HubTenant:
+    """Return a tenant with the brand, as the hub has it."""
+    from app.contract.tenants.tenant_pages import BrandView, TenantView
+    from app.hub.tenants.tenant import tenant_from_view
+
+    view = BrandView(**brand.model_dump(exclude={"display_name"}))
+    shown = brand.display_name or name.replace("-", " ").title()
+    return tenant_from_view(TenantView(name=name, display_name=shown, version="", brand=view))

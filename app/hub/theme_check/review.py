@@ -1,0 +1,166 @@
+"""Renders every page of a theme in every state and language, and reports what its templates break and what its files weigh."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+from app.hub.tenants.layouts import NO_LAYOUTS
+from app.hub.tenants.tenant import HubTenant
+from app.hub.theme_check import page_rules
+from app.hub.theme_check.document import PageDocument
+from app.hub.theme_check.samples import FIRST_FLIGHT_BYTES, SAMPLE_DOMAIN, NotRendered, PageSample, SamplePages
+from app.kit.text.languages import LANGUAGES
+
+_WITHOUT_TEMPLATES: Final = "ours.localhost"
+_LOG: Final = logging.getLogger("gatehouse.hub")
+_TRANSLATED: Final = "aria-label|placeholder|hreflang|content|nonce|title|value|lang|dir|alt|data-[a-z-]+"
+_WORDS: Final = re.compile(rf'(?<=>)[^<]+(?=<)|([?;]lang=)\w+|( (?:{_TRANSLATED})=")[^"]+')
+
+
+def without_words(html: str) -> str:
+    """Return a page with one word for all of a text or translated attribute: the markup of equal ones is equally right."""
+
+    def replaced(found: re.Match[str]) -> str:
+        prefix = found[1] or found[2] or ""
+        return prefix + re.sub(r"[^&<>]+", "x", found[0].removeprefix(prefix))
+
+    return _WORDS.sub(replaced, html)
+
+
+PagePlace = tuple[str, str, str]
+"""Page, state and language."""
+
+
+class PageProblem(NamedTuple):
+    """What is wrong on a page of a theme."""
+
+    page: str
+    state: str
+    language: str
+    sentence: str
+
+
+@dataclass
+class ThemeReview:
+    """The result of a review."""
+
+    problems: list[PageProblem] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Links of ours that templates leave out although they may, each with the number of states of pages that have it."""
+    count: int = 0
+    """Of rendered pages."""
+    heavy_count: int = 0
+    """Of pages that with style sheets and script are larger than the first flight."""
+    largest: PageSample | None = None
+
+
+def page_names(words: Iterable[str], names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the pages whose name has one of the words, in any letter case; all without words."""
+    wanted = [word.strip().casefold() for word in words if word.strip()]
+    return [(page, state) for page, state in names if not wanted or any(word in page.casefold() for word in wanted)]
+
+
+def review(
+    tenant: HubTenant, words: Iterable[str] = (), progress: Callable[[list[PagePlace]], Iterable[PagePlace]] = iter
+) -> ThemeReview:
+    """Return what is wrong on the pages of a tenant's theme.
+
+    Args:
+        words: of the names of the pages; all pages without any.
+        progress: passes the pages on, and may show how many there are.
+    """
+    plain = replace(tenant, brand=replace(tenant.brand, layouts=NO_LAYOUTS, css=""))
+    pages = SamplePages({SAMPLE_DOMAIN: tenant, _WITHOUT_TEMPLATES: plain})
+    made = _Reviewer(pages, has_templates=bool(tenant.brand.layouts.templates))
+    with _failures(made.failed):
+        for place in progress([(*name, tag) for name in page_names(words, pages.names) for tag in LANGUAGES]):
+            made.look_at(*place)
+    return made.found
+
+
+@dataclass
+class _Reviewer:
+    pages: SamplePages
+    has_templates: bool
+    found: ThemeReview = field(default_factory=ThemeReview)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Why a template failed, by its name."""
+    _seen: dict[str, list[str]] = field(default_factory=dict)
+    """What is wrong in the markup of a page, by the page without its words."""
+
+    def look_at(self, page: str, state: str, language: str) -> None:
+        """Render a page and gather what is wrong with it."""
+        try:
+            sample = self.pages.render(page, state, language)
+        except NotRendered as problem:
+            self._report((page, state, language), [str(problem)])
+            return
+        self._weigh(sample, (page, state, language))
+        markup = f"{page} {state} {without_words(sample.html)}"
+        if markup not in self._seen:
+            self._seen[markup] = [*self._sentences(PageDocument(sample.html), page, state, language)]
+        self._report((page, state, language), self._seen[markup])
+
+    def _sentences(self, document: PageDocument, page: str, state: str, language: str) -> Iterator[str]:
+        yield from page_rules.markup_problems(document)
+        if self.has_templates:
+            yield from self._compare(document, page, state, language)
+
+    def _compare(self, themed: PageDocument, page: str, state: str, language: str) -> Iterator[str]:
+        """Yield how the page differs from ours where it must not."""
+        ours = page_rules.page_parts(
+            PageDocument(self.pages.render(page, state, language, host=_WITHOUT_TEMPLATES).html)
+        )
+        parts = page_rules.page_parts(themed)
+        yield from page_rules.part_problems(ours, parts)
+        for name, reason in self._failed_on(themed):
+            yield f"templates/{name} failed, so this page has our layout: {reason}"
+        for words in page_rules.left_out(ours, parts):
+            self.found.left_out[words] = self.found.left_out.get(words, 0) + 1
+
+    def _failed_on(self, themed: PageDocument) -> Iterator[tuple[str, str]]:
+        """Yield the templates that the page shows ours of, because they failed on it."""
+        classes = next(themed.all("body")).attributes.get("class", "").split()
+        for name, reason in self.failed.items():
+            if "own" not in classes and name.partition("/")[2].removesuffix(".html") in classes:
+                yield name, reason
+
+    def _weigh(self, sample: PageSample, place: PagePlace) -> None:
+        found = self.found
+        found.count += 1
+        found.heavy_count += sample.bytes_all_in > FIRST_FLIGHT_BYTES
+        if found.largest is None or sample.bytes_all_in > found.largest.bytes_all_in:
+            found.largest = sample
+        if sample.bytes_document > FIRST_FLIGHT_BYTES:
+            sentence = (
+                f"the document has {sample.bytes_document:,} bytes, compressed: expected at most {FIRST_FLIGHT_BYTES:,}; "
+                "shorten the layout and the logo, or serve the logo as a file"
+            )
+            self._report(place, [sentence])
+
+    def _report(self, place: PagePlace, sentences: Iterable[str]) -> None:
+        self.found.problems += [PageProblem(*place, sentence) for sentence in dict.fromkeys(sentences)]
+
+
+@contextmanager
+def _failures(by_template: dict[str, str]) -> Iterator[None]:
+    """Note the templates that fail within the block, each with its reason, instead of logging them."""
+
+    class Noted(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if template := getattr(record, "template", ""):
+                by_template.setdefault(template, getattr(record, "problem", record.getMessage()))
+
+    handler, propagates = Noted(), _LOG.propagate
+    _LOG.addHandler(handler)
+    _LOG.propagate = False
+    try:
+        yield
+    finally:
+        _LOG.removeHandler(handler)
+        _LOG.propagate = propagates
