@@ -66,6 +66,7 @@ class ResourceOptions(TypedDict, total=False):
     actions: tuple[ResourceAction, ...]
     backing: Backing
     content: type[BaseModel]
+    file_content: type[BaseModel]
     ids: tuple[str, ...]
     unique: tuple[str, ...]
     fold: Callable[[str], str]

@@ -25,6 +25,21 @@ class UnknownTheme(ApiError):
     description = "There’s no theme with this ID."
 
 
+class ThemeChanged(ApiError):
+    code, status, message = 8202, 409, "Theme was changed in the meantime"
+    description = "The theme has another version than the request was made to. Read it again, and repeat your change on that version."
+
+
+class UnknownThemeVersion(ApiError):
+    code, status, message = 8203, 404, "Version of the theme not found"
+    description = "The theme has no version with this number, or no longer."
+
+
+class NoEarlierVersion(ApiError):
+    code, status, message = 8204, 409, "There is no earlier version"
+    description = "No version before the published one was ever published, or none is kept."
+
+
 class UnknownDomain(ApiError):
     code, status, message = 8192, 404, "Custom domain not found"
     description = "The tenant has no custom domain with this name."

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
-from app.contract.errors import BadField, UnknownTheme
+from app.contract.errors import BadField, ThemeChanged, UnknownTheme
 from app.contract.resources import collection
 from app.contract.tenants.branding import Brand, ButtonShape, Drawing, FileUrl, Hex, Scene, Wording
 from app.contract.tenants.layout_templates import TemplateName
@@ -19,11 +19,14 @@ from app.kit.resources.resource import (
     READ,
     READ_ONLY,
     UPDATE,
+    VERSION,
     Key,
     ResourceAction,
+    ResponseType,
 )
 
 Sentence = Annotated[str, Field(max_length=300)]
+VersionNumber = Annotated[int, Field(ge=1, le=2_000_000_000)]
 
 
 class ThemeBrand(Wire):
@@ -64,6 +67,15 @@ class Theme(Wire):
     name: Annotated[str, Field(min_length=1, max_length=60)]
     is_active: Annotated[bool, READ_ONLY] = False
     brand: ThemeBrand = ThemeBrand()
+    version: Annotated[
+        VersionNumber | None,
+        VERSION,
+        ResponseType(int),
+        Field(
+            description="The version that is published. An update that sends the version it was made to is refused with 8202 if another "
+            "one is published; without it, the last update wins."
+        ),
+    ] = None
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
 
@@ -75,6 +87,12 @@ class StoredTheme(ConfigurationModel):
     brand: Brand = Brand()
 
 
+class VersionedTheme(StoredTheme):
+    """A look as it is stored: with the number of its published version."""
+
+    version: int = 1
+
+
 class ThemeActivated(Wire):
     is_active: bool = True
 
@@ -84,7 +102,8 @@ THEMES = collection(
     about="A theme is a look of the hosted pages and emails. The active one is on every page, and changes to it show at "
     "once.",
     scope="template",
-    unique=("name",), exists=BadField, unknown=UnknownTheme, content=StoredTheme, file_key="themes",
+    unique=("name",), exists=BadField, unknown=UnknownTheme, outdated=ThemeChanged, content=VersionedTheme,
+    file_content=StoredTheme, file_key="themes",
     file_note="Looks to switch between. The one that equals `brand` is active.",
     actions=(
         ResourceAction(

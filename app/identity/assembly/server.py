@@ -24,7 +24,7 @@ EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants
 def load_handlers() -> None:
     """Import every module that implements operations or admits callers, and connect the extension points between packages."""
     from app.identity import pages_api, protocols, public_api  # noqa: PLC0415 - decision 0366
-    from app.identity.administration import webhooks  # noqa: PLC0415 - decision 0366
+    from app.identity.administration import theme_versions, webhooks  # noqa: PLC0415 - decision 0366
     from app.identity.administration.resource_operations import (  # noqa: PLC0415 - decision 0366
         resource_handlers,  # noqa: F401 - registers those of declared resources
     )
@@ -36,7 +36,7 @@ def load_handlers() -> None:
         program_credentials,  # noqa: F401 - else the first request of a program would wait for it
     )
 
-    for package in (pages_api, public_api, protocols, webhooks):
+    for package in (pages_api, public_api, protocols, theme_versions, webhooks):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
     extension_points.connect()

@@ -1,6 +1,7 @@
 """Imports every module that declares tables, so that migrations, deletions and tests see the whole schema."""
 
 # ruff: noqa: F401 - importing them is the purpose
+import app.identity.administration.theme_versions.version_store
 import app.identity.authentication.registration.choice_lists
 import app.identity.authentication.sign_in.tables
 import app.identity.credentials.captcha.answers

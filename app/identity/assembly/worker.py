@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
 
+from app.identity.administration.theme_versions.schedule import ThemeSchedule
 from app.identity.assembly.clean_up.expired_rows import Cleaner
 from app.identity.assembly.clean_up.search_completion import SearchCompletion
 from app.identity.assembly.services import assemble
@@ -99,6 +100,7 @@ class Worker:
         self._cleaner = Cleaner(database)
         self._search_completion = SearchCompletion(database)
         self._queue_limits = QueueLimits(database)
+        self._theme_schedule = ThemeSchedule(database, self._services)
         self._unsettled: list[_Sent] = []
         self._stopped = threading.Event()
 
@@ -239,12 +241,14 @@ class Worker:
             log.warning("worker.left", extra={"messages": left})
 
     def _clean(self, stop: threading.Event) -> None:
-        """Delete expired rows in batches, mark full queues, and complete the search of accounts, until `stop` is set."""
+        """Delete expired rows, mark full queues, publish due themes, and complete the search of accounts, until `stop` is set."""
         wait = IDLE_SECONDS
         while not stop.wait(wait):
             wait = IDLE_SECONDS
             try:
                 self._queue_limits.turn(self._clock.now())
+                if published := self._theme_schedule.turn(self._clock.now()):
+                    log.info("themes.published", extra={"versions": published})
                 if removed := self._cleaner.turn(self._clock.now()):
                     log.info("cleaning.done", extra={"rows": removed})
                 if written := self._search_completion.turn(self._clock.now()):

@@ -267,7 +267,7 @@ class Resource:
         unset: a singleton was never set; None: it has its default.
         outdated: an update states another VERSION than the stored one.
         errors: further errors of every operation.
-        content: the model of the stored content and of configuration files; derived from `model` if absent.
+        content: the model of the stored content and, without `file_content`, of configuration files; derived from `model` if absent.
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
         file_note: the key's description in the published schema.
@@ -299,6 +299,7 @@ class Resource:
     actions: tuple[ResourceAction, ...] = ()
     backing: Backing = InTable()
     content: type[BaseModel] | None = None
+    file_content: type[BaseModel] | None = None
     ids: tuple[str, ...] = ()
     unique: tuple[str, ...] = ()
     fold: Callable[[str], str] = folded

@@ -183,7 +183,8 @@ def _content_default(annotation: Any, default: Any) -> Any:
 @cache
 def file_model(resource: Resource) -> type[BaseModel]:
     """Return the model of an item in a configuration file: content without what the service sets, optional generated id and secrets."""
-    base = resource.content or _content_model(resource.model, is_left_out=_is_set_by_service)
+    declared = resource.file_content or resource.content
+    base = declared or _content_model(resource.model, is_left_out=_is_set_by_service)
     more: Fields = {}
     for member in resource.keys:
         if member.key and member.key.is_minted:

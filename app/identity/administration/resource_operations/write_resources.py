@@ -101,8 +101,7 @@ class Writer:
     def put(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Store a completed item, tell every cache, and audit the write."""
         if (version := self.resource.version) is not None:
-            former = resource_values.version_of(self.resource, before.content) if before is not None else 0
-            resource_values.put_at(after.content, version.path, former + 1)
+            resource_values.put_at(after.content, version.path, self._number(before, after))
         try:
             (self.store.add if before is None else self.store.change)(self.access, self.resource, after)
         except IntegrityError:
@@ -112,6 +111,12 @@ class Writer:
         self._note("added" if before is None else event, after)
         if self.rules.after_write is not None:
             self.rules.after_write(self.context, before, after)
+
+    def _number(self, before: Item | None, after: Item) -> int:
+        """Return the VERSION of an item that is written."""
+        if self.rules.number is not None:
+            return self.rules.number(self.context, before, after)
+        return 1 + (resource_values.version_of(self.resource, before.content) if before is not None else 0)
 
     def put_origin(self, item: Item) -> None:
         """Store which values of an unchanged item a file named."""

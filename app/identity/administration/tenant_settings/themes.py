@@ -1,4 +1,4 @@
-"""The rules of themes: a theme is active while the tenant's brand is the theme's."""
+"""The rules of themes: a theme is active while the tenant's brand is the theme's, and each change of its look is a version."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.tenants import theme_operations, theme_problems
-from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.theme_versions import history
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item
@@ -21,7 +21,9 @@ def show_state(context: Context, content: theme_operations.StoredTheme, values: 
 
 def show_changed(context: Context, before: Item | None, after: Item) -> None:
     """Show a change of the active theme at once."""
-    if before is not None and _brand(before.content.get("brand", {})) == context.tenant.brand:
+    row = tenant_writes.own(context.work)  # the context's brand may be some seconds old
+    shown = context.tenant.brand if row is None else history.brand_of(row.brand)
+    if before is not None and history.brand_of(before.content.get("brand")) == shown:
         _activate(context, after)
 
 
@@ -41,18 +43,15 @@ def unusable_values(
 
 
 def _activate(context: Context, item: Item) -> None:
-    brand = _brand(item.content.get("brand", {}))
-    tenant_writes.change(context.work, brand=brand.model_dump(mode="json", exclude_defaults=True))
+    brand = history.brand_of(item.content.get("brand"))
+    tenant_writes.change(context.work, brand=history.stored(brand))
     context.tenant = replace(context.tenant, brand=brand)
     context.services.directory.clear_cache()
 
 
-def _brand(values: dict[str, Any]) -> Brand:
-    return Brand.model_validate({name: value for name, value in values.items() if value is not None})
-
-
 RULES: Final = {
     theme_operations.THEMES: Rules(
-        problems=unusable_values, on_output=show_state, after_request=show_changed, actions={"activate": activate}
+        problems=unusable_values, on_output=show_state, number=history.number_of, after_write=history.keep,
+        after_request=show_changed, after_delete=history.remove, actions={"activate": activate},
     ),
-}
+}  # fmt: skip

@@ -20,7 +20,9 @@ tenants = Table(
     Column("named_by_file", Json),  # keys in the last configuration file (configuration/value_origins.py)
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", Instant, nullable=False),
+    Column("next_theme_at", Instant),  # the first time that a version of a theme waits for, for the worker
     Index("ix_tenants_api_secret_hash", "api_secret_hash"),
+    Index("ix_tenants_next_theme_at", "next_theme_at"),
 )
 
 custom_hosts = Table(  # verified custom domains: like `tenants`, looked up before the tenant is known

@@ -137,6 +137,18 @@ def change(work: UnitOfWork, **values: Any) -> None:
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(**values, version=T.version + 1))
 
 
+def set_next_theme_at(work: UnitOfWork, at: datetime | None) -> None:
+    """Store when a version of a theme is to be published next, or None; the tenant's version does not change."""
+    is_other = T.next_theme_at.is_distinct_from(at)
+    work.run(update(tenants).where(T.tenant_id == work.tenant_id, is_other).values(next_theme_at=at))
+
+
+def ids_with_due_theme(work: UnitOfWork, now: datetime, limit: int) -> Sequence[str]:
+    """Return the tenants whose next version of a theme is due, the longest first; needs a unit of work of LOOKUP_TENANT."""
+    due = select(T.tenant_id).where(T.next_theme_at <= now).order_by(T.next_theme_at).limit(limit)
+    return [row.tenant_id for row in work.all(due)]
+
+
 def set_named_by_file(work: UnitOfWork, named: dict[str, Any]) -> None:
     """Store which keys a configuration file named; the version does not change."""
     work.run(update(tenants).where(T.tenant_id == work.tenant_id).values(named_by_file=named))

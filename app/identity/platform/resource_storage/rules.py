@@ -44,6 +44,8 @@ class Rules:
     """Returns a new value of a field marked ONCE."""
     before_write: OnChange | None = None
     """Completes or refuses an item while the tenant is locked; writes nothing, because a dry run calls it too."""
+    number: Callable[[Context, Item | None, Item], int] | None = None
+    """Returns the VERSION of an item that is written; without it, each write counts one more."""
     after_write: OnChange | None = None
     """Changes the outbox because of a stored item, of a request or of a configuration file, in its transaction."""
     after_request: OnChange | None = None

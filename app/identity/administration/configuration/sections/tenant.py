@@ -16,10 +16,12 @@ from app.identity.administration.configuration.sections import declared_secrets,
 from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.administration.configuration.value_origins import Marks, changes_with_origins, marks, merged, unnamed
 from app.identity.administration.tenant_settings import second_factor_settings
+from app.identity.administration.theme_versions import history
 from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import tenant_store, tenant_writes
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.directory.tenants.urls import custom_hosts
+from app.identity.platform.audit import AuditLog
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.tenant import Tenant
 from app.kit import randomness
@@ -132,7 +134,7 @@ class TenantSection(FileSection):
         ):
             details += [f"{shown}: changed"] if after[name] != stored[name] else []
         notes = self._notes(row, after["settings"])
-        write = partial(self._write, stored["settings"], after)
+        write = partial(self._write, stored, after)
         self.note_change("tenant", self.declared.name, details, *notes, write=write)
 
     def _notes(self, row: TenantRow, settings: dict[str, Any]) -> Iterator[str]:
@@ -147,7 +149,12 @@ class TenantSection(FileSection):
 
     def _write(self, before: dict[str, Any], columns: dict[str, Any]) -> None:
         tenant_writes.change(self.work, **columns)
-        provider_tokens.delete_unretained(self.work, before, columns["settings"])
+        provider_tokens.delete_unretained(self.work, before["settings"], columns["settings"])
+        looks = history.brand_of(before["brand"]), history.brand_of(columns["brand"])
+        if looks[0] != looks[1]:
+            audit = AuditLog(self.run.services.clock)
+            history.publish_own(self.work, audit, *looks, history.FILE_AUTHOR, self.run.now)
+            audit.write(self.work)
 
     @property
     def _encryption(self) -> Encryption:

@@ -1,0 +1,82 @@
+"""The operations on versions of themes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.contract import errors
+from app.contract.configuration_model import instant
+from app.contract.tenants import theme_version_operations
+from app.contract.tenants.theme_operations import ThemeBrand
+from app.contract.tenants.theme_version_operations import (
+    ThemeDraft,
+    ThemeOf,
+    ThemePublication,
+    ThemeRollBack,
+    ThemeVersion,
+    ThemeVersionEntry,
+    ThemeVersionOf,
+    ThemeVersions,
+)
+from app.identity.administration.theme_versions import publication
+from app.identity.administration.theme_versions.version_store import StoredThemeVersion
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+
+
+@theme_version_operations.list_versions.implements
+def list_versions(context: Context, req: ThemeOf) -> ThemeVersions:
+    listed = publication.list_versions(context, publication.look_of(context, req.theme_id))
+    return ThemeVersions(data=[_entry(item) for item in listed])
+
+
+@theme_version_operations.read_version.implements
+def read_version(context: Context, req: ThemeVersionOf) -> ThemeVersion:
+    found = publication.version(context, publication.look_of(context, req.theme_id), req.version)
+    try:
+        brand = ThemeBrand.model_validate(found.brand)
+    except ValidationError:
+        raise errors.BadField("This release can’t read the look of this version.") from None
+    return ThemeVersion(**_values(found), brand=brand)
+
+
+@theme_version_operations.save_draft.implements
+def save_draft(context: Context, req: ThemeDraft) -> ThemeVersionEntry:
+    brand = req.brand.model_dump(mode="json", by_alias=False)
+    return _entry(publication.save_draft(context, req.theme_id, brand, req.note, req.base_version))
+
+
+@theme_version_operations.publish_version.implements
+def publish_version(context: Context, req: ThemePublication) -> ThemeVersionEntry:
+    if req.publish_at is None:
+        return _entry(publication.publish(context, req.theme_id, req.version, req.base_version))
+    at = instant(req.publish_at)
+    return _entry(publication.schedule(context, req.theme_id, req.version, at, req.base_version))
+
+
+@theme_version_operations.cancel_publication.implements
+def cancel_publication(context: Context, req: ThemeVersionOf) -> ThemeVersionEntry:
+    return _entry(publication.cancel(context, req.theme_id, req.version))
+
+
+@theme_version_operations.roll_back.implements
+def roll_back(context: Context, req: ThemeRollBack) -> ThemeVersionEntry:
+    return _entry(publication.roll_back(context, req.theme_id, req.base_version))
+
+
+def _entry(found: StoredThemeVersion) -> ThemeVersionEntry:
+    return ThemeVersionEntry(**_values(found))
+
+
+def _values(found: StoredThemeVersion) -> dict[str, Any]:
+    return {
+        "version": found.version,
+        "created_date": iso(found.created_at) or "",
+        "created_by": found.created_by,
+        "note": found.note,
+        "is_published": found.is_published,
+        "published_date": iso(found.published_at),
+        "publish_at": iso(found.publish_at),
+    }
