@@ -23,7 +23,7 @@ COMMANDS = {
     "export": ("configuration", "Print a tenant as a configuration file, without secrets."),
     "import": ("account_import", "Import accounts of another system, with their passwords."),
     "schema": ("configuration", "Print the JSON Schema of configuration files."),
-    "theme": ("themes", "Check a theme folder, and find the keys of texts."),
+    "theme": ("themes", "Check a theme folder, save and publish versions, and find the keys of texts."),
     "tenant": ("tenants", "List, suspend or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
     "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),

@@ -1,4 +1,4 @@
-"""gatehouse theme: checks a theme folder, and finds the keys of texts."""
+"""gatehouse theme: checks a theme folder, and finds the keys of texts; its versions are in theme_versions.py."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from app.commands import theme_versions
 from app.commands.errors import CommandError
 from app.commands.theme.check import theme_check
 
@@ -18,7 +19,8 @@ def theme() -> None:
     """Write the look and the texts of a tenant's pages."""
 
 
-theme.add_command(theme_check)
+for command in (theme_check, *theme_versions.COMMANDS):
+    theme.add_command(command)
 
 
 @theme.command("texts")

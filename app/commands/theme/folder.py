@@ -15,18 +15,16 @@ if TYPE_CHECKING:
 
 def read_brand(folder: Path) -> Brand:
     """Return the brand of a theme folder. Raises CommandError with every problem of its files."""
-    from app.identity.administration.configuration.file.theme import read
-    from app.identity.administration.configuration.file.yaml_document import ConfigurationError, YamlDocument
+    from app.identity.administration.configuration.file import theme
+    from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
     if not folder.is_dir():
         raise CommandError(f"There's no folder {folder}.")
-    folder, outer = folder.resolve(), YamlDocument(str(folder.resolve().parent / "theme"))
-    with as_command_errors():
-        brand = read(outer, (), folder.parent, folder.name)
-    if outer.problems or brand is None:
-        found = ConfigurationError(outer.problems)
-        raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}")
-    return brand
+    try:
+        with as_command_errors():
+            return theme.read_folder(folder)
+    except ConfigurationError as found:
+        raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}") from None
 
 
 def as_tenant(brand: Brand, name: str) -> HubTenant:

@@ -21,7 +21,7 @@ from app.identity.administration.configuration.file.yaml_document import (
     YamlDocument,
 )
 
-_KINDS = {
+KINDS = {
     ".svg": "image/svg+xml",
     ".png": "image/png",
     ".webp": "image/webp",
@@ -52,6 +52,16 @@ def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand |
     if brand is not None:
         outer.problems += theme_tree.problems(outer, name, brand, values)
     outer.problems += inner.problems
+    return brand
+
+
+def read_folder(folder: Path) -> Brand:
+    """Return the brand of a theme folder. Raises ConfigurationError with every problem, each with its file and line."""
+    folder = folder.resolve()
+    outer = YamlDocument(str(folder.parent / "theme"))
+    brand = read(outer, (), folder.parent, folder.name)
+    if outer.problems or brand is None:
+        raise ConfigurationError(outer.problems)
     return brand
 
 
@@ -114,12 +124,12 @@ def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, A
             value[key] = None
             continue
         content = base64.b64encode(file.read_bytes()).decode()
-        value[key] = f"data:{_KINDS[file.suffix.lower()]};base64,{content}"
+        value[key] = f"data:{KINDS[file.suffix.lower()]};base64,{content}"
 
 
 def _refusal(root: Path, folder: str, name: str) -> str | None:
     file = (root / name).resolve()
-    if not file.is_relative_to(root) or file.suffix.lower() not in _KINDS:
+    if not file.is_relative_to(root) or file.suffix.lower() not in KINDS:
         formats = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
         return f"expected {formats}; found {name!r}"
     return None if file.is_file() else f"there's no file {name} in {folder}"

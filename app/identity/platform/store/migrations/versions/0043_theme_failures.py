@@ -7,7 +7,7 @@ from app.identity.platform.store.migrations.ddl import protect
 from app.identity.platform.store.tables import Id, Instant
 
 revision = "0043"
-down_revision = "0041"
+down_revision = "0042"
 oldest_code = "0013"
 branch_labels = None
 depends_on = None

@@ -1,0 +1,70 @@
+"""Writes a brand as a theme folder, from which `theme.py` reads the same brand."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from app.contract.tenants.branding import Brand
+from app.identity.administration.configuration.file.theme import KINDS, MAX_LOGO_BYTES
+from app.identity.administration.configuration.file.theme_tree import PLACES
+
+_SUFFIXES: Final = {media_type: suffix for suffix, media_type in reversed(KINDS.items())}
+_DATA: Final = re.compile(r"data:([a-z/+]+);base64,(.*)", re.DOTALL)
+_LOGOS: Final = {"logo": "logo", "logo_dark": "logo-dark"}
+_WRITTEN: Final = ("theme.yaml", f"{PLACES['texts']}/*.yaml", f"{PLACES['templates']}/**/*.html", PLACES["css"])
+
+
+def files(brand: Brand) -> dict[str, bytes]:
+    """Return the files of a brand's folder by their paths within it; values at their defaults are left out."""
+    values = brand.model_dump(mode="json", exclude_defaults=True)
+    beside = {key: values.pop(key, None) for key in PLACES}
+    found = {f"{PLACES['texts']}/{tag}.yaml": _yaml(texts) for tag, texts in (beside["texts"] or {}).items() if texts}
+    found |= {f"{PLACES['templates']}/{name}": text.encode() for name, text in (beside["templates"] or {}).items()}
+    if beside["css"]:
+        found[PLACES["css"]] = beside["css"].encode()
+    found |= _take_logos(values)
+    return {"theme.yaml": _yaml(values), **found}
+
+
+def write(folder: Path, brand: Brand) -> None:
+    """Write a brand's folder; files of a theme that the brand has not are removed, all others stay. Raises OSError."""
+    wanted = {folder / name: content for name, content in files(brand).items()}
+    for pattern in _WRITTEN:
+        for path in folder.glob(pattern):
+            if path not in wanted:
+                path.unlink()
+    for path, content in wanted.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def _take_logos(values: dict[str, Any]) -> dict[str, bytes]:
+    """Return the files of the logos, which their keys then name; what a file cannot be stays a data: URL."""
+    found: dict[str, bytes] = {}
+    for key, name in _LOGOS.items():
+        match = _DATA.fullmatch(values.get(key) or "")
+        suffix = _SUFFIXES.get(match[1]) if match else None
+        content = _decoded(match[2]) if match and suffix else None
+        if content is not None and len(content) + sum(map(len, found.values())) <= MAX_LOGO_BYTES:
+            values[key] = f"{name}{suffix}"
+            found[values[key]] = content
+    return found
+
+
+def _decoded(text: str) -> bytes | None:
+    """Return what base64 says; None if its spelling is not the one that a file would get."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return None
+    return content if content and base64.b64encode(content).decode() == text else None
+
+
+def _yaml(value: Any) -> bytes:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=120).encode()
