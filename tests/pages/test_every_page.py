@@ -12,11 +12,10 @@ from app.hub.locale import LANGUAGES
 from app.hub.theme_check import page_rules
 from app.hub.theme_check.document import PageDocument
 from app.hub.theme_check.review import without_words
-from app.hub.theme_check.samples import FIRST_FLIGHT_BYTES
+from app.hub.theme_check.samples import FIRST_FLIGHT_BYTES, PageSample
 from app.kit.package_files import STATIC
 from tests.support.browsers import page_samples
 from tests.support.browsers.page_checkers import html_problems
-from tests.support.browsers.page_samples import PageSample
 
 MAX_REQUESTS = 3
 

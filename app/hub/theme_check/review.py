@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -17,7 +15,6 @@ from app.hub.theme_check.samples import FIRST_FLIGHT_BYTES, SAMPLE_DOMAIN, NotRe
 from app.kit.text.languages import LANGUAGES
 
 _WITHOUT_TEMPLATES: Final = "ours.localhost"
-_LOG: Final = logging.getLogger("gatehouse.hub")
 _TRANSLATED: Final = "aria-label|placeholder|hreflang|content|nonce|title|value|lang|dir|alt|data-[a-z-]+"
 _WORDS: Final = re.compile(rf'(?<=>)[^<]+(?=<)|([?;]lang=)\w+|( (?:{_TRANSLATED})=")[^"]+')
 
@@ -76,10 +73,9 @@ def review(
     """
     plain = replace(tenant, brand=replace(tenant.brand, layouts=NO_LAYOUTS, css=""))
     pages = SamplePages({SAMPLE_DOMAIN: tenant, _WITHOUT_TEMPLATES: plain})
-    made = _Reviewer(pages, has_templates=bool(tenant.brand.layouts.templates))
-    with _failures(made.failed):
-        for place in progress([(*name, tag) for name in page_names(words, pages.names) for tag in LANGUAGES]):
-            made.look_at(*place)
+    made = _Reviewer(pages, has_templates=bool(tenant.brand.layouts.templates or tenant.brand.layouts.pages))
+    for place in progress([(*name, tag) for name in page_names(words, pages.names) for tag in LANGUAGES]):
+        made.look_at(*place)
     return made.found
 
 
@@ -88,8 +84,6 @@ class _Reviewer:
     pages: SamplePages
     has_templates: bool
     found: ThemeReview = field(default_factory=ThemeReview)
-    failed: dict[str, str] = field(default_factory=dict)
-    """Why a template failed, by its name."""
     _seen: dict[str, list[str]] = field(default_factory=dict)
     """What is wrong in the markup of a page, by the page without its words."""
 
@@ -104,7 +98,8 @@ class _Reviewer:
         markup = f"{page} {state} {without_words(sample.html)}"
         if markup not in self._seen:
             self._seen[markup] = [*self._sentences(PageDocument(sample.html), page, state, language)]
-        self._report((page, state, language), self._seen[markup])
+        failed = (f"{file} failed, so this page has ours: {reason}" for file, reason in sample.failures)
+        self._report((page, state, language), (*failed, *self._seen[markup]))
 
     def _sentences(self, document: PageDocument, page: str, state: str, language: str) -> Iterator[str]:
         yield from page_rules.markup_problems(document)
@@ -118,17 +113,8 @@ class _Reviewer:
         )
         parts = page_rules.page_parts(themed)
         yield from page_rules.part_problems(ours, parts)
-        for name, reason in self._failed_on(themed):
-            yield f"templates/{name} failed, so this page has our layout: {reason}"
         for words in page_rules.left_out(ours, parts):
             self.found.left_out[words] = self.found.left_out.get(words, 0) + 1
-
-    def _failed_on(self, themed: PageDocument) -> Iterator[tuple[str, str]]:
-        """Yield the templates that the page shows ours of, because they failed on it."""
-        classes = next(themed.all("body")).attributes.get("class", "").split()
-        for name, reason in self.failed.items():
-            if "own" not in classes and name.partition("/")[2].removesuffix(".html") in classes:
-                yield name, reason
 
     def _weigh(self, sample: PageSample, place: PagePlace) -> None:
         found = self.found
@@ -145,22 +131,3 @@ class _Reviewer:
 
     def _report(self, place: PagePlace, sentences: Iterable[str]) -> None:
         self.found.problems += [PageProblem(*place, sentence) for sentence in dict.fromkeys(sentences)]
-
-
-@contextmanager
-def _failures(by_template: dict[str, str]) -> Iterator[None]:
-    """Note the templates that fail within the block, each with its reason, instead of logging them."""
-
-    class Noted(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if template := getattr(record, "template", ""):
-                by_template.setdefault(template, getattr(record, "problem", record.getMessage()))
-
-    handler, propagates = Noted(), _LOG.propagate
-    _LOG.addHandler(handler)
-    _LOG.propagate = False
-    try:
-        yield
-    finally:
-        _LOG.removeHandler(handler)
-        _LOG.propagate = propagates

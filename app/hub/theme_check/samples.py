@@ -14,6 +14,7 @@ from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from app.hub.assembly import make_app
+from app.hub.client.theme_failures import ThemeFailureReports
 from app.hub.gallery import OWN, all_samples
 from app.hub.rendering.assets import Assets
 from app.hub.rendering.compiled_templates import CompiledTemplates
@@ -46,6 +47,24 @@ class PageSample:
     requests: int
     policy: str
     headers: dict[str, str]
+    failures: tuple[tuple[str, str], ...] = ()
+    """The files of the theme that the page has ours in place of, each with the reason."""
+
+
+class _NotedFailures(ThemeFailureReports):
+    """Notes the files of a theme that fail, instead of reporting them."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: _no_client())
+        self._noted: dict[str, str] = {}
+
+    def add(self, tenant: str, digest: str, template: str, reason: str) -> None:  # noqa: ARG002 - of the base class
+        self._noted.setdefault(template, reason)
+
+    def take(self) -> tuple[tuple[str, str], ...]:
+        """Return what failed since the last call."""
+        taken, self._noted = tuple(self._noted.items()), {}
+        return taken
 
 
 class NotRendered(Exception):
@@ -79,12 +98,15 @@ class SamplePages:
 
     tenants: Mapping[str, HubTenant] = field(default_factory=dict)
     _weights: dict[tuple[str, str], int] = field(default_factory=dict)
+    _failures: _NotedFailures = field(default_factory=_NotedFailures)
 
     @cached_property
     def app(self) -> HubFlask:
         """The application of the hub."""
         settings = Settings(secrets=(b"a secret of samples, which nothing keeps",), development=True)
-        made = make_app(replace(make_services(settings, None, None, None), tenancy=_SampleTenants(self.tenants)))
+        services = replace(make_services(settings, None, None, None), tenancy=_SampleTenants(self.tenants))
+        vars(services)["theme_failures"] = self._failures  # in place of the cached property
+        made = make_app(services)
         made.jinja_env.bytecode_cache = CompiledTemplates(made.jinja_env)
         made.jinja_env.auto_reload = False
         made.extensions["gatehouse.assets"] = Assets(STATIC)
@@ -102,6 +124,7 @@ class SamplePages:
         Raises:
             NotRendered: the answer is no page.
         """
+        self._failures.take()
         answer = self._get(sample_address(page, state, language, look), host)
         if answer.status_code != 200:
             raise NotRendered(f"the page answers {answer.status_code}")
@@ -115,6 +138,7 @@ class SamplePages:
             requests=1 + len(parts),
             policy=answer.headers["Content-Security-Policy"],
             headers=dict(answer.headers),
+            failures=self._failures.take(),
         )
 
     def file(self, path: str, host: str = SAMPLE_DOMAIN) -> bytes:

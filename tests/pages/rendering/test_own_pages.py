@@ -158,7 +158,7 @@ def plain(html: str) -> str:
 def test_every_state_keeps_all_blocks(look: str, page: str, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue(look)
     for state in page_samples.states()[page]:
-        ours, own = (page_samples._render(page, state, "ar", each).html for each in ("acme", look))
+        ours, own = (page_samples.PAGES.render(page, state, "ar", each).html for each in ("acme", look))
         if look == "with_parts":  # what is beside a label stands after the note
             assert sorted(plain(own)) == sorted(plain(ours)), state
         else:

@@ -67,7 +67,7 @@ def test_layout_that_fails_is_named_with_its_reason(run: Run, theme: Path, monke
     monkeypatch.setattr(CompiledTemplate, "render", fail)
     code, said = checked(run, theme)
     assert code == 1
-    assert "templates/layouts/split.html failed, so this page has our layout: it took too long" in said
+    assert "templates/layouts/split.html failed, so this page has ours: it took too long" in said
 
 
 def test_document_over_the_first_flight_is_a_problem(run: Run, theme: Path) -> None:
