@@ -35,18 +35,23 @@ def theme_check(folder: Path, words: str) -> None:
     Exits with 2 for problems of files, with 1 for problems of pages, and with 0 without problems.
     """
     from app.hub.theme_check.review import review
+    from app.hub.theme_check.style import style_problems
 
     brand = read_brand(folder)
     folder = folder.resolve()
-    found = review(as_tenant(brand, folder.name), words.split(","), _progress)
+    tenant = as_tenant(brand, folder.name)
+    weak = style_problems(brand.css, tenant.brand)
+    found = review(tenant, words.split(","), _progress)
     if not found.count and not found.problems:
         raise CommandError(f"No page has a name with {words}.")
+    for problem in weak[:MAX_PRINTED]:
+        click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
     for line in _problem_lines(found.problems):
         click.echo(line)
     for warning in _warnings(found):
         click.echo(f"Warning: {warning}", err=True)
     click.echo(_summary(folder.name, brand, found))
-    if found.problems:
+    if found.problems or weak:
         sys.exit(1)
 
 

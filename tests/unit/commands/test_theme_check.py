@@ -12,6 +12,7 @@ from app.commands.theme import check
 from app.hub.theme_check.review import PageProblem
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from tests.support.processes.command_line import Run, refused
+from tests.support.sources import text
 
 SPLIT = "<div>{{ mark() }}{{ content() }}{{ footer() }}</div>"
 
@@ -78,6 +79,18 @@ def test_document_over_the_first_flight_is_a_problem(run: Run, theme: Path) -> N
     assert code == 1
     assert "expected at most 14,600; shorten the layout and the logo" in said
     assert "Warning: " in said
+
+
+def test_unreadable_colors_have_their_line(run: Run, theme: Path) -> None:
+    sheet = theme / "static" / "css" / "theme.css"
+    sheet.parent.mkdir(parents=True)
+    sheet.write_text(".own-a { margin: 0 }\n.own-slogan { color: #999 }\n")
+    code, said = checked(run, theme)
+    assert code == 1
+    assert said.startswith(
+        f"{sheet}:2: expected a contrast of at least 4.5:1 in light mode; found 2.85:1 for .own-slogan, "
+    )
+    assert said.splitlines()[0].replace(f"{theme}/", "hazel/") in text(Path("docs/theming.md"))
 
 
 def test_unknown_words_of_pages_are_refused(run: Run, theme: Path) -> None:

@@ -1,0 +1,101 @@
+"""Contrast of a theme's CSS: what is hard to see is named with the nearest color that passes; what is not decided is left out."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from app.hub.tenants.branding import PageBranding
+from app.hub.theme_check.style import style_problems
+from app.kit.design.colour import Colour
+from app.kit.design.theme_css.check import checked
+from app.kit.design.theme_css.contrast import ContrastProblem
+
+BRAND = PageBranding("Hazel", "#0a7d55")
+DARK = "@media (prefers-color-scheme: dark)"
+
+
+@cache
+def problems(css: str) -> list[ContrastProblem]:
+    assert checked(css).problems == ()
+    return style_problems(css, BRAND)
+
+
+@pytest.mark.parametrize(
+    "css",
+    [
+        ".own-a { color: #666; background: #fff }",
+        ".own-a { color: var(--muted) }",
+        ".own-a { background: var(--tint); color: var(--ink) }",
+        ".own-hero { background: #101010; color: #fff }\n.own-title { color: #fff }",
+        ".own-hero { background: #101010 }\n.own-hero p { color: #fff }",
+        f".own-a {{ background: #fffbe6 }}\n{DARK} {{ .own-a {{ background: #222 }} }}",
+        ".own-a { color: #949494; background: #fff; font-size: 28px }",
+        ".own-a { background: linear-gradient(red, blue); color: #eee }",
+        ".own-a { color: currentcolor; background: #777 }",
+        ".own-a { color: #eee; background: #fff }\n.own-a { color: #111 }".replace("#eee", "#222"),
+        ".card { background: var(--surface) }",
+        ".button:not(.button--plain) { background: #900 }",
+        "@media print { .own-a { color: #eee } }",
+        "@media (forced-colors: active) { .own-a { color: #eee } }",
+        ":focus-visible { outline-color: var(--ink) }",
+        ".own-a { border-color: #eee }",
+    ],
+)
+def test_readable_or_undecided_colors_pass(css: str) -> None:
+    assert problems(css) == []
+
+
+@pytest.mark.parametrize(
+    ("css", "line", "words"),
+    [
+        (
+            ".own-b { margin: 0 }\n.own-a { color: #999 }",
+            2,
+            "in light mode; found 2.85:1 for .own-a, #999999 on #ffffff",
+        ),
+        (".own-a {\n  background: #fffbe6 }", 2, "in dark mode; found 1.06:1 for var(--ink) in it"),
+        (f".own-a {{ color: #111; background: #fff }}\n{DARK} {{ .own-a {{ background: #222 }} }}", 2, "in dark mode"),
+        (":root { --own-x: #bbb }\n.own-a { color: var(--own-x) }", 2, "#bbbbbb on #ffffff"),
+        (".lead { color: #aaa }", 1, "for .lead"),
+        (".own-hero { background: #000; color: #fff }\n.own-hero p { color: #333 }", 2, "#333333 on #000000"),
+        (".button { background: #ff9 }", 1, "in light mode; found 1.05:1 for .button, #ffffff on #ffff99"),
+        (".button { color: #fff }", 1, "for .button.button--quiet"),
+        (".button:hover { background: #fff }", 1, "for .button:hover"),
+        (".card { background: #777 }", 1, "for var(--link) in it"),
+        (".control { background: #222 }", 1, "for var(--ink) in it"),
+        (":is(.own-a, .own-b) { color: #ccc }", 1, "in light mode; found 1.61:1 for .own-"),
+        (".own-a { background: rgb(0 0 0 / .6) }", 1, "in light mode; found"),
+        (".own-a { color: hsl(0 0% 80%) }", 1, "#cccccc on #ffffff"),
+        (".own-a { color: oklch(0.85 0 0) }", 1, "in light mode"),
+        (
+            ":focus-visible { outline-color: #eee }",
+            1,
+            "expected a focus ring with a contrast of at least 3:1 in light mode",
+        ),
+        (".own-a { color: #333 }\n.own-a { background: #222 }", 2, "#333333 on #222222"),
+    ],
+)
+def test_unreadable_colors_are_named_with_their_line(css: str, line: int, words: str) -> None:
+    found = problems(css)
+    assert any(one.line == line and words in one.sentence for one in found), found
+    assert {one.line for one in found} == {line}
+
+
+PAIR = re.compile(r"(#[0-9a-f]{6}) on (#[0-9a-f]{6}): write (?:color|background|outline-color): (#[0-9a-f]{6})")
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#000000", "#0a7d55", "#ffd400", "#888888"])
+@pytest.mark.parametrize("text", ["#ffffff", "#000000", "#777777", "#ff0000", "#ffe000"])
+def test_written_color_is_the_nearest_that_passes(text: str, ground: str) -> None:
+    found = problems(f".own-a {{ color: {text}; background: {ground} }}")
+    if Colour.parse(text).contrast(Colour.parse(ground)) >= 4.5:
+        assert found == []
+        return
+    match = PAIR.search(found[0].sentence)
+    assert match
+    assert Colour.parse(match[3]).contrast(Colour.parse(match[2])) >= 4.5
+    nearer = Colour.parse(match[3]).mixed(Colour.parse(match[1]), 0.2)
+    assert nearer.contrast(Colour.parse(match[2])) < 4.9
