@@ -368,6 +368,7 @@ class InteractionDisplay(Wire):
     invitation: str | None = None  # the organization that the sign-in or registration joins at its end
     login_hint: str | None = None
     ui_locales: str | None = None
+    brand: str | None = None  # the key of the brand that the request chose
     display: str | None = None
 
 

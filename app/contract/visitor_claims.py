@@ -28,6 +28,8 @@ class VisitorClaims(BaseModel):
     agent: str = ""
     languages: str = ""  # Accept-Language
     language: str = ""  # the page's language; emails use it too
+    brand: str = ""  # the key of the chosen brand; links of emails have it
+    themes: tuple[str, ...] = ()  # the names of the page's themes, as `ThemeNames`; emails have them too
     application: str = ""  # the name of the application that asked for the sign-in; emails say it
     reference: str = ""  # the request id, for error pages and logs
 

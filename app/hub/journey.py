@@ -133,6 +133,7 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
     limit = response.step.method_limit if isinstance(response.step, LoginStep) else None
     if response.interaction_id and response.binding:
         begun = interaction_from_step(response, response.binding, now, lifetime_seconds)
+        begun = begun if begun.brand else begun.with_brand(visit.brand_key)
         return begun.with_method_limit(limit) if limit else begun
     if stored is None or response.interaction_id != stored.id:
         return None
@@ -146,8 +147,10 @@ def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubI
             organization=changed.organization,
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
+            organization_theme=changed.organization_theme,
             theme=changed.theme,
             entry=changed.entry,
+            brand=changed.brand,
         )
     return changed if changed != stored else None
 

@@ -22,6 +22,7 @@ from app.contract.federation.connections import ClaimedMember, ProviderAddress
 from app.contract.oauth.authorization_details import TypeName
 from app.contract.oauth.response_types import ResponseMode, ResponseType
 from app.contract.resources import collection
+from app.contract.tenants.branding import ThemeName
 from app.contract.workflows.names import WorkflowName
 from app.contract.workflows.token_hook import TokenHookMembers
 from app.kit.operations.wire import Wire
@@ -210,6 +211,7 @@ class OAuthClient(Wire):
     security_profile: Literal["plain", "fapi2"] = "plain"
     force_re_authentication: Annotated[bool, StoredAs("force_reauthentication")] = False
     workflows: Annotated[list[WorkflowName], Field(max_length=20)] = Field(default_factory=list)
+    theme_name: ThemeName = ""
     token_hook: Annotated[TokenHookMembers | None, COMPUTED] = None
     allowed_cors_origin: Annotated[list[Origin], Field(max_length=50), StoredAs("cors_origins")] = Field(
         default_factory=list

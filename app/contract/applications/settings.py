@@ -16,6 +16,7 @@ from app.contract.applications.token_signing import SigningAlgorithm, SigningSet
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.contract.configuration_model import ConfigurationModel, Different
 from app.contract.federation.connections import STANDARD_CLAIMS, ClaimedMember
+from app.contract.tenants.branding import ThemeName
 from app.contract.tenants.settings import DAY, HOUR
 from app.contract.workflows.names import WorkflowName
 from app.contract.workflows.token_hook import TokenHook
@@ -102,6 +103,11 @@ class ApplicationSettings(
         default=(),
         description="Workflows that its sign-ins can follow, by name. The first is the default; the parameter `workflow` of a request "
         "chooses another one. An empty list: the tenant's `default_workflow`.",
+    )
+    theme_name: ThemeName = Field(
+        default="",
+        description="The [theme](theming.md#several-brands) of the pages and messages of its sign-ins, by name. What it doesn’t set, "
+        "they have from the tenant.",
     )
     token_hook: TokenHook | None = Field(
         default=None, description="Its token hook, in place of the tenant's `token_hook`. If absent, the tenant's."

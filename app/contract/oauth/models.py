@@ -12,6 +12,7 @@ class RelyingPartyView(Wire):
     client_id: str
     home: str | None = None  # where "back to the app" and "start again" lead
     logo: str | None = None
+    theme: str = ""  # the name of the theme of its pages
     redirect_origin: str | None = None  # scheme://host[:port] of the redirect address, or its bare scheme
     policy: str | None = None
     terms: str | None = None

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract.configuration_model import ConfigurationModel, Picture
 from app.contract.organizations.settings import SignInMethod
-from app.contract.tenants.branding import Hex
+from app.contract.tenants.branding import Hex, ThemeName
 
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
 _PermissionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/*-]{0,99}$")]
@@ -74,6 +74,7 @@ class OrganizationFile(ConfigurationModel):
     display_name: _Name | None = None
     logo: Picture | None = None
     color: Hex | None = None
+    theme_name: ThemeName | None = None
     metadata: dict[str, Any] = Field(default_factory=dict, max_length=50)
     is_active: bool = True
     roles: tuple[OrganizationRoleFile, ...] = Field(default=(), max_length=1_000)

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from app.contract import errors
 from app.contract.federation.connections import is_local, is_provider_url
 from app.contract.organizations.settings import SignInMethod
+from app.contract.tenants.branding import ThemeName
 from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Wire
 from app.kit.web.urls import is_web_url
@@ -64,6 +65,9 @@ class Display(Wire):
     name: Annotated[str | None, Field(max_length=100)] = None
     logo_url: Annotated[HttpsUrl | None, Field(alias="LogoURL")] = None
     color: HexColor | None = None
+    theme_name: Annotated[
+        ThemeName | None, Field(description="The theme of its sign-in pages, under its name, logo and color.")
+    ] = None
 
 
 class DisplayUpdate(Display, PartialUpdate):

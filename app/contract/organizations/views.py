@@ -11,6 +11,7 @@ class OrganizationBranding(Wire):
     name: str = ""
     logo: str | None = None
     color: str | None = None
+    theme: str = ""  # the name of the theme of its pages
 
 
 class OrganizationOption(Wire):

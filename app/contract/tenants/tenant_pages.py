@@ -1,6 +1,6 @@
 """Operations by which the hub reads a tenant's configuration for pages, and polls which cached tenants changed."""
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
 
@@ -62,10 +62,11 @@ class BrandView(Wire):
     templates: dict[str, str] = Field(default_factory=dict)  # layouts by name
 
 
-class ThemeView(BrandView):
-    """A branding that pages show instead of the tenant's, in sign-ins whose workflow names it."""
+class ThemeView(Wire):
+    """A theme that pages show over the tenant's branding."""
 
-    display_name: str = ""
+    key: str = ""  # `brand` in an address chooses it; empty: no address does
+    brand: dict[str, Any] = Field(default_factory=dict)  # the members of `Brand` that it sets, by their names there
 
 
 class ConnectionView(Wire):
@@ -99,7 +100,8 @@ class TenantView(Wire):
     uses_https: bool = False
     session_management: bool = False  # the session iframe is served
     has_default_workflow: bool = False  # sign-ins without an application follow it
-    themes: dict[str, ThemeView] = Field(default_factory=dict)  # by name: those that workflows name
+    themes: dict[str, ThemeView] = Field(default_factory=dict)  # by name
+    host_theme: str = ""  # the name of the theme that this host chooses
     organization_domains: bool = False  # organizations verify domains by DNS
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer

@@ -20,6 +20,7 @@ from app.kit.resources.resource import (
     READ_ONLY,
     UPDATE,
     VERSION,
+    Distinct,
     Key,
     ResourceAction,
     ResponseType,
@@ -27,17 +28,19 @@ from app.kit.resources.resource import (
 
 Sentence = Annotated[str, Field(max_length=300)]
 VersionNumber = Annotated[int, Field(ge=1, le=2_000_000_000)]
+BrandKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+Host = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
 
 
 class ThemeBrand(Wire):
     """The look of the hosted pages and emails."""
 
     display_name: Annotated[str, Field(max_length=100)] = ""
-    color: Hex = "#3b49d9"
+    color: Hex | None = None
     logo: OwnPicture | None = None
     logo_dark: OwnPicture | None = None
     favicon: OwnPicture | None = None
-    scene: Scene = "dusk"
+    scene: Scene | None = None
     drawing: Drawing | None = None
     picture: FileUrl | None = None
     background: Hex | None = None
@@ -46,8 +49,8 @@ class ThemeBrand(Wire):
     font_file: FileUrl | None = None
     sentence: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)
     signature: Annotated[str | None, Field(max_length=300)] = None
-    radius_px: Annotated[int, Field(ge=0, le=24)] = 10
-    button_shape: ButtonShape = "rounded"
+    radius_px: Annotated[int | None, Field(ge=0, le=24)] = None
+    button_shape: ButtonShape | None = None
     links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(
         default_factory=dict
     )
@@ -61,10 +64,25 @@ class ThemeBrand(Wire):
 
 
 class Theme(Wire):
-    """A look of the hosted pages and emails. The active one is on every page, and changes to it show at once."""
+    """A look of the hosted pages and emails. The active one is on every page, and changes to it show at once.
+
+    An address, a custom domain, a workflow, an application or an organization can choose another one; what it leaves null is inherited.
+    """
 
     id: Annotated[str, Key("themeId", is_minted=True)]
     name: Annotated[str, Field(min_length=1, max_length=60)]
+    brand_key: Annotated[
+        BrandKey | None,
+        Distinct(BadField),
+        Field(
+            description="The key by which an address chooses the theme, as in `/login?brand=hazel`. Without one, no address does."
+        ),
+    ] = None
+    brand_host: Annotated[
+        Host | None,
+        Distinct(BadField),
+        Field(description="The verified custom domain whose pages have the theme."),
+    ] = None
     is_active: Annotated[bool, READ_ONLY] = False
     brand: ThemeBrand = ThemeBrand()
     version: Annotated[
@@ -84,6 +102,11 @@ class StoredTheme(ConfigurationModel):
     """A look that the tenant keeps."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)]
+    brand_key: BrandKey | None = Field(
+        default=None,
+        description="The key by which [`brand` in an address](theming.md#several-brands) chooses the theme. If absent, no address does.",
+    )
+    brand_host: Host | None = Field(default=None, description="The verified custom domain whose pages have the theme.")
     brand: Brand = Brand()
 
 

@@ -9,6 +9,7 @@ from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
 from app.contract.resources import collection, singleton
+from app.contract.tenants.branding import ThemeName
 from app.contract.workflows.names import WorkflowName
 from app.contract.workflows.token_hook import TokenHookMembers
 from app.kit.operations.wire import From, Wire
@@ -51,7 +52,6 @@ _EXAMPLE = {
 }
 
 
-ThemeName = Annotated[str, Field(max_length=60)]
 VersionNumber = Annotated[int, Field(ge=1, le=2_000_000_000)]
 
 

@@ -41,6 +41,7 @@ def authorize(protocol: str, app: str | None) -> Response:
         return redirected
     if invitation := dict(parameters).get(_INVITATION):
         return _to_invitation(invitation, parameters)
+    visit.cookie_brand = ""  # the request names its brand, or has none
     return journey.follow(
         api()(
             authorization_pages.authorize,

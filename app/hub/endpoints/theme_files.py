@@ -66,7 +66,8 @@ def theme_file(name: str) -> Response:
 
 def _style_sheet(name: str) -> Response:
     """The theme's style sheet. A page of the version before names it by another digest: it gets the present one, uncached."""
-    css = current_visit().tenant.brand.css
+    tenant = current_visit().tenant
+    css = (tenant.themes.style_sheet(name) if tenant.themes is not None else "") or tenant.brand.css
     if not css:
         abort(404)
     return asset_response(css_asset(css), is_current=name == css_asset(css).name)

@@ -65,7 +65,7 @@ class CodeSheet:
     def text(self) -> str:
         """The codes as a text file."""
         rows = [f"{number:>2}  {code}" for number, code in enumerate(self.codes, 1)]
-        heading = gettext("Backup codes for %(name)s", name=current_visit().tenant.brand.name)
+        heading = gettext("Backup codes for %(name)s", name=current_visit().brand.name)
         note = gettext("Each code works once.")
         return "".join(f"{line}\r\n" for line in (heading, self.person, "", *rows, "", note))
 

@@ -9,8 +9,8 @@
     def first_login_page(last_method: str) -> Page:
         return login_page(new_login_form(), last_key=last_method)
 
-The key is made of the arguments, the tenant's version, the language and the application's displayed values. The page is rendered
-for a visit with these values only, so the cache holds nothing about a browser or a person (decision 0368).
+The key is made of the arguments, the tenant's version and themes, the language and the application's displayed values. The page
+is rendered for a visit with these values only, so the cache holds nothing about a browser or a person (decision 0368).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class CachedPage:
             if interaction is not None
             else None
         )
-        key = (self.make, arguments, tenant.name, tenant.version, current_language().tag, shown)
+        key = (self.make, arguments, tenant.name, tenant.version, visit.themes, current_language().tag, shown)
         cache, is_on = services().cached_pages, not current_app.jinja_env.auto_reload
         cached = cache.get(key) if is_on else None
         if cached is None:
@@ -74,7 +74,7 @@ class CachedPage:
     def _render(self, arguments: tuple[Hashable, ...], visit: Visit) -> CachedResponse:
         """Render the page for a visit with the key's values, and with placeholders in the slots."""
         marks = dict(_MARKS)
-        anonymous = Visit(tenant=visit.tenant, form_token=marks[_TOKEN])
+        anonymous = Visit(tenant=visit.tenant, form_token=marks[_TOKEN], chosen_brand=visit.brand_key)
         anonymous.nonce = marks[_NONCE]
         if visit.interaction is None:
             del marks[_INTERACTION]

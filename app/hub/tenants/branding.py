@@ -6,19 +6,24 @@ are computed here, for light and dark, and rendered into the page as declaration
 
 from __future__ import annotations
 
+import hashlib
+import json
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
-from app.contract.tenants.branding import DEFAULT_LOGO_PATH
-from app.hub.tenants.layouts import NO_LAYOUTS, Layouts
+from app.contract.tenants import tenant_pages
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS
+from app.hub.tenants.layouts import NO_LAYOUTS, Layouts, layouts_of
 from app.kit.design.colour import Colour, NotAColour
+from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import palette, scene
-from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
+from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts, compile_texts
 from app.kit.web.assets import Asset
+from app.kit.web.urls import is_web_url, web_url
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
 _TONES: Final = ("green", "rust", "blue", "plum")
@@ -207,3 +212,111 @@ def _font_face(brand: PageBranding) -> str:
         return ""
     address = quote(brand.font_file, safe="/:?=%@~+,;!*$[]&").replace("&", r"\26 ")
     return f"@font-face{{font-family:{_FONT_NAME};font-weight:100 900;font-display:swap;src:url({address})}}"
+
+
+def _drawing_of(tenant: str) -> str:
+    """Return the drawing of a tenant that chose none: the same on every page, and often another than its neighbour's."""
+    return DRAWINGS[zlib.crc32(tenant.encode()) % len(DRAWINGS)]
+
+
+def page_branding(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale: str) -> PageBranding:
+    """Return the branding of pages. What this version refuses is left out."""
+    picture, sheet = _file(brand.picture), style_sheet(brand.css)
+    layouts = layouts_of(brand.templates, sheet.hiding)
+    return PageBranding(
+        name=name,
+        colour=valid_colour(brand.color, DEFAULT_COLOUR),
+        logo=_picture(brand.logo),
+        logo_dark=_picture(brand.logo_dark),
+        icon_url=_picture(brand.favicon),
+        scene=brand.scene if brand.scene != "picture" or picture else "dusk",
+        drawing=brand.drawing or _drawing_of(tenant),
+        picture=picture,
+        background=_ground(brand.background),
+        background_dark=_ground(brand.background_dark),
+        font=_fonts(brand.font),
+        font_file=_file(brand.font_file),
+        radius_pixels=brand.radius_px,
+        button_shape=brand.button_shape,
+        sentence=_with_fallback(brand.sentence, default_locale),
+        signature=(("", brand.signature),) if brand.signature else (),
+        texts=compile_texts(brand.texts),
+        css=sheet.css,
+        layouts=layouts,
+        theme_digest=_digest(brand),
+        left_out=(
+            *((f"templates/{name}", reason) for name, reason in layouts.left_out),
+            *([("static/css/theme.css", sheet.problem)] if sheet.problem else []),
+        ),
+        links=tuple(
+            (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
+        ),
+    )
+
+
+_ABOVE: Final = ".main,form,.methods,.bar,.tabs,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
+"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form."""
+
+
+class StyleSheet(NamedTuple):
+    """A theme's style sheet as browsers get it."""
+
+    css: str = ""
+    hiding: frozenset[str] = frozenset()
+    """The classes whose elements it may hide or cover."""
+    problem: str = ""
+    """Why this version refuses it; empty for one that it takes."""
+
+
+@lru_cache(maxsize=128)
+def style_sheet(text: str) -> StyleSheet:
+    """Return a theme's style sheet; an empty one if this version refuses it."""
+    if not text:
+        return StyleSheet()
+    from app.kit.design.theme_css.check import checked
+
+    sheet = checked(text)
+    if not sheet.css:
+        return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
+    return StyleSheet(sheet.css + _ABOVE, sheet.hiding)
+
+
+def _digest(brand: tenant_pages.BrandView) -> str:
+    """Return a digest of what a theme can fail by; empty without layouts and style sheet."""
+    if not (brand.templates or brand.css):
+        return ""
+    content = json.dumps([brand.templates, brand.css, brand.texts], sort_keys=True)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _picture(address: str | None) -> str:
+    """Return a data: image or what `_file` accepts; empty for any other."""
+    return address if address and address.startswith("data:image/") else _file(address)
+
+
+def _file(address: str | None) -> str:
+    """Return a path of this host or an https address; empty for any other."""
+    if not address or any(letter in address for letter in '"\\<>\n'):
+        return ""
+    is_here = address.startswith("/") and not address.startswith("//")
+    return address if is_here or (address.startswith("https://") and is_web_url(address)) else ""
+
+
+def _fonts(names: str | None) -> str:
+    try:
+        return font_stack(names) if names else ""
+    except NotAFontStack:
+        return ""
+
+
+def _ground(colour: str | None) -> str:
+    try:
+        return str(Colour.parse(colour)) if colour else ""
+    except NotAColour:
+        return ""
+
+
+def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts by language; `""` holds the text of the default language for all others."""
+    fallback = texts.get(default) or next(iter(texts.values()), "")
+    return (*texts.items(), ("", fallback)) if fallback else ()

@@ -52,43 +52,47 @@ class Layouts:
 NO_LAYOUTS: Final = Layouts()
 
 
-def layouts_of(templates: Mapping[str, str]) -> Layouts:
-    """Return the compiled layouts; one that this version does not know, or cannot compile, is left out."""
-    return _compile(json.dumps(templates, sort_keys=True)) if templates else NO_LAYOUTS
+def layouts_of(templates: Mapping[str, str], hiding: frozenset[str] = frozenset()) -> Layouts:
+    """Return the compiled layouts; one that this version does not know, or cannot compile, is left out.
+
+    Args:
+        hiding: classes whose elements the style sheet may hide or cover. It may be another theme's than the layouts.
+    """
+    return _compile(json.dumps(templates, sort_keys=True), hiding) if templates else NO_LAYOUTS
 
 
 @lru_cache(maxsize=128)
-def _compile(templates: str) -> Layouts:
+def _compile(templates: str, hiding: frozenset[str]) -> Layouts:
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     left_out: list[tuple[str, str]] = []
     for name, source in json.loads(templates).items():
         try:
             if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
-                compiled[name] = _compiled(source, contract)
+                compiled[name] = _compiled(source, contract, hiding)
             else:
-                pages[name] = _compiled_page(name, source)
+                pages[name] = _compiled_page(name, source, hiding)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
-    digest = hashlib.sha256(templates.encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([templates, sorted(hiding)]).encode()).hexdigest()
     return Layouts(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 
 
-def _compiled(source: str, contract: TemplateContract) -> CompiledTemplate:
+def _compiled(source: str, contract: TemplateContract, hiding: frozenset[str]) -> CompiledTemplate:
     """Return a compiled template. What was stored was checked, but an upgrade may have changed what it can use."""
-    if found := language.problems(source, contract, lambda _: True):
+    if found := language.problems(source, contract, lambda _: True, hiding):
         raise TemplateFailed(f"line {found[0].line}: {found[0].sentence}")
     return CompiledTemplate(source, contract)
 
 
-def _compiled_page(name: str, source: str) -> Mapping[str, CompiledTemplate]:
+def _compiled_page(name: str, source: str, hiding: frozenset[str]) -> Mapping[str, CompiledTemplate]:
     """Return the compiled blocks of a page's template."""
     from app.contract.tenants import page_templates
 
     page = page_templates.page_templates().get(name)
     if page is None:
         raise TemplateFailed("this version has no such template")
-    if found := next(page_templates.page_problems(page, source, lambda _: True), None):
+    if found := next(page_templates.page_problems(page, source, lambda _: True, hiding), None):
         raise TemplateFailed(f"line {found.line}: {found.sentence}")
     blocks, _ = page_templates.blocks_in(source)
     return {block: CompiledTemplate(inner, page.contract(block)) for block, (inner, _) in blocks.items()}

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
-from typing import Final, NamedTuple
-from zlib import crc32
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.consents.forms import ConsentForm
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.tenants import tenant_pages
-from app.contract.tenants.branding import DRAWINGS
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
-from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
+from app.hub.tenants.branding import PageBranding, page_branding
 from app.hub.tenants.captcha_widget import WidgetView
-from app.hub.tenants.layouts import layouts_of
-from app.kit.design.colour import Colour, NotAColour
-from app.kit.design.fonts import NotAFontStack, font_stack
-from app.kit.text.tenant_texts import compile_texts
-from app.kit.web.urls import is_web_url, web_url
+
+if TYPE_CHECKING:
+    from app.hub.tenants.themes import Themes
 
 
 class UpstreamConnection(NamedTuple):
@@ -103,8 +95,8 @@ class HubTenant:
     """Whether the session iframe is served."""
     has_default_workflow: bool = False
     """Whether sign-ins without an application follow a workflow."""
-    themes: tuple[tuple[str, PageBranding], ...] = ()
-    """The brandings that workflows name, by name."""
+    themes: Themes | None = None
+    """The themes over its look; None if it has none."""
     has_organization_domains: bool = False
     """Whether organizations verify domains by DNS."""
 
@@ -119,7 +111,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
     return HubTenant(
         name=view.name,
-        brand=_brand(view.brand, view.name, view.display_name or view.name, view.default_locale),
+        brand=page_branding(view.brand, view.name, view.display_name or view.name, view.default_locale),
         has_default_workflow=view.has_default_workflow,
         themes=_themes(view),
         languages=(view.default_locale, *others),
@@ -159,110 +151,9 @@ def _widget(captcha: CaptchaWidget | None) -> WidgetView | None:
     return WidgetView(captcha.provider, captcha.site_key, captcha.has_fallback) if captcha else None
 
 
-def _themes(view: tenant_pages.TenantView) -> tuple[tuple[str, PageBranding], ...]:
-    """Return the brandings that workflows name; one without a name of its own has the tenant's."""
-    own = view.display_name or view.name
-    return tuple(
-        (name, _brand(theme, view.name, theme.display_name or own, view.default_locale))
-        for name, theme in view.themes.items()
-    )
+def _themes(view: tenant_pages.TenantView) -> Themes | None:
+    if not view.themes:
+        return None
+    from app.hub.tenants.themes import Themes  # noqa: PLC0415 - most tenants have none
 
-
-def _drawing_of(tenant: str) -> str:
-    """Return the drawing of a tenant that chose none: the same on every page, and often another than its neighbour's."""
-    return DRAWINGS[crc32(tenant.encode()) % len(DRAWINGS)]
-
-
-def _brand(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale: str) -> PageBranding:
-    picture, layouts, css = _file(brand.picture), layouts_of(brand.templates), _css(brand.css)
-    return PageBranding(
-        name=name,
-        colour=valid_colour(brand.color, DEFAULT_COLOUR),
-        logo=_picture(brand.logo),
-        logo_dark=_picture(brand.logo_dark),
-        icon_url=_picture(brand.favicon),
-        scene=brand.scene if brand.scene != "picture" or picture else "dusk",
-        drawing=brand.drawing or _drawing_of(tenant),
-        picture=picture,
-        background=_ground(brand.background),
-        background_dark=_ground(brand.background_dark),
-        font=_fonts(brand.font),
-        font_file=_file(brand.font_file),
-        radius_pixels=brand.radius_px,
-        button_shape=brand.button_shape,
-        sentence=_with_fallback(brand.sentence, default_locale),
-        signature=(("", brand.signature),) if brand.signature else (),
-        texts=compile_texts(brand.texts),
-        css=css,
-        layouts=layouts,
-        theme_digest=_digest(brand),
-        left_out=(
-            *((f"templates/{name}", reason) for name, reason in layouts.left_out),
-            *([("static/css/theme.css", _css_problem(brand.css))] if brand.css and not css else []),
-        ),
-        links=tuple(
-            (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
-        ),
-    )
-
-
-_ABOVE: Final = ".main,form,.methods,.bar,.tabs,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
-"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form."""
-
-
-def _digest(brand: tenant_pages.BrandView) -> str:
-    """Return a digest of what a theme can fail by; empty without layouts and style sheet."""
-    if not (brand.templates or brand.css):
-        return ""
-    content = json.dumps([brand.templates, brand.css, brand.texts], sort_keys=True)
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _css_problem(text: str) -> str:
-    from app.kit.design.theme_css.check import checked
-
-    return next((f"line {problem.line}: {problem.sentence}" for problem in checked(text).problems), "")
-
-
-@lru_cache(maxsize=128)
-def _css(text: str) -> str:
-    """Return the style sheet as browsers get it; empty if this version refuses it."""
-    if not text:
-        return ""
-    from app.kit.design.theme_css.check import checked
-
-    css = checked(text).css
-    return css and css + _ABOVE
-
-
-def _picture(address: str | None) -> str:
-    """Return a data: image or what `_file` accepts; empty for any other."""
-    return address if address and address.startswith("data:image/") else _file(address)
-
-
-def _file(address: str | None) -> str:
-    """Return a path of this host or an https address; empty for any other."""
-    if not address or any(letter in address for letter in '"\\<>\n'):
-        return ""
-    is_here = address.startswith("/") and not address.startswith("//")
-    return address if is_here or (address.startswith("https://") and is_web_url(address)) else ""
-
-
-def _fonts(names: str | None) -> str:
-    try:
-        return font_stack(names) if names else ""
-    except NotAFontStack:
-        return ""
-
-
-def _ground(colour: str | None) -> str:
-    try:
-        return str(Colour.parse(colour)) if colour else ""
-    except NotAColour:
-        return ""
-
-
-def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
-    """Return the texts by language; `""` holds the text of the default language for all others."""
-    fallback = texts.get(default) or next(iter(texts.values()), "")
-    return (*texts.items(), ("", fallback)) if fallback else ()
+    return Themes(view)

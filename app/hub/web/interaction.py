@@ -78,6 +78,12 @@ class HubInteraction:
     """The theme that the workflow of the sign-in names; empty for the tenant's look."""
     entry: str = ""
     """The methods that its entry takes, separated by spaces; empty for all."""
+    brand: str = ""
+    """The key of the brand that its address chose; empty for none."""
+    application_theme: str = ""
+    """The theme that the application names; empty for none."""
+    organization_theme: str = ""
+    """The theme that the organization names; empty for none."""
 
     @property
     def application(self) -> tuple[str, ...]:
@@ -103,6 +109,9 @@ class HubInteraction:
             organization_colour=self.organization_colour,
             theme=self.theme,
             entry=self.entry,
+            brand=self.brand,
+            application_theme=self.application_theme,
+            organization_theme=self.organization_theme,
         )
 
     @property
@@ -132,7 +141,8 @@ class HubInteraction:
         if look is None:
             return self
         logo, colour = _short(look.logo), look.color or ""
-        return replace(self, organization=look.name[:80], organization_logo=logo, organization_colour=colour[:7])
+        shown = replace(self, organization=look.name[:80], organization_logo=logo, organization_colour=colour[:7])
+        return replace(shown, organization_theme=look.theme)
 
     @property
     def entry_methods(self) -> frozenset[str]:
@@ -146,6 +156,10 @@ class HubInteraction:
     def with_language(self, language: str) -> HubInteraction:
         """Return the interaction in the language that the person chose on its page."""
         return replace(self, languages=(language,))
+
+    def with_brand(self, key: str) -> HubInteraction:
+        """Return the interaction with the brand that an address of its pages chose."""
+        return replace(self, brand=key)
 
 
 def interaction_from_step(response: StepResponse, binding: str, now: int, lifetime_seconds: int) -> HubInteraction:
@@ -166,6 +180,8 @@ def interaction_from_step(response: StepResponse, binding: str, now: int, lifeti
         policy=_short(relying_party.policy) if relying_party else "",
         terms=_short(relying_party.terms) if relying_party else "",
         invitation=(response.invitation or "")[:80],
+        brand=response.brand or "",
+        application_theme=relying_party.theme if relying_party else "",
     )
     return interaction.with_organization(response.organization).with_workflow(response.workflow)
 

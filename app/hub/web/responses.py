@@ -57,10 +57,15 @@ def _set_cookies(response: AnyResponse, visit: Visit) -> None:
         set_cookie(response, shared.browser_cookie, visit.binding, None)
     if visit.is_device_passkey_new:
         set_cookie(response, shared.passkey_cookie, visit.device_passkey, _YEAR_SECONDS)
+    interaction = visit.interaction
     if visit.chosen_language:
         set_cookie(response, shared.language_cookie, visit.chosen_language, _YEAR_SECONDS)
-        if visit.interaction:
-            set_interaction_cookie(response, visit.interaction.with_language(visit.chosen_language))
+        interaction = interaction and interaction.with_language(visit.chosen_language)
+    if visit.chosen_brand is not None:
+        set_cookie(response, shared.brand_cookie, visit.chosen_brand, None)
+        interaction = interaction and interaction.with_brand(visit.chosen_brand)
+    if interaction is not None and interaction != visit.interaction:
+        set_interaction_cookie(response, interaction)
 
 
 def _sum_costs(costs: list[str]) -> str:

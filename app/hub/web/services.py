@@ -58,6 +58,11 @@ class HubServices:
         return f"{self.cookie_prefix}{COOKIE}"
 
     @cached_property
+    def brand_cookie(self) -> str:
+        """Name of the cookie with the key of the brand chosen last in this browser."""
+        return f"{self.cookie_prefix}gatehouse-brand"
+
+    @cached_property
     def session_cookie(self) -> str:
         return f"{self.cookie_prefix}gatehouse-session"
 

@@ -15,6 +15,7 @@ from werkzeug.wsgi import get_path_info
 from app.contract.accounts.models import PersonView
 from app.contract.images.uploads import FORM_ADDRESSES, MAX_IMAGE_FORM_BYTES
 from app.contract.sessions.models import Session
+from app.contract.tenants.branding import ThemeNames
 from app.contract.visitor_claims import VisitorClaims
 from app.contract.workflows.result_pages import RETURN_PATH
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
@@ -31,6 +32,8 @@ _OURS: Final = "gatehouse-"
 """Prefix of the names of all cookies that the hub sets."""
 LANGUAGE_PARAMETER: Final = "lang"
 """The parameter of an address that chooses the language."""
+BRAND_PARAMETER: Final = "brand"
+"""The parameter of an address that chooses one of the tenant's brands."""
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
@@ -82,6 +85,10 @@ class Visit:
     """The language chosen in this request."""
     cookie_language: str = ""
     """The language chosen last in this browser."""
+    chosen_brand: str | None = None
+    """The key of the brand chosen in this request; empty: none any more; None: the request says nothing."""
+    cookie_brand: str = ""
+    """The key of the brand chosen last in this browser."""
     account_language: str = ""
     """The signed-in account's language, once the identity service named the account."""
     has_organizations: bool = False
@@ -167,13 +174,28 @@ class Visit:
         return any(_OURS in name for name in self.cookies)
 
     @property
+    def brand_key(self) -> str:
+        """The key of the tenant's brand: chosen in this request, in the interaction, or else the last one chosen in this browser."""
+        if self.tenant.themes is None:
+            return ""
+        former = self.interaction.brand if self.interaction else self.cookie_brand
+        return self.tenant.themes.known_key(former if self.chosen_brand is None else self.chosen_brand)
+
+    @property
+    def themes(self) -> ThemeNames | None:
+        """The names of the themes that the page has, by level; None if it has the tenant's look."""
+        known, shown = self.tenant.themes, self.interaction
+        if known is None:
+            return None
+        named = (shown.theme, shown.application_theme, shown.organization_theme) if shown is not None else ("", "", "")
+        return known.names(self.brand_key, *named)
+
+    @property
     def brand(self) -> PageBranding:
-        """The branding of the tenant or of the interaction's workflow, with the look of the organization that it is for."""
-        shown = self.interaction
-        if shown is None:
-            return self.tenant.brand
-        brand = dict(self.tenant.themes).get(shown.theme, self.tenant.brand)
-        if not shown.organization:
+        """The branding of the tenant with its themes over it, and with the look of the organization that the interaction is for."""
+        names, known, shown = self.themes, self.tenant.themes, self.interaction
+        brand = known.look(names) if known is not None and names is not None else self.tenant.brand
+        if shown is None or not shown.organization:
             return brand
         return brand.for_organization(shown.organization, shown.organization_logo, shown.organization_colour)
 
@@ -206,6 +228,8 @@ class Visit:
             agent=self.agent[:400],
             languages=self.accept_language[:200],
             language=language.tag,
+            brand=self.brand_key,
+            themes=self.themes or (),
             application=self.relying_party[:60],
             reference=self.reference,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from wsgiref.types import WSGIEnvironment
 
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
@@ -14,11 +14,14 @@ from app.hub.locale import LANGUAGES, lookup
 from app.hub.web.cookies import OTHERS_SEPARATOR, cookies_of
 from app.hub.web.interaction import interaction_from_step
 from app.hub.web.services import HubServices, api, services
-from app.hub.web.visit import LANGUAGE_PARAMETER, SHOWN_UID, Visit, requested_interaction_id
+from app.hub.web.visit import BRAND_PARAMETER, LANGUAGE_PARAMETER, SHOWN_UID, Visit, requested_interaction_id
 from app.kit.limits.queue_slot import SHED, LoadShed
 from app.kit.observability.instrumentation import REQUEST_ID
 from app.kit.operations.client import ServiceUnavailable as ServiceNotAnswering
 from app.kit.web.host_names import requested_host
+
+if TYPE_CHECKING:
+    from app.hub.tenants.themes import Themes
 
 _MAX_OTHERS, _MAX_OTHERS_LENGTH = 4, 400
 """Maximum number of other accounts' sessions in their cookie, and its maximum length."""
@@ -48,9 +51,18 @@ def complete_visit(visit: Visit) -> None:
                 visit.interaction = shared.interactions.read(visit.cookies, visit.tenant.name, interaction_id)
                 if _needs_reopening(visit):
                     _reopen(visit, interaction_id)
+            if visit.tenant.themes is not None:
+                _choose_brand(visit, visit.tenant.themes)
     finally:  # the error page needs a language too
         visit.choose_language()
     refuse_shed(visit)
+
+
+def _choose_brand(visit: Visit, themes: Themes) -> None:
+    """Take over the brand that the address names; an unknown one is as good as none."""
+    named = visit.query.get(BRAND_PARAMETER) if visit.method == "GET" and visit.query_text else None
+    if named is not None and (not named or themes.known_key(named)):
+        visit.chosen_brand = named
 
 
 def refuse_shed(visit: Visit) -> None:
@@ -79,6 +91,7 @@ def open_visit(shared: HubServices, environ: WSGIEnvironment) -> Visit:
         binding=cookies.get(shared.browser_cookie, "")[:64],
         device_passkey=cookies.get(shared.passkey_cookie, "")[:64],
         cookie_language=cookies.get(shared.language_cookie, ""),
+        cookie_brand=cookies.get(shared.brand_cookie, ""),
     )
 
 

@@ -12,6 +12,8 @@ from app.contract import errors
 from app.contract.messages.models import Carries, MailKind, SmsKind
 from app.contract.shared_responses import PostedSms, SmsSent
 from app.identity.directory.accounts.account import Account, full_name, is_verified
+from app.identity.directory.tenants.themed_tenant import themed_tenant
+from app.identity.directory.tenants.urls.allowed_urls import with_query
 from app.identity.messaging import gsm7, rendering, send_limits, text_message
 from app.identity.messaging.message import (
     MAX_NAME_LENGTH,
@@ -93,9 +95,9 @@ def mail(
             raise
         context.audit.record("mail.left_out", uid=uid, kind=kind.value)
         return
-    branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
+    branding = _branding(context)
     locale = _language(context, account, language)
-    content = _with_origin(context, _facts(to, account, facts), account)
+    content = _with_origin(context, _facts(context, to, account, facts), account)
     message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
         kind, branding, content, locale
     )
@@ -109,6 +111,12 @@ def mail(
     }
     message_id = context.outbox.post("mail", payload)
     context.audit.record("mail.posted", uid=uid, kind=kind.value, message_id=message_id)
+
+
+def _branding(context: Context) -> Branding:
+    """Return the look of the page that a message starts from."""
+    tenant = themed_tenant(context)
+    return Branding(tenant.display_name, tenant.brand, context.pages_url)
 
 
 def _sender_of(context: Context, message: RenderedMessage, branding: Branding) -> dict[str, str]:
@@ -155,11 +163,12 @@ def sms(
     if options.is_voice_otp and context.services.settings.sms_target and not context.services.settings.sms_speaks:
         raise errors.VoiceOtpOff
     send_limits.count_sms(context, SmsKind.CHANGE_PHONE if changes_for else kind, to, changes_for or uid)
-    content = _facts(to, account, facts)
+    content = _facts(context, to, account, facts)
     host = urlsplit(context.pages_url).netloc
     locale = _language(context, account, language)
+    tenant = themed_tenant(context)
     text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
-        kind, context.tenant.display_name, content, context.tenant.texts.catalogue(locale.tag)
+        kind, tenant.display_name, content, tenant.texts.catalogue(locale.tag)
     )
     sid = f"SM{randomness.uid()}"
     payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host), "sid": sid}
@@ -218,7 +227,7 @@ def _tenant_email(
     selected = template_selection.select(context, kind, template, language)
     problem = selected.problem if selected else ""
     if selected and isinstance(selected.template, TenantEmailTemplate):
-        branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
+        branding = _branding(context)
         values = placeholder_values.values_for(context, kind, account, facts, selected.language)
         try:
             return selected.template.render(
@@ -263,14 +272,14 @@ def _record_render_failure(
     log.warning("template %s of tenant %s was not rendered: %s", name, context.tenant.name, problem)
 
 
-def _facts(to: str, account: Account | None, source: FactsSource) -> MessageFacts:
+def _facts(context: Context, to: str, account: Account | None, source: FactsSource) -> MessageFacts:
     """Return the facts with those of the account. Names and addresses become harmless: other people may have typed them."""
     facts = source() if callable(source) else source
     return replace(
         facts,
         to=one_line(to, 320),
         name=safe_name(account.profile.get("FirstName") or full_name(account)) if account else "",
-        url=facts.url if facts.url.startswith(("https://", "http://")) else "",
+        url=_with_brand(context, facts.url) if facts.url.startswith(("https://", "http://")) else "",
         otp=one_line(facts.otp, 20),
         email=one_line(facts.email, 320),
         username=one_line(facts.username or (account.username if account else None) or "", 64),
@@ -284,6 +293,12 @@ def _facts(to: str, account: Account | None, source: FactsSource) -> MessageFact
         theme_file=one_line(facts.theme_file, 100),
         problem=one_line(facts.problem, 200),
     )
+
+
+def _with_brand(context: Context, url: str) -> str:
+    """Return a link; to our pages with the brand that the visit chose, for another browser."""
+    brand = context.visit.brand if context.visit is not None else ""
+    return with_query(url, brand=brand) if brand and url.startswith(f"{context.pages_url}/") else url
 
 
 def _with_origin(context: Context, facts: MessageFacts, account: Account | None) -> MessageFacts:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import Captcha
 from app.contract.tenants.tenant_pages import BrandView, ThemeView
-from app.contract.tenants.theme_operations import THEMES
-from app.contract.workflows.workflow_operations import WORKFLOWS
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import methods
 from app.identity.authentication.passwordless.methods import PHONE
-from app.identity.directory.tenants import registration_form
+from app.identity.directory.tenants import registration_form, themed_tenant
 from app.identity.directory.tenants.urls import webauthn_origins
 from app.identity.platform.context import Context
-from app.identity.platform.resource_storage.resource_store import items_of
 
 
 @tenant_pages.tenant.implements
@@ -72,7 +66,8 @@ def tenant(context: Context) -> tenant_pages.TenantView:
         password_policy=settings.password_policy,
         session_management=settings.session_management,
         has_default_workflow=settings.default_workflow is not None,
-        themes=_themes_of_workflows(context),
+        themes=_themes(context),
+        host_theme=themed_tenant.host_theme(context, context.visit.host if context.visit else ""),
         organization_domains=settings.organizations.enabled and settings.organizations.dns,
         uses_https=context.services.settings.public_scheme == "https",
     )
@@ -85,17 +80,11 @@ def _connections(context: Context) -> list[tenant_pages.ConnectionView]:
     ]
 
 
-def _themes_of_workflows(context: Context) -> dict[str, ThemeView]:
-    """Return the themes that workflows name, by name; a deleted one is none of them."""
-    named = {item.content.get("theme_name") for item in items_of(context, WORKFLOWS).values()} - {"", None}
-    if not named:
-        return {}
-    themes = (item.content for item in items_of(context, THEMES).values() if item.content["name"] in named)
-    return {theme["name"]: ThemeView.model_validate(_given(theme.get("brand", {}))) for theme in themes}
-
-
-def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+def _themes(context: Context) -> dict[str, ThemeView]:
+    return {
+        str(theme["name"]): ThemeView(key=theme.get("brand_key") or "", brand=themed_tenant.members_of(theme))
+        for theme in themed_tenant.themes(context)
+    }
 
 
 def _widget(captcha: Captcha) -> CaptchaWidget | None:

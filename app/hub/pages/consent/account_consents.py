@@ -94,7 +94,7 @@ class ConsentsPage(Page):
     @property
     def link(self) -> str:
         """The address of the tenant's privacy policy."""
-        return dict(current_visit().tenant.brand.links).get("privacy", "")
+        return dict(current_visit().brand.links).get("privacy", "")
 
     @classmethod
     def samples(cls) -> Mapping[str, ConsentsPage]:

@@ -56,7 +56,7 @@ class OrganizationLogoPage(Page):
 
     @property
     def preview(self) -> LookPreview:
-        return LookPreview.of(current_visit().tenant.brand, self.tile.name, self.tile.logo, self.color)
+        return LookPreview.of(current_visit().brand, self.tile.name, self.tile.logo, self.color)
 
     @property
     def own_tokens(self) -> str:

@@ -115,11 +115,11 @@ class OrganizationSettingsPage(Page):
     def preview(self) -> LookPreview:
         """The look with the values of the form, saved or not."""
         name = self.form.display_name.data or self.form.name.data or self.tile.name
-        return LookPreview.of(current_visit().tenant.brand, name, self.tile.logo, (self.form.color.data or "").strip())
+        return LookPreview.of(current_visit().brand, name, self.tile.logo, (self.form.color.data or "").strip())
 
     @property
     def swatches(self) -> tuple[tuple[str, Any], ...]:
-        return swatches_beside(current_visit().tenant.brand.colour)
+        return swatches_beside(current_visit().brand.colour)
 
     @property
     def own_tokens(self) -> str:

@@ -20,7 +20,7 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.workflows import token_hook_rules, workflow_choices
-from app.identity.directory.tenants import registered_applications, tenant_writes
+from app.identity.directory.tenants import registered_applications, tenant_writes, themed_tenant
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.context import Context
@@ -254,6 +254,8 @@ def complete(context: Context, before: Item | None, after: Item) -> None:
         after.content.setdefault("client_id", randomness.guid())
     if context.operation is not None:  # of a file, `sections/chosen_workflows.py` checks what it leaves
         workflow_choices.refuse_unusable(context, "Workflows", _new_workflows(before, after))
+        former = before.content.get("theme_name") if before is not None else None
+        themed_tenant.refuse_unknown(context, "ThemeName", after.content.get("theme_name"), former)
     if not _settings(after).has_secret:
         after.secrets.clear()
     if context.work.is_writing:  # not for the plan of a configuration file

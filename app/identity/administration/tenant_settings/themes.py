@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from app.contract.tenants import theme_operations, theme_problems
 from app.contract.tenants.settings import TenantSettings
+from app.contract.tenants.theme_operations import ThemeBrand
 from app.identity.administration.theme_versions import history
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
@@ -16,7 +17,10 @@ from app.identity.platform.resource_storage.rules import Rules
 
 
 def show_state(context: Context, content: theme_operations.StoredTheme, values: dict[str, Any]) -> None:
+    """Show whether the theme is active, and null for what it inherits."""
     values["is_active"] = content.brand == context.tenant.brand
+    inherited = {name for name in ThemeBrand.model_fields if ThemeBrand.model_fields[name].default is None}
+    values["brand"] |= dict.fromkeys(inherited - content.brand.model_fields_set)
 
 
 def show_changed(context: Context, before: Item | None, after: Item) -> None:

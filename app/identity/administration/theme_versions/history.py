@@ -35,8 +35,9 @@ def brand_of(values: Mapping[str, Any] | None) -> Brand:
 
 
 def stored(brand: Brand) -> dict[str, Any]:
-    """Return a brand as versions and the tenant's row have it."""
-    return brand.model_dump(mode="json", exclude_defaults=True)
+    """Return a brand as versions and the tenant's row have it: what it sets, because themes over it inherit the rest."""
+    given = brand.model_dump(mode="json", exclude_unset=True)
+    return {name: value for name, value in given.items() if value not in (None, "", {})}
 
 
 def is_published(content: Mapping[str, Any], version: int) -> bool:

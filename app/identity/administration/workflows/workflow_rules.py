@@ -7,17 +7,16 @@ from typing import Any, Final
 
 from app.contract.errors import BadField
 from app.contract.registration.form import CUSTOM
-from app.contract.tenants import theme_operations
 from app.contract.tenants.settings import TenantSettings
 from app.contract.workflows import workflow_operations
 from app.contract.workflows.graph import Graph, MalformedGraph, read_graph
 from app.contract.workflows.graph_rules import problems_of
 from app.contract.workflows.nodes import NodeData, ProfileFormNode, TermsNode, needs_every_scope
 from app.identity.administration.workflows.workflow_choices import problems_now, refuse_unusable, refuse_used
+from app.identity.directory.tenants import themed_tenant
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resource_storage.items import Item, StoreAccess
-from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
+from app.identity.platform.resource_storage.items import Item
 from app.identity.platform.resource_storage.rules import Rules
 
 
@@ -83,23 +82,14 @@ def complete(context: Context, before: Item | None, after: Item) -> None:
         raise BadField(f"Data: expected {problem}.")
     if context.operation is None:
         return
-    _check_theme(context, before, after)
+    former = before.content.get("theme_name") if before is not None else None
+    themed_tenant.refuse_unknown(context, "ThemeName", after.content.get("theme_name"), former)
     if before is None:
         return
     is_renamed = before.content["name"] != after.content["name"]
     problems = problems_now(after.content["data"], settings)
     if is_renamed or problems:
         refuse_used(context, before, problems)
-
-
-def _check_theme(context: Context, before: Item | None, after: Item) -> None:
-    """Refuse the name of no theme. Raises BadField."""
-    name = after.content.get("theme_name", "")
-    if not name or (before is not None and before.content.get("theme_name") == name):
-        return
-    themes = SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES)
-    if not any(theme.content["name"] == name for theme in themes):
-        raise BadField(f"ThemeName: the name of a theme, or an empty one; there is no theme {name}.")
 
 
 def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:

@@ -14,7 +14,12 @@ _MAX_LENGTH: Final = 400
 
 def branding_of(organization: OrganizationRecord) -> OrganizationBranding:
     """Return the look of an organization whose name the visitor knows."""
-    return OrganizationBranding(name=organization.display_name, logo=organization.logo_url, color=organization.color)
+    return OrganizationBranding(
+        name=organization.display_name,
+        logo=organization.logo_url,
+        color=organization.color,
+        theme=organization.theme_name,
+    )
 
 
 def branding_of_name(context: Context, text: str) -> OrganizationBranding | None:

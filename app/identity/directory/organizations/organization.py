@@ -45,6 +45,11 @@ class OrganizationRecord:
         return self.display.get("Color")
 
     @property
+    def theme_name(self) -> str:
+        """The name of the theme of its pages; empty for none."""
+        return str(self.display.get("ThemeName") or "")
+
+    @property
     def default_role_id(self) -> str | None:
         """The role of new members by the organization's policy; None: the tenant's default role."""
         return self.policy.member_policy.default_member_role

@@ -14,6 +14,7 @@ from app.identity.directory import pictures
 from app.identity.directory.organizations import organization_names, organization_store
 from app.identity.directory.organizations.domains import domain_verification, domains, membership_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.tenants import themed_tenant
 from app.identity.platform.context import Context
 from app.kit.operations.partial_update import merged
 
@@ -76,6 +77,7 @@ def create(
     """
     name = organization_names.checked(name)
     requested = _domains(context, new_domains)
+    themed_tenant.refuse_unknown(context, "Display.ThemeName", display.theme_name if display else None, None)
     settings = context.tenant.settings
     if settings.trial_ends_at is not None:
         context.work.begin()
@@ -103,7 +105,9 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
     organization = lock_active(context, req.org_id, is_alone=True)
     if "display" in member_names:
         merged_display = merged(organization.display, req.display) if req.display is not None else {}
-        values["display"] = checked_display(Display.model_validate(merged_display))
+        shown = Display.model_validate(merged_display)
+        themed_tenant.refuse_unknown(context, "Display.ThemeName", shown.theme_name, organization.theme_name)
+        values["display"] = checked_display(shown)
     changed = _found(organization_store.change(context, organization.org_id, values))
     if changed.logo_url != organization.logo_url:
         pictures.delete_of_organization(context.work, changed.org_id)

@@ -8,6 +8,7 @@ from app.contract.federation.connections import PRESETS, resolved
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name
+from app.identity.directory.tenants.themed_tenant import themed_tenant
 from app.identity.messaging.message import Branding, MessageFacts, one_line, safe_name
 from app.identity.messaging.rendering import format_duration
 from app.identity.messaging.tenant_templates.placeholders import ADDRESS
@@ -29,7 +30,8 @@ def values_for(
     profile: dict[str, Any] = account.profile if account else {}
     link = facts.url or f"{context.pages_url}/profile"
     username = safe_name(facts.username) if kind in _TO_UNVERIFIED else facts.username
-    agent, chosen = parse_user_agent(context.agent), context.tenant.texts.catalogue(language.tag)
+    agent, tenant = parse_user_agent(context.agent), themed_tenant(context)
+    chosen = tenant.texts.catalogue(language.tag)
     values = {
         **_address(profile),
         "Name": safe_name(full_name(account)) if account else "",
@@ -37,7 +39,7 @@ def values_for(
         "LastName": safe_name(_text(profile.get("LastName"))),
         "UserName": username,
         "Email": facts.email or (facts.to if isinstance(kind, MailKind) else _text(account.email if account else "")),
-        "TenantName": Branding(context.tenant.display_name, context.tenant.brand).tenant,
+        "TenantName": Branding(tenant.display_name, tenant.brand).tenant,
         "CurrentYear": str(context.now.year),
         "IpAddress": one_line(context.ip_address, 45),
         "UserAgent": safe_name(" · ".join(filter(None, (agent.browser, agent.system)))),

@@ -37,6 +37,7 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
         client_id=client.client_id,
         home=home,
         logo=_logo(client, languages),
+        theme=client.settings.theme_name,
         redirect_origin=origin,
         policy=web_url(settings.text("policy_uri", languages)) or None,
         terms=web_url(settings.text("tos_uri", languages)) or None,

@@ -86,8 +86,7 @@ class InvitationPage(Page):
     @property
     def brand(self) -> PageBranding:
         """The tenant's branding in the organization's colour: the page shows its logo and its name by itself."""
-        brand = current_visit().tenant.brand
-        return brand.for_organization("", "", self.invitation.color or "")
+        return current_visit().brand.for_organization("", "", self.invitation.color or "")
 
     @property
     def pictures(self) -> tuple[str, ...]:

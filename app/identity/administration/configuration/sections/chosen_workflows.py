@@ -21,7 +21,7 @@ from app.kit.resources.resource import Resource
 
 @dataclass
 class ChosenWorkflowSection(ItemSection):
-    """The names of workflows in the settings and the applications of one tenant, and those of themes in its workflows."""
+    """The names of workflows in the settings and the applications of one tenant, and those of themes."""
 
     def check_choices(self) -> None:
         self._check_themes()
@@ -34,14 +34,17 @@ class ChosenWorkflowSection(ItemSection):
                 self.add_problem(path, f"expected {refused[name]}")
 
     def _check_themes(self) -> None:
-        declared: Any = getattr(self.declared, WORKFLOWS.file_key, None) or ()
-        named = [(number, item.theme_name) for number, item in enumerate(declared) if item.theme_name]
+        named = [
+            ((*self.path, key, number, "theme_name"), item.theme_name)
+            for key in (WORKFLOWS.file_key, "applications", "organizations")
+            for number, item in enumerate(getattr(self.declared, key, None) or ())
+            if item.theme_name
+        ]
         if not named:
             return
         themes = {str(item.content["name"]) for item in self._after(THEMES)}
-        for number, name in named:
+        for path, name in named:
             if name not in themes:
-                path = (*self.path, WORKFLOWS.file_key, number, "theme_name")
                 self.add_problem(path, f"expected the name of a theme, or an empty one; found {name!r}")
 
     def _choices(self) -> Iterator[tuple[KeyPath, str]]:

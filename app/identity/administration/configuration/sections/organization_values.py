@@ -25,6 +25,7 @@ def stored(existing: OrganizationRecord) -> dict[str, Any]:
         "display_name": existing.display.get("Name"),
         "logo": existing.logo_url,
         "color": existing.color,
+        "theme_name": existing.theme_name or None,
         "metadata": existing.metadata,
         "is_active": existing.is_active,
     }
@@ -39,7 +40,9 @@ def declared(requested: OrganizationFile, existing: OrganizationRecord) -> dict[
 def columns(requested: OrganizationFile, existing: OrganizationRecord | None) -> dict[str, Any]:
     """Return the columns to write. Raises BadField for a misleading name, or metadata that is too large."""
     after = declared(requested, existing) if existing is not None else requested.model_dump(mode="json")
-    display = Display.model_construct(name=after["display_name"], logo_url=after["logo"], color=after["color"])
+    display = Display.model_construct(
+        name=after["display_name"], logo_url=after["logo"], color=after["color"], theme_name=after["theme_name"]
+    )
     return {
         "name": after["name"],
         "display": organizations.checked_display(display),

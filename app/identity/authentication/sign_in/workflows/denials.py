@@ -8,6 +8,7 @@ from babel.support import NullTranslations
 
 from app.contract import errors
 from app.contract.second_factors.challenge import FactorKind
+from app.identity.directory.tenants.themed_tenant import themed_tenant
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
 from app.kit.text.languages import LANGUAGES, lookup
@@ -24,7 +25,8 @@ def missing_factor(context: Context, accepted: Collection[FactorKind]) -> errors
 
     It enrols none now: at a risk, the first factor alone would choose the second one.
     """
-    return error(context, {tag: _lacking(context.tenant.texts.catalogue(tag), accepted) for tag in LANGUAGES})
+    texts = themed_tenant(context).texts
+    return error(context, {tag: _lacking(texts.catalogue(tag), accepted) for tag in LANGUAGES})
 
 
 def _lacking(chosen: NullTranslations, accepted: Collection[FactorKind]) -> str:

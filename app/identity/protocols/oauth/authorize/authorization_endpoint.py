@@ -204,6 +204,7 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
     return {
         "relying_party": oauth_views.relying_party(context, client, request.redirect_uri) if client else None,
         "ui_locales": request.ui_locales,
+        "brand": request.brand,
         "login_hint": request.login_hint,
         "display": request.display,
         "organization": branding.branding_of_name(context, request.organization)

@@ -372,6 +372,7 @@ class Decision:
             interaction_id=self.interaction.interaction_id if self.interaction is not None else None,
             relying_party=self._relying_party,
             ui_locales=self.request.ui_locales,
+            brand=self.request.brand,
             display=self.request.display,
             login_hint=login_hint,
         )

@@ -93,6 +93,7 @@ class CheckedRequest(BaseModel):
     other_subjects: tuple[str, ...] = ()  # uids that may be signed in instead (several values of `sub`)
     login_hint: str | None = None
     ui_locales: str | None = None
+    brand: str | None = None  # the key of one of the tenant's brands
     display: str | None = None
     userinfo_claims: tuple[str, ...] = ()
     id_token_claims: tuple[str, ...] = ()

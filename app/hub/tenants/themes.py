@@ -1,0 +1,68 @@
+"""The themes over a tenant's look, merged and compiled on first use; imported only for tenants that have themes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from app.contract.tenants.branding import Level, MergedBrand, ThemeNames, merged_brand
+from app.contract.tenants.tenant_pages import BrandView, TenantView
+from app.hub.tenants.branding import PageBranding, css_asset, page_branding, style_sheet
+from app.kit.caching.lru_cache import LruCache
+
+_MAX_MERGED: Final = 128
+"""Merged looks of one tenant in memory. Names are of known themes only, so that no address fills it with others."""
+_NAME: Final = "display_name"
+
+
+class Themes:
+    """The themes of one version of a tenant, at one of its hosts."""
+
+    def __init__(self, view: TenantView) -> None:
+        self._view = view
+        self._by_key = {theme.key: name for name, theme in view.themes.items() if theme.key}
+        self._looks: LruCache[ThemeNames, PageBranding] = LruCache(_MAX_MERGED)
+
+    def known_key(self, text: str) -> str:
+        """Return the key of a brand; empty for a text that is none of this tenant's."""
+        return text if text in self._by_key else ""
+
+    def names(self, key: str, workflow: str, application: str, organization: str) -> ThemeNames | None:
+        """Return the themes of a page, without unknown ones; None if it has the tenant's look."""
+        known = self._view.themes
+        brand = self._by_key.get(key) or self._view.host_theme
+        named = (name if name in known else "" for name in (brand, workflow, application, organization))
+        names = ThemeNames(*named)
+        return names if any(names) else None
+
+    def look(self, names: ThemeNames) -> PageBranding:
+        """Return the merged branding."""
+        found = self._looks.get(names)
+        if found is None:
+            values: dict[str, Any] = dict(self.merged(names).values)
+            name = values.pop(_NAME, "") or self._view.name
+            view = BrandView.model_validate(values)
+            found = page_branding(view, self._view.name, name, self._view.default_locale)
+            self._looks.put(names, found)
+        return found
+
+    def merged(self, names: ThemeNames) -> MergedBrand:
+        """Return the members of a merged look, and where each came from."""
+        own = {_NAME: self._view.display_name, **self._view.brand.model_dump()}
+        levels = ((level, self._members_of(name)) for level, name in names.levels())
+        return merged_brand([(Level.TENANT, own), *levels])
+
+    def style_sheet(self, name: str) -> str:
+        """Return the style sheet of a theme by the name of its file; empty for an unknown one."""
+        return self._style_sheets.get(name, "")
+
+    @cached_property
+    def _style_sheets(self) -> Mapping[str, str]:
+        sheets = (style_sheet(theme.brand.get("css") or "").css for theme in self._view.themes.values())
+        return {css_asset(css).name: css for css in sheets if css}
+
+    def _members_of(self, name: str) -> Mapping[str, Any]:
+        """Return the members that a theme sets; those of another version are left out."""
+        stated = self._view.themes[name].brand
+        return {key: value for key, value in stated.items() if key == _NAME or key in BrandView.model_fields}
