@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.read_configuration import Configuration, read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.kit.text.source_texts import text_keys
 from tests.support.processes.command_line import Run
@@ -238,3 +238,52 @@ def test_layout_keeps_the_page_out_of_what_its_style_sheet_hides(theme: Path, la
     (layouts / "split.html").write_text('<div class="own-hero">\n{{ content() }}</div>{{ footer() }}')
     expected = "expected content() outside of .own-hero, which the theme's css may hide, cover or let overflow"
     assert problem(theme, "") == f"hazel/templates/layouts/split.html:2: {expected}"
+
+
+SHOPS = b"""tenants:
+  - name: acme
+    theme: hazel
+    applications:
+      - {name: Shop, client_id: shop-1, redirect_uris: ["https://shop.example/cb"]}
+"""
+
+
+def of_application(theme: Path, folder: str, text: str, file: bytes = SHOPS) -> Configuration:
+    """Read a file whose theme folder has German texts in a folder below `texts/`."""
+    (theme / "theme.yaml").write_text("color: '#0a7d55'")
+    (theme / "texts" / folder).mkdir(parents=True)
+    (theme / "texts" / folder / "de.yaml").write_text(text)
+    return read(file, "f.yaml", theme.parent)
+
+
+@pytest.mark.parametrize("folder", ["Shop", "shop-1"])
+def test_texts_of_an_application_are_a_theme_of_it(theme: Path, folder: str) -> None:
+    found = of_application(theme, folder, "continue: Los")
+    (tenant,) = found.tenants
+    assert found.brands["acme"].texts == {}
+    (listed,) = getattr(tenant, "themes")  # noqa: B009 - resources add the key
+    assert (listed.name, listed.brand.texts) == (folder, {"de": {"continue": "Los"}})
+    assert [each.theme_name for each in tenant.applications or ()] == [folder]
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "file", "expected"),
+    [
+        ("desk", "continue: Los", SHOPS, "applications as the folder in texts/; found 'desk'"),
+        ("Shop", "continu: Los", SHOPS, "hazel/texts/Shop/de.yaml:1: continu: expected a key of a text"),
+        ("Shop", "a: [", SHOPS, "hazel/texts/Shop/de.yaml:2"),
+        ("Shop", "continue: Los", SHOPS.replace(b'cb"]', b'cb"], theme_name: Sale'), "theme_name: expected none"),
+        ("Shop", "continue: Los", SHOPS + b"    themes: [{name: Shop}]\n", "expected no theme Shop"),
+    ],
+)
+def test_wrong_texts_of_an_application_are_refused(
+    theme: Path, folder: str, text: str, file: bytes, expected: str
+) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        of_application(theme, folder, text, file)
+    assert expected in str(refused.value)
+
+
+def test_folder_within_that_of_an_application_is_refused(theme: Path) -> None:
+    (theme / "texts" / "Shop" / "old").mkdir(parents=True)
+    assert "hazel/texts/Shop/old:1: expected a file for each language" in problem(theme, "color: '#0a7d55'")

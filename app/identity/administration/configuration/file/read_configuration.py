@@ -20,6 +20,7 @@ from app.contract.tenants.file import (
     configuration_file,
 )
 from app.identity.administration.configuration.file import declared_resources, theme, yaml_document
+from app.identity.administration.configuration.file.theme import ThemeFolder
 from app.identity.administration.configuration.file.validation_messages import USERNAME, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -111,10 +112,39 @@ def _brands(document: YamlDocument, folder: Path) -> dict[str, Brand]:
     brands = {}
     for path, tenant in _parts(document.value, "tenants", ()):
         if isinstance(tenant.get("theme"), str):
-            found = theme.read(document, (*path, "theme"), folder, tenant["theme"])
+            found = theme.read_folder(document, (*path, "theme"), folder, tenant["theme"])
             if found is not None:
-                brands[str(tenant.get("name"))] = found
+                brands[str(tenant.get("name"))] = found.brand
+                _add_application_texts(document, path, tenant, found)
     return brands
+
+
+def _add_application_texts(document: YamlDocument, path: KeyPath, tenant: dict[str, Any], found: ThemeFolder) -> None:
+    """Add a theme for each application that has texts of its own in the theme folder, as if the file listed and named it."""
+    for name, texts in found.application_texts.items():
+        named = [
+            part
+            for part in _parts(tenant, "applications", path)
+            if name in (part[1].get("client_id"), part[1].get("name"))
+        ]
+        if not named:
+            sentence = (
+                f"expected a client_id or name of this tenant's applications as the folder in texts/; found {name!r}"
+            )
+            document.problem((*path, "theme"), sentence)
+            continue
+        inner, application = named[0]
+        if any(listed.get("name") == name for _, listed in _parts(tenant, "themes", path)):
+            document.problem(
+                (*path, "themes"), f"expected no theme {name}, because texts/{name} of the theme folder is one"
+            )
+        elif "theme_name" in application:
+            document.problem(
+                (*inner, "theme_name"), f"expected none, because texts/{name} of the theme folder has its texts"
+            )
+        elif isinstance(listed := tenant.setdefault("themes", []), list):
+            listed.append({"name": name, "brand": {"texts": texts}})
+            application["theme_name"] = name
 
 
 def _refuse_duplicates(document: YamlDocument) -> None:

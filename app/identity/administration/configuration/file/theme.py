@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -32,8 +32,22 @@ MAX_LOGO_BYTES = 8_900
 """Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
 
+class ThemeFolder(NamedTuple):
+    """What a theme folder has."""
+
+    brand: Brand
+    application_texts: dict[str, dict[str, Any]]
+    """Texts by application, language and key."""
+
+
 def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand | None:
     """Return the brand of a theme folder; adds problems to the outer document and returns None."""
+    found = read_folder(outer, path, folder, name)
+    return found.brand if found is not None else None
+
+
+def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFolder | None:
+    """Return what a theme folder has; adds problems to the outer document and returns None."""
     root = (folder / name).resolve()
     if not root.is_dir():
         outer.problem(path, f"expected a folder next to this file; there's no {name}")
@@ -47,12 +61,12 @@ def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand |
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
-    values = theme_tree.read(outer, root, name)
+    values, texts = theme_tree.read(outer, root, name), theme_tree.application_texts(outer, root, name)
     brand = _brand(inner, root, name, values)
     if brand is not None:
         outer.problems += theme_tree.problems(outer, name, brand, values)
     outer.problems += inner.problems
-    return brand
+    return ThemeFolder(brand, texts) if brand is not None else None
 
 
 def read_folder(folder: Path) -> Brand:

@@ -51,11 +51,20 @@ def _problem(outer: YamlDocument, line: int, sentence: str, *parts: str) -> Conf
     return ConfigurationProblem(str(Path(outer.file).parent.joinpath(*parts)), line, "", sentence)
 
 
-def _texts(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
-    """Return the texts in the files of `texts/`, by language; adds problems to the outer document."""
+def application_texts(outer: YamlDocument, root: Path, name: str) -> dict[str, dict[str, Any]]:
+    """Return the texts in the folders of `texts/`, by the application that each is named after; adds problems to the outer document."""
+    folders = sorted(path.name for path in (root / PLACES["texts"]).glob("*") if path.is_dir())
+    found = {folder: _texts(outer, root, name, f"{PLACES['texts']}/{folder}") for folder in folders}
+    return {folder: texts for folder, texts in found.items() if texts}
+
+
+def _texts(outer: YamlDocument, root: Path, name: str, folder: str = PLACES["texts"]) -> dict[str, Any]:
+    """Return the texts in the files of a folder, by language; adds problems to the outer document."""
     texts: dict[str, Any] = {}
-    for file in sorted((root / PLACES["texts"]).glob("*")):
-        place, tag = str(Path(outer.file).parent / name / PLACES["texts"] / file.name), file.stem
+    for file in sorted((root / folder).glob("*")):
+        if file.is_dir() and folder == PLACES["texts"]:
+            continue  # of an application
+        place, tag = str(Path(outer.file).parent / name / folder / file.name), file.stem
         if file.suffix != ".yaml" or tag not in LANGUAGES or not file.resolve().is_relative_to(root):
             sentence = f"expected a file for each language: {', '.join(f'{tag}.yaml' for tag in LANGUAGES)}"
             outer.problems.append(ConfigurationProblem(place, 1, "", sentence))
