@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
 from flask import Blueprint, Response, current_app, render_template
 from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownTenant
+from app.contract.tenants.branding import ThemeNames
 from app.hub import pages
 from app.hub.locale import LANGUAGES, SOURCE
 from app.hub.rendering.page import Page, accepts_gzip, all_pages, compress
@@ -25,6 +27,9 @@ from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
 from app.kit.operations.client import ServiceUnavailable
 from app.kit.text.tenant_texts import texts_of_keys
+
+if TYPE_CHECKING:
+    from app.hub.tenants.themes import Themes
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
@@ -162,13 +167,22 @@ def _own_tenant() -> HubTenant | None:
         return None
 
 
+def _chosen_themes(known: Themes) -> ThemeNames:
+    """Return the themes that the address names for the levels of a look."""
+    query = current_visit().query
+    return known.known(ThemeNames(*(query.get(level, "") for level in ThemeNames._fields)))
+
+
 def use_sample_tenant(look: str, language: str) -> None:
-    """Make the current visit one of a sample tenant, or of the host's tenant with nothing but its branding. Raises NotFound."""
+    """Make the current visit one of a sample tenant, or of the host's tenant with nothing but its branding and the themes that the
+    address names. Raises NotFound.
+    """
     visit = current_visit()
     tenant = _own_tenant() if look == OWN else HubTenant(look, TENANTS[look])
     if tenant is None:
         raise NotFound
-    brand = replace(tenant.brand, texts=texts_of_keys()) if language == KEYS else tenant.brand
+    brand = tenant.brand if tenant.themes is None else tenant.themes.look(_chosen_themes(tenant.themes))
+    brand = replace(brand, texts=texts_of_keys()) if language == KEYS else brand
     visit.tenant = HubTenant(tenant.name, brand, registration=RegistrationView(()))
     tag = SOURCE.tag if language == KEYS else language
     visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(tag,))
@@ -218,6 +232,23 @@ def _choice(look_names: Iterable[str]) -> _Choice:
     return made
 
 
+def _level_selects(themes: Themes | None) -> Iterator[tuple[str, str, dict[str, str], str]]:
+    """Yield a field for each level: its name, label, options and value; none for a look without themes."""
+    if themes is not None:
+        titles = {"": "None", **{name: name for name in themes}}
+        for level, name in _chosen_themes(themes)._asdict().items():
+            yield level, level.capitalize(), titles, name
+
+
+def _chosen_levels(themes: Themes | None) -> dict[str, Any]:
+    """Return the chosen themes as a query, and the level that each value of the look comes from."""
+    if themes is None:
+        return {"themes": "", "sources": ()}
+    chosen = _chosen_themes(themes)
+    query = urlencode({level: name for level, name in chosen._asdict().items() if name})
+    return {"themes": query, "sources": sorted(themes.merged(chosen).sources.items())}
+
+
 @gallery.get("")
 def index() -> Response:
     """Show samples as thumbnails: those of `group` and with all words of `q`, in `lang`, `look`, `mode` and `size`."""
@@ -227,6 +258,7 @@ def index() -> Response:
     choice = _choice(branding_titles)
     use_sample_tenant("acme", "en")
     visit, settings, assets = current_visit(), services().settings, current_app.extensions["gatehouse.assets"]
+    themes = own.themes if own is not None and choice.look == OWN else None
     found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]
     by_page = [(title, list(states)) for title, states in groupby(filter(choice.has, found), lambda each: each.title)]
     html = render_template(
@@ -240,7 +272,9 @@ def index() -> Response:
             ("lang", "Language", _LANGUAGES, choice.language),
             ("mode", "Mode", _MODES, choice.mode),
             ("size", "Width", _SIZES, choice.size),
+            *_level_selects(themes),
         ),
+        **_chosen_levels(themes),
         start=f"{settings.public_scheme}://{settings.hub_domain}",
         inbox=settings.hub_url("inbox"),
         reference=f"{settings.base_url}/docs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
@@ -30,11 +30,17 @@ class Themes:
 
     def names(self, key: str, workflow: str, application: str, organization: str) -> ThemeNames | None:
         """Return the themes of a page, without unknown ones; None if it has the tenant's look."""
-        known = self._view.themes
         brand = self._by_key.get(key) or self._view.host_theme
-        named = (name if name in known else "" for name in (brand, workflow, application, organization))
-        names = ThemeNames(*named)
+        names = self.known(ThemeNames(brand, workflow, application, organization))
         return names if any(names) else None
+
+    def known(self, names: ThemeNames) -> ThemeNames:
+        """Return the names without unknown ones."""
+        return ThemeNames(*(name if name in self._view.themes else "" for name in names))
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the themes."""
+        return iter(self._view.themes)
 
     def look(self, names: ThemeNames) -> PageBranding:
         """Return the merged branding."""

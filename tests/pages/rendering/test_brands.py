@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import pytest
 from flask import Flask
 
+from app.hub import create_app
 from app.hub.web.application import HubFlask
+from app.kit.operations.server import OperationServer
 from tests.support.accounts.mailbox import sent_messages
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
@@ -283,3 +287,22 @@ def test_key_of_another_theme_is_refused(server: TenantServer) -> None:
 def test_unknown_theme_of_an_organization_is_refused(server: TenantServer, company: Company) -> None:
     with pytest.raises(AssertionError, match="there is no theme Nowhere"):
         company.business.create("globex", Display={"ThemeName": "Nowhere"})
+
+
+@pytest.mark.usefixtures("brands")
+def test_gallery_shows_the_level_of_each_value(world: World, store: Store, identity_app: OperationServer) -> None:
+    settings = replace(world.services.settings, development=True)
+    hub = create_app(settings, clock=world.services.clock, server=identity_app)
+    visitor = Visitor(PlainClient(hub), settings.hub_url(world.name))
+    store("Shop look", Color=OAK, Texts={"en": {"forgot_password": "Shop help?"}})
+    page = visitor.open("/_gallery?look=own&brand=Hazel+look&application=Shop+look&organization=Nowhere&group=device")
+    for row in (
+        "display_name brand", "color application", "links.privacy tenant", "texts.en.forgot_password application"
+    ):  # fmt: skip
+        assert row in page.text
+    assert "Nowhere" not in page.html
+    address = next(unescape(part) for part in page.html.split('"') if part.startswith("/_gallery/Device"))
+    sample = visitor.open(address)
+    assert "Hazel" in sample.title
+    assert OAK in sample.html
+    assert "Where values come from" not in visitor.open("/_gallery?look=acme&brand=Hazel+look").text
