@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any, TypedDict, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from pydantic import BaseModel
 
@@ -141,11 +141,18 @@ def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unp
     return older
 
 
+_OF_THEMES_ALONE: Final = frozenset(
+    {f"{contract.__name__}.tenants.mail_templates", f"{contract.__name__}.tenants.page_templates"}
+)
+"""Modules without operations, which only templates of themes need."""
+
+
 @cache
 def import_contract() -> None:
-    """Import every module of the contract, so that the catalogue is complete."""
+    """Import every module of the contract that may declare operations, so that the catalogue is complete."""
     for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
-        import_module(module.name)
+        if module.name not in _OF_THEMES_ALONE:
+            import_module(module.name)
 
 
 def file_resources() -> tuple[Resource, ...]:

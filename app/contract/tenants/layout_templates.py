@@ -64,8 +64,6 @@ LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
     ),
 }
 """By the name of the file below `templates/`."""
-
-
 MAILS: Final = "mails/"
 """The beginning of names of the templates of mails (`mail_templates`)."""
 

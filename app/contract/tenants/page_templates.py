@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from app.contract.tenants import mail_templates  # noqa: TID253 - templates of themes alone load this module
 from app.contract.tenants.layout_templates import BRAND, LAYOUTS, is_shown
 from app.contract.tenants.part_templates import PARTS
 from app.kit.near_names import near_name
@@ -79,7 +80,7 @@ def page_templates() -> Mapping[str, PageTemplate]:
 
 def names() -> tuple[str, ...]:
     """Return the names of all templates that a theme can replace."""
-    return (*LAYOUTS, *PARTS, *page_templates())
+    return (*LAYOUTS, *PARTS, *page_templates(), *mail_templates.names())
 
 
 def _read(value: dict[str, Any]) -> Value | Items:

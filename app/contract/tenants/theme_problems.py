@@ -31,18 +31,22 @@ class ThemeProblem(NamedTuple):
 
 def problems(brand: Brand) -> Iterator[ThemeProblem]:
     """Yield each problem of the brand's texts, templates and style sheet."""
-    from app.contract.tenants import page_templates
     from app.kit.design.theme_css.check import checked
 
     for tag, key, expected in tenant_texts.problems(brand.texts):
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
     sheet = checked(brand.css)
-    found = (
-        *layout_templates.problems(brand.templates, brand.texts, sheet.hiding),
-        *part_templates.problems(brand.templates, brand.texts, sheet.hiding),
-        *page_templates.problems(brand.templates, brand.texts, sheet.hiding),
-    )
-    for name, line, sentence in found:
+    for name, line, sentence in _of_templates(brand, sheet.hiding):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for problem in sheet.problems:
         yield ThemeProblem(("css",), problem.line, problem.sentence.removeprefix("expected "))
+
+
+def _of_templates(brand: Brand, hiding: frozenset[str]) -> Iterator[tuple[str, int, str]]:
+    if brand.templates:
+        from app.contract.tenants import mail_templates, page_templates
+
+        yield from layout_templates.problems(brand.templates, brand.texts, hiding)
+        yield from part_templates.problems(brand.templates, brand.texts, hiding)
+        yield from page_templates.problems(brand.templates, brand.texts, hiding)
+        yield from mail_templates.problems(brand.templates, brand.texts)

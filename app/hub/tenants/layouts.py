@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
-from app.contract.tenants.layout_templates import LAYOUTS
+from app.contract.tenants.layout_templates import LAYOUTS, MAILS
 from app.contract.tenants.part_templates import PARTS
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
@@ -67,6 +67,8 @@ def _compile(templates: str, hiding: frozenset[str]) -> Layouts:
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     left_out: list[tuple[str, str]] = []
     for name, source in json.loads(templates).items():
+        if name.startswith(MAILS):  # the identity service renders those
+            continue
         try:
             if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
                 compiled[name] = _compiled(source, contract, hiding)

@@ -124,6 +124,11 @@ class RenderedMessage:
     from_email: str = ""
 
 
+def isolated(text: str, direction: str) -> str:
+    """Return a value that keeps its own direction in a sentence from right to left, in HTML and in plain text."""
+    return f"\u2068{text}\u2069" if direction == "rtl" else text
+
+
 def one_line(text: str, max_length: int) -> str:
     """Return a text without line breaks, control characters and bidirectional marks, cut to `max_length`."""
     if not text:

@@ -8,11 +8,12 @@ from datetime import datetime
 from functools import lru_cache
 from html import escape
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from babel.dates import format_date, format_skeleton, format_time, get_datetime_format
 from babel.support import NullTranslations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - for templates of ours and escaped values
 
 from app.contract.messages.models import MailKind
@@ -21,6 +22,7 @@ from app.identity.messaging.message import (
     Branding,
     MessageFacts,
     RenderedMessage,
+    isolated,
     one_line,
     safe_name,
     unlinked,
@@ -28,10 +30,14 @@ from app.identity.messaging.message import (
 from app.kit.design.colour import Colour
 from app.kit.design.palette import palette
 from app.kit.package_files import TEMPLATES
+from app.kit.templating.compiled import TemplateFailed
 from app.kit.text.languages import LANGUAGES, Language
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
 from app.kit.text.typography import unbroken
 from app.kit.web.host_names import readable
+
+if TYPE_CHECKING:
+    from app.identity.messaging.theme_mails import OwnBlocks, OwnMail
 
 _FOLDER: Final = TEMPLATES / "mails"
 _HTML, _TEXT, _FRAME = "layout.html", "layout.txt", "frame.html"
@@ -56,21 +62,50 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 
 
 def render(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> RenderedMessage:
-    """Return the mail of this kind in HTML and plain text."""
+    """Return the mail of this kind in HTML and plain text: by the tenant's theme, or ours if that fails."""
     facts = replace(facts, **{name: readable(getattr(facts, name)) for name in _ADDRESSES})
-    values, texts = _values(kind, branding, facts, language), branding.texts
-    html = _template(kind, texts, language.tag, _HTML).render(values, layout=_HTML).strip() + "\n"
-    text = collapse_blank_lines(_template(kind, texts, language.tag, _TEXT).render(values, layout=_TEXT))
-    return RenderedMessage(_subject(kind, branding, facts, language), text, html, language.tag)
+    if branding.brand.templates:
+        from app.identity.messaging import theme_mails  # noqa: PLC0415 - only themes with templates need it
+
+        own = theme_mails.own_mail(branding.brand.templates, kind)
+        try:
+            return _rendered(kind, branding, facts, language, own.usable)
+        except TemplateFailed as problem:
+            theme_mails.log_failure(branding.tenant, kind.name.lower(), str(problem))
+    return _rendered(kind, branding, facts, language, None)
 
 
-def _subject(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> str:
+def _rendered(
+    kind: MailKind, branding: Branding, facts: MessageFacts, language: Language, own: OwnMail | None
+) -> RenderedMessage:
+    """Return the mail with what a theme has for it. Raises TemplateFailed."""
+    values, of_subject = _values(kind, branding, facts, language), _subject_values(branding, facts)
+    blocks = own.with_values(branding, facts, language, values, of_subject) if own else None
+    if own:
+        values |= {"own_blocks": own.blocks, "own_layout": own.around(branding, language, values["links"])}
+    html, text = (
+        "".join(template.root_render_func(_context(template, {**values, "layout": layout}, blocks, layout)))
+        for layout in (_HTML, _TEXT)
+        for template in (_template(kind, branding.texts, language.tag, layout),)
+    )
     template = _template(kind, branding.texts, language.tag, _TEXT)
-    organization = safe_name(facts.organization)  # a subject keeps no invisible characters, which would break a link
-    known = {"factor": facts.factor, "provider": facts.provider, "change": facts.change, "organization": organization}
-    known |= {"domain": facts.domain}
-    scope = template.new_context({"tenant": branding.tenant, "layout": _TEXT, **known})
-    return one_line("".join(template.blocks["subject"](scope)), MAX_SUBJECT_LENGTH)
+    scope = _context(template, {**of_subject, "layout": _TEXT}, blocks, _TEXT)
+    subject = one_line("".join(scope.blocks["subject"][0](scope)), MAX_SUBJECT_LENGTH)
+    return RenderedMessage(subject, collapse_blank_lines(text), html.strip() + "\n", language.tag)
+
+
+def _context(template: Template, values: dict[str, Any], blocks: OwnBlocks | None, layout: str) -> Context:
+    """Return a template's context, in which a theme's blocks stand before ours."""
+    context = template.new_context(values)
+    if blocks is not None:
+        blocks.put_before_ours(context, is_html=layout == _HTML)
+    return context
+
+
+def _subject_values(branding: Branding, facts: MessageFacts) -> dict[str, str]:
+    """Return the values of a subject, which keeps no invisible characters, so that nothing in it may become a link."""
+    known = {"factor": facts.factor, "provider": facts.provider, "change": facts.change}
+    return {"tenant": branding.tenant, "domain": facts.domain, "organization": safe_name(facts.organization), **known}
 
 
 def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
@@ -163,7 +198,7 @@ def origin_sentence(facts: MessageFacts, tag: str, chosen: NullTranslations, *, 
         browser = gettext("%(browser)s on %(system)s") % {"browser": facts.browser, "system": facts.system}
     names = {"application": facts.application, "browser": browser, "place": facts.place}
     names["time"] = _format_moment(facts.requested_at.replace(second=0, microsecond=0), tag)
-    return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
+    return str(text) % {name: isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
 
 
 def sign_in_lines(facts: MessageFacts, tag: str, chosen: NullTranslations) -> list[str]:
@@ -183,9 +218,19 @@ def _format_moment(instant: datetime, tag: str) -> str:
 
 
 def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
-    """Return a document in the frame of the built-in mails, around a tenant's own paragraphs."""
+    """Return a document in the frame of the tenant's mails, around its own paragraphs."""
     frame = _environment(branding.texts, language.tag, is_html=True).get_template(_FRAME)
-    return frame.render(**_layout_values(branding, language), subject=subject, card=Markup(card)).strip() + "\n"  # noqa: S704 - as above
+    values = {**_layout_values(branding, language), "subject": subject, "card": Markup(card)}  # noqa: S704 - as above
+    if branding.brand.templates:
+        from app.identity.messaging import theme_mails  # noqa: PLC0415 - as above
+
+        own = theme_mails.own_layout(branding.brand.templates)
+        try:
+            around = own.usable.around(branding, language, values["links"])
+            return frame.render(values, own_layout=around).strip() + "\n"
+        except TemplateFailed as problem:
+            theme_mails.log_failure(branding.tenant, "layout", str(problem))
+    return frame.render(values).strip() + "\n"
 
 
 def element_styles(branding: Branding) -> dict[str, str]:
@@ -222,6 +267,8 @@ def _layout_values(branding: Branding, language: Language, colour: str = "") -> 
         "blank": _BLANK,
         "signature": one_line(branding.brand.signature or "", MAX_SUBJECT_LENGTH),
         "links": _links(branding, language.tag),
+        "own_blocks": {},
+        "own_layout": None,
     }
 
 
@@ -294,11 +341,6 @@ def _isolated_in_text(text: str) -> str:
     """Return a name or a date as plain text has it, with ordinary spaces: mail programs wrap it by themselves."""
     text = text.replace("\u00a0", " ")
     return text if text.isascii() else f"\u2068{text}\u2069"
-
-
-def _isolated(text: str, direction: str) -> str:
-    """Return a value that keeps its own direction in a sentence from right to left, in HTML and in plain text."""
-    return f"\u2068{text}\u2069" if direction == "rtl" else text
 
 
 def collapse_blank_lines(text: str) -> str:

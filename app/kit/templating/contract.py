@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -42,6 +43,47 @@ class Part:
     is_required: bool = False
 
 
+Words = Set[str]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The elements, attributes and values that markup may have."""
+
+    elements: Words
+    void: Words
+    """Elements without an end."""
+    attributes: Words
+    """Of every element."""
+    by_element: Mapping[str, Words]
+    """Further attributes of single elements."""
+    words: Mapping[str, Words]
+    """The values that an attribute may have."""
+    classes: Words
+    """Those of our classes that a template can use, beside its own."""
+    holders: Words
+    """Elements that a part may be in: none hides it, makes it small, or is too small for its blocks."""
+    file: re.Pattern[str]
+    """The addresses of pictures."""
+    example: str
+    """An address of a picture."""
+    silencing: Words = frozenset()
+    """Attributes with which screen readers may skip what is in the element."""
+    hints: Mapping[str, str] = field(default_factory=dict)
+    """By the name of an element or attribute that designers may look for: what to write instead."""
+    patterns: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    """The values that an attribute may have, as a pattern."""
+    parents: Mapping[str, Words] = field(default_factory=dict)
+    """Elements that stand directly within one of others, as a row does within a table: nothing else may be in those."""
+    style: Callable[[str], tuple[str, str]] | None = None
+    """Returns what is wrong with the value of `style`, and why a part cannot be in the element; both may be empty. None: no `style`."""
+
+    @property
+    def without_text(self) -> Words:
+        """Elements that have no text of their own: browsers would move it out of the table."""
+        return frozenset(name for names in self.parents.values() for name in names)
+
+
 @dataclass(frozen=True)
 class TemplateContract:
     """The view of one template."""
@@ -50,6 +92,8 @@ class TemplateContract:
     parts: Mapping[str, Part]
     instead: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a required part: parts that contain it, and may replace it."""
+    dialect: Dialect | None = None
+    """The markup that it may have; None: that of pages."""
 
 
 @dataclass(frozen=True, order=True)

@@ -16,7 +16,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from app.kit.near_names import near_name
 from app.kit.templating.contract import Items, TemplateContract, TemplateProblem, Value, ValueKind
-from app.kit.templating.markup import MarkupReader
+from app.kit.templating.markup import PAGE, MarkupReader
 from app.kit.text.tenant_texts import placeholders_of
 
 MAX_BYTES: Final = 16 * 1024
@@ -100,7 +100,7 @@ class _Checker:
         self.contract = contract
         self.is_text = is_text
         self.found: list[TemplateProblem] = []
-        self._markup = MarkupReader(self._problem, hiding)
+        self._markup = MarkupReader(self._problem, hiding, contract.dialect or PAGE)
         self._loops: dict[str, Mapping[str, Value]] = {}
         """The lists' members by the name of their loop's variable."""
 

@@ -7,12 +7,12 @@ in double quotes, every element closed, no comments. So a value can be in text o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from app.kit.templating.contract import ValueKind
+from app.kit.templating.contract import Dialect, ValueKind
 
 
 def _words(text: str) -> frozenset[str]:
@@ -31,7 +31,7 @@ _DRAWING: Final = _words(
     "fill-rule clip-rule stroke-width stroke-linecap stroke-linejoin"
 )
 _SHAPES: Final = _words("g path circle ellipse line polygon polyline rect title")
-_BY_ELEMENT: Final = {
+_BY_ELEMENT: Final[Mapping[str, Set[str]]] = {
     "a": {"href", "target", "rel", "hreflang"},
     "img": {"src", "loading", "decoding"},
     "source": {"media", "type", "srcset"},
@@ -47,12 +47,12 @@ _OWN_CLASS: Final = re.compile(r"own-[a-z0-9-]{1,60}")
 _BLOCKS: Final = _words("aside div footer header nav section")
 """Elements that a part may be in: none hides it, makes it small, or is too small for its blocks."""
 _FLAGS: Final = frozenset({"open", "reversed"})
-_WORDS: Final = {
+_WORDS: Final[Mapping[str, Set[str]]] = {
     "target": {"_blank"}, "loading": {"lazy", "eager"}, "decoding": {"async"}, "dir": {"ltr", "rtl", "auto"}, "tabindex": {"-1", "0"},
     "role": {"presentation", "none", "img", "note", "list", "group"},
 }  # fmt: skip
-_FIXED: Final = frozenset({"href", "src", "srcset", "id", *_WORDS})
-"""Attributes whose value is checked as a whole."""
+_FIXED: Final = frozenset({"href", "src", "srcset", "id", "style"})
+"""Attributes whose value is checked as a whole, beside those with a list of values."""
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _ATTRIBUTE: Final = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9:_-]*)(="?)?')
 _END: Final = re.compile(r"\s*(/?)>")
@@ -62,7 +62,34 @@ _FILE: Final = re.compile(
 )
 _ID: Final = re.compile(r"own-[a-z0-9-]{1,60}")
 _ARIA: Final = _words("aria-hidden aria-label aria-labelledby aria-describedby aria-current aria-roledescription")
+_HINTS: Final = {
+    "script": "no scripts: a theme has none",
+    "style": "no <style>: put rules into the theme's css",
+    "form": "no <form>: the page has its own",
+    "input": "no <input>: the page has its own fields",
+    "button": 'no <button>: link with <a class="button">',
+    "h1": "no <h1>: each page has its own; use <h2>",
+    "main": "no <main>: content() has it",
+    "body": "no <body>: the page has it",
+    "html": "no <html>: the page has it",
+    "head": "no <head>: the page has it",
+}
+PAGE: Final = Dialect(
+    elements=ELEMENTS,
+    void=VOID,
+    attributes=_PLAIN | _ARIA | {"id"},
+    by_element={**_BY_ELEMENT, **dict.fromkeys((*_SHAPES, "svg"), _DRAWING)},
+    words=_WORDS,
+    classes=CLASSES,
+    holders=_BLOCKS,
+    file=_FILE,
+    example="/theme/logo.svg",
+    silencing=frozenset({"aria-hidden", "role"}),
+    hints=_HINTS,
+)
 _MAX_DEPTH: Final = 40
+_LEAST_WIDTH: Final = 240
+"""Of an element around a part, in px."""
 
 Report = Callable[[int, str], None]
 
@@ -84,6 +111,8 @@ class _Open(NamedTuple):
     classes: frozenset[str]
     is_hidden: bool
     """Whether screen readers may skip what is in it."""
+    hides: str = ""
+    """Why its own style or size may hide what is in it."""
 
 
 @dataclass
@@ -96,12 +125,14 @@ class MarkupReader:
 
     report: Report
     hiding: frozenset[str] = frozenset()
+    dialect: Dialect = PAGE
     open: list[_Open] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     _place: str = "text"
     _element: str = ""
     _attributes: set[str] = field(default_factory=set)
     _classes: frozenset[str] = frozenset()
+    _hides: str = ""
     _attribute: str = ""
     _literal: str = ""
     _kinds: list[ValueKind] = field(default_factory=list)
@@ -129,19 +160,25 @@ class MarkupReader:
             self._kinds.append(kind)
         elif self._place == "tag":
             self._break(line, "values in text or within the quotes of an attribute")
+        elif self._place == "text":
+            self._require_place_for("", line)
 
     def part(self, name: str, line: int) -> None:
         """Read a part, which is markup."""
         if self._place not in ("text", "broken"):
             self._break(line, f"{name}() between elements, because it is markup")
-        elif any(element.name not in _BLOCKS for element in self.open):
-            self.report(line, f"{name}() within {', '.join(sorted(_BLOCKS))} alone")
+        elif any(element.name not in self.dialect.holders for element in self.open):
+            self.report(line, f"{name}() within {', '.join(sorted(self.dialect.holders)) or 'no element'} alone")
+        elif hides := next((element.hides for element in self.open if element.hides), ""):
+            self.report(line, f"{name}() outside of an element that may hide it: {hides}")
         elif any(element.is_hidden for element in self.open):
             self.report(line, f"{name}() outside of elements with aria-hidden or role")
         elif covering := self._hidden():
             self.report(
                 line, f"{name}() outside of .{min(covering)}, which the theme's css may hide, cover or let overflow"
             )
+        else:
+            self._require_place_for("", line)
 
     def finish(self, line: int) -> None:
         """Read the end of the template."""
@@ -176,6 +213,8 @@ class MarkupReader:
 
     def _text(self, text: str, at: int, line: int) -> int | None:
         start = text.find("<", at)
+        if text[at : start if start >= 0 else len(text)].strip() and not self._require_place_for("", line):
+            return None
         if start < 0:
             return len(text)
         line += text.count("\n", at, start)
@@ -185,8 +224,8 @@ class MarkupReader:
             self.report(line, "comments as {# … #}" if comment else "&lt; for a < that begins no tag")
             return None
         closes, name = match[1] == "/", match[2]
-        if name not in ELEMENTS:
-            self.report(line, _element_sentence(name))
+        if name not in self.dialect.elements:
+            self.report(line, _element_sentence(self.dialect, name))
             return None
         if closes:
             return self._close(text, match.end(), name, line)
@@ -196,8 +235,21 @@ class MarkupReader:
                 line, f"<{name}> within <svg>" if name in _SHAPES else f"shapes alone within <svg>; found <{name}>"
             )
             return None
-        self._place, self._element, self._attributes, self._classes = "tag", name, set(), frozenset()
+        if not self._require_place_for(name, line):
+            return None
+        self._place, self._element, self._attributes, self._classes, self._hides = "tag", name, set(), frozenset(), ""
         return match.end()
+
+    def _require_place_for(self, name: str, line: int) -> bool:
+        """Report an element, or a text, that cannot stand directly within the innermost open element."""
+        within, allowed = self.open[-1].name if self.open else "", self.dialect.parents.get(name)
+        if allowed is not None and within not in allowed:
+            self.report(line, f"<{name}> directly within {' or '.join(f'<{each}>' for each in sorted(allowed))}")
+            return False
+        if allowed is None and within in self.dialect.without_text:
+            self.report(line, f"rows and cells alone directly within <{within}>")
+            return False
+        return True
 
     def _close(self, text: str, at: int, name: str, line: int) -> int | None:
         end = re.compile(r"\s*>").match(text, at)
@@ -214,14 +266,13 @@ class MarkupReader:
     def _tag(self, text: str, at: int, line: int) -> int | None:
         if (end := _END.match(text, at)) is not None:
             self._place = "text"
-            if self._element not in VOID and not end[1]:
-                self.open.append(
-                    _Open(self._element, line, self._classes, bool(self._attributes & {"aria-hidden", "role"}))
-                )
+            if self._element not in self.dialect.void and not end[1]:
+                is_hidden = bool(self._attributes & self.dialect.silencing)
+                self.open.append(_Open(self._element, line, self._classes, is_hidden, self._hides))
             if len(self.open) > _MAX_DEPTH:
                 self.report(line, f"at most {_MAX_DEPTH} elements within each other")
                 return None
-            if end[1] and self._element not in VOID and not _is_drawing(self._element):
+            if end[1] and self._element not in self.dialect.void and not _is_drawing(self._element):
                 self.report(line, f"<{self._element}></{self._element}>: browsers ignore the / at its end")
             return end.end()
         match = _ATTRIBUTE.match(text, at)
@@ -235,7 +286,7 @@ class MarkupReader:
 
     def _attribute_at(self, match: re.Match[str], line: int) -> int | None:
         name, sign, line = match[1], match[2], line + match[0].count("\n")
-        if not _is_allowed(self._element, name):
+        if name not in self.dialect.attributes and name not in self.dialect.by_element.get(self._element, ()):
             self.report(line, _attribute_sentence(self._element, name))
             return None
         if name in self._attributes:
@@ -266,7 +317,8 @@ class MarkupReader:
 
     def _value_problem(self) -> str | None:
         name, literal = self._attribute, self._literal.strip()
-        if self._has_branch and name in _FIXED:
+        words, pattern = self.dialect.words.get(name), self.dialect.patterns.get(name)
+        if self._has_branch and (name in _FIXED or words or pattern):
             return f"{name} without a condition within its quotes"
         if name in ("href", "src", "srcset"):
             return self._address_problem(name, literal)
@@ -277,17 +329,34 @@ class MarkupReader:
             if self._kinds or not _ID.fullmatch(literal) or literal in self.ids:
                 return "an id of its own that begins with own-"
             self.ids.add(literal)
-        if name in _WORDS and (self._kinds or literal not in _WORDS[name]):
-            return f"one of {', '.join(sorted(_WORDS[name]))} for {name}; found {literal!r}"
+        if name == "style":
+            return self._style_problem(literal)
+        if words and (self._kinds or literal not in words):
+            return f"one of {', '.join(sorted(words))} for {name}; found {literal!r}"
+        if pattern and (self._kinds or not pattern.fullmatch(literal)):
+            return f"{'a color such as #1d2433' if name == 'bgcolor' else 'a number'} for {name}; found {literal!r}"
+        if pattern and name == "width" and literal.isdigit() and int(literal) < _LEAST_WIDTH:
+            self._hides = self._hides or f"expected a width of at least {_LEAST_WIDTH}"
         return None
+
+    def _style_problem(self, literal: str) -> str | None:
+        if self._kinds or self.dialect.style is None:
+            return "a style as it is, without values"
+        problem, hides = self.dialect.style(literal)
+        self._hides = self._hides or hides
+        return problem or None
 
     def _class_problem(self) -> str | None:
         if self._kinds:
             return "class names as they are, with conditions where they differ"
-        strange = [name for name in sorted(self._classes) if not _OWN_CLASS.fullmatch(name) and name not in CLASSES]
+        strange = [
+            name
+            for name in sorted(self._classes)
+            if not _OWN_CLASS.fullmatch(name) and name not in self.dialect.classes
+        ]
         if not strange:
             return None
-        return f"classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found {strange[0]}"
+        return f"classes that begin with own-, or one of {', '.join(sorted(self.dialect.classes))}; found {strange[0]}"
 
     def _address_problem(self, name: str, literal: str) -> str | None:
         if self._kinds:
@@ -295,33 +364,22 @@ class MarkupReader:
             return None if is_alone else f"an address of the view alone as {name}, or a fixed one"
         if name == "href":
             return None if _LINK.fullmatch(literal) else "an https address, /path, mailto:, tel: or #own-id as href"
-        return None if _FILE.fullmatch(literal) else f"a file of the tenant such as /theme/logo.svg as {name}"
+        return (
+            None
+            if self.dialect.file.fullmatch(literal)
+            else f"a file of the tenant such as {self.dialect.example} as {name}"
+        )
 
 
 def _is_drawing(element: str) -> bool:
     return element in _SHAPES or element == "svg"
 
 
-def _is_allowed(element: str, name: str) -> bool:
-    is_own = name in _BY_ELEMENT.get(element, ()) or (_is_drawing(element) and name in _DRAWING)
-    return is_own or name in _PLAIN or name == "id" or name in _ARIA
-
-
-def _element_sentence(name: str) -> str:
-    ours = {
-        "script": "no scripts: a theme has none",
-        "style": "no <style>: put rules into the theme's css",
-        "form": "no <form>: the page has its own",
-        "input": "no <input>: the page has its own fields",
-        "button": 'no <button>: link with <a class="button">',
-        "h1": "no <h1>: each page has its own; use <h2>",
-        "main": "no <main>: content() has it",
-        "body": "no <body>: the page has it",
-        "html": "no <html>: the page has it",
-        "head": "no <head>: the page has it",
-    }
-    hint = " (names are in lower case)" if name not in ELEMENTS and name.lower() in ELEMENTS else ""
-    return ours.get(name, f"an element that themes may use; found <{name}>{hint}")
+def _element_sentence(dialect: Dialect, name: str) -> str:
+    is_upper = name not in dialect.elements and name.lower() in dialect.elements
+    hint = " (names are in lower case)" if is_upper else ""
+    expected = "an element that themes may use" if dialect.elements else "text without markup"
+    return dialect.hints.get(name, f"{expected}; found <{name}>{hint}")
 
 
 def _attribute_sentence(element: str, name: str) -> str:

@@ -1,0 +1,214 @@
+"""A theme's own mails: its blocks stand before ours, as Jinja's inheritance has it, and its layout around the card.
+
+The link and the code are ours alone: neither a block nor the layout has them, so none can lose or change them.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
+from typing import Any, Final
+
+from jinja2.runtime import Context
+from markupsafe import Markup  # noqa: TID251 - what checked templates wrote
+
+from app.contract.messages.models import MailKind
+from app.contract.tenants import mail_templates  # noqa: TID253 - mails of themes alone load this module
+from app.contract.tenants.layout_templates import MAILS
+from app.identity.messaging.message import Branding, MessageFacts, isolated
+from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.templating import language
+from app.kit.templating.blocks import blocks_of
+from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
+from app.kit.text.languages import Language
+
+_failures: Final = ThrottledLog(logging.getLogger("gatehouse.messaging"))
+_TAG: Final = re.compile(r'<(/?)([a-z0-9]+)((?:\s+[a-z-]+="[^"]*")*)\s*/?>')
+_ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
+_SPACES: Final = re.compile(r"\s+")
+_PARAGRAPHS: Final = frozenset(("blockquote", "center", "div", "h2", "h3", "hr", "ol", "p", "table", "tr", "ul"))
+_NAMES: Final = ("added_by", "domain", "email", "inviter", "organization", "provider", "username")
+"""Values that other people chose, which keep their own direction in a sentence."""
+Text = Callable[..., str]
+
+
+@dataclass(frozen=True)
+class OwnMail:
+    """What a theme has for one mail."""
+
+    blocks: Mapping[str, CompiledTemplate] = field(default_factory=dict)
+    layout: CompiledTemplate | None = None
+    problem: str = ""
+    """Why it cannot be used: what was stored was checked, but an upgrade may have changed what a mail can use."""
+
+    @property
+    def usable(self) -> OwnMail:
+        """Return it. Raises TemplateFailed if it cannot be used."""
+        if self.problem:
+            raise TemplateFailed(self.problem)
+        return self
+
+    def with_values(
+        self,
+        branding: Branding,
+        facts: MessageFacts,
+        language: Language,
+        values: Mapping[str, Any],
+        of_subject: Mapping[str, Any],
+    ) -> OwnBlocks | None:
+        """Return the blocks with the values of a message, to which these add; None without blocks."""
+        if not self.blocks:
+            return None
+        known = {"recipient": facts.name, "has_link": bool(facts.url), "has_code": bool(facts.otp)}
+        known |= _of_every_template(branding, language)
+        names = {name: isolated(value, language.direction) for name in _NAMES if (value := values[name])}
+        view = {**values, **known, **names}
+        return OwnBlocks(self.blocks, view, {**known, **of_subject}, _texts(branding, language), branding.origin)
+
+    def around(
+        self, branding: Branding, language: Language, links: Iterable[tuple[str, str]]
+    ) -> Callable[..., Markup] | None:
+        """Return what places our parts in the layout; None without one."""
+        layout, text, brand = self.layout, _texts(branding, language), branding.brand
+        if layout is None:
+            return None
+        view = {
+            **_of_every_template(branding, language),
+            "sentence": brand.sentence.get(language.tag) or next(iter(brand.sentence.values()), ""),
+            "signature": brand.signature or "",
+            "links": [{"text": label, "address": address} for label, address in links],
+        }
+
+        def place(**parts: str) -> Markup:
+            return Markup(absolute(layout.render(view, parts, text), branding.origin))  # noqa: S704 - a checked template
+
+        return place
+
+
+def _of_every_template(branding: Branding, language: Language) -> dict[str, Any]:
+    return {"name": branding.tenant, "language": language.tag, "direction": language.direction}
+
+
+def _texts(branding: Branding, language: Language) -> Text:
+    return lambda key, **values: branding.texts.text_of(key, language.tag, values)
+
+
+NOTHING: Final = OwnMail()
+
+
+def own_mail(templates: Mapping[str, str], kind: MailKind) -> OwnMail:
+    """Return what a theme has for a mail; each source is compiled once."""
+    if not templates:
+        return NOTHING
+    blocks = _blocks(kind, templates.get(f"{MAILS}{kind.name.lower()}.html", ""))
+    around = own_layout(templates)
+    return OwnMail(blocks.blocks, around.layout, blocks.problem or around.problem)
+
+
+def own_layout(templates: Mapping[str, str]) -> OwnMail:
+    """Return the theme's layout of all mails."""
+    return _layout(templates.get(mail_templates.LAYOUT, ""))
+
+
+def log_failure(tenant: str, template: str, problem: str) -> None:
+    """Log why a mail has ours in the place of the theme's."""
+    event = "a mail of the tenant's theme failed; ours is sent"
+    _failures.write(tenant, event, tenant=tenant, template=template, problem=problem)
+
+
+@dataclass(frozen=True)
+class OwnBlocks:
+    """The blocks of a theme's mail with the values of one message."""
+
+    blocks: Mapping[str, CompiledTemplate]
+    view: Mapping[str, Any]
+    of_subject: Mapping[str, Any]
+    text: Text
+    origin: str
+    _markups: dict[str, str] = field(default_factory=dict)
+
+    def put_before_ours(self, context: Context, *, is_html: bool) -> None:
+        """Make the blocks the first ones of a context. Rendering then raises TemplateFailed where one fails."""
+        for name, own in self.blocks.items():
+            context.blocks.setdefault(name, []).insert(0, self._function(name, own, is_html=is_html))
+
+    def _function(self, name: str, own: CompiledTemplate, *, is_html: bool) -> Callable[[Context], Iterator[str]]:
+        def block(context: Context) -> Iterator[str]:
+            if "super" not in own.names:  # the same in HTML and text
+                if (markup := self._markups.get(name)) is None:
+                    markup = self._markups[name] = self._markup(name, own, "")
+            else:  # ours in HTML is marked as safe
+                markup = self._markup(name, own, Markup.escape(context.super(name, block)()))
+            yield markup if is_html else plain_text(markup)
+
+        return block
+
+    def _markup(self, name: str, own: CompiledTemplate, ours: str) -> str:
+        view = self.of_subject if name == "subject" else self.view
+        markup = str(own.render(view, {"super": ours}, self.text))
+        if name in mail_templates.REQUIRED and not markup.strip():
+            raise TemplateFailed(f"nothing is left of the block {name}")
+        return absolute(markup, self.origin)
+
+
+def absolute(markup: str, origin: str) -> str:
+    """Return own markup with whole addresses: quotes in values are escaped, so these stand in its attributes alone."""
+    return str(markup).replace('src="/', f'src="{origin}/').replace('href="/', f'href="{origin}/')
+
+
+def plain_text(markup: str) -> str:
+    """Return own markup as text, with the addresses of its links. The markup is that of `kit.templating`, complete and quoted."""
+    if "<" not in markup:
+        return unescape(markup)
+    links: list[str] = []
+
+    def text_of(tag: re.Match[str]) -> str:
+        is_end, name, attributes = tag.groups()
+        if name == "a" and is_end:
+            return f" ({links.pop()})" if links else ""
+        if name == "a":
+            links.append(_attribute(attributes, "href"))
+        elif name == "img":
+            return _attribute(attributes, "alt")
+        elif not is_end:
+            return {"li": "\n- ", "br": "\n"}.get(name, "\n\n" if name in _PARAGRAPHS else "")
+        return "\n\n" if name in _PARAGRAPHS else " " if name in ("td", "th") else ""
+
+    return unescape(_TAG.sub(text_of, _SPACES.sub(" ", markup)))
+
+
+def _attribute(attributes: str, name: str) -> str:
+    found: dict[str, str] = dict(_ATTRIBUTE.findall(attributes))
+    return found.get(name, "")
+
+
+@lru_cache(maxsize=512)
+def _blocks(kind: MailKind, source: str) -> OwnMail:
+    problem = next(mail_templates.mail_problems(kind, source, lambda _: True), None)
+    if problem is not None:
+        return OwnMail(problem=f"line {problem[0]}: {problem[1]}")
+    try:
+        return OwnMail(
+            {
+                name: CompiledTemplate(block.source, mail_templates.block_contract(kind, name))
+                for name, block in blocks_of(source).blocks.items()
+            }
+        )
+    except TemplateFailed as failure:
+        return OwnMail(problem=str(failure))
+
+
+@lru_cache(maxsize=128)
+def _layout(source: str) -> OwnMail:
+    if not source:
+        return NOTHING
+    if found := language.problems(source, mail_templates.LAYOUT_CONTRACT, lambda _: True):
+        return OwnMail(problem=f"line {found[0].line}: {found[0].sentence}")
+    try:
+        return OwnMail(layout=CompiledTemplate(source, mail_templates.LAYOUT_CONTRACT))
+    except TemplateFailed as failure:
+        return OwnMail(problem=str(failure))
