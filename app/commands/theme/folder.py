@@ -22,7 +22,7 @@ def read_brand(folder: Path) -> Brand:
         raise CommandError(f"There's no folder {folder}.")
     try:
         with as_command_errors():
-            return theme.read_folder(folder)
+            return theme.brand_of(folder)
     except ConfigurationError as found:
         raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}") from None
 

@@ -64,7 +64,7 @@ def test_every_key_returns_from_the_folder(tmp_path: Path) -> None:
     assert EVERY_KEY.keys() == Brand.model_fields.keys()
     brand = Brand.model_validate(EVERY_KEY)
     theme_folder.write(tmp_path / "hazel", brand)
-    assert theme.read_folder(tmp_path / "hazel") == brand
+    assert theme.brand_of(tmp_path / "hazel") == brand
     assert (tmp_path / "hazel" / "logo.svg").read_text().startswith("<svg")
     assert (tmp_path / "hazel" / "logo-dark.png").read_bytes() == b"png"
 
@@ -74,13 +74,13 @@ def test_key_returns_alone(tmp_path: Path, key: str) -> None:
     needed = {"picture": {"scene": "picture"}, "scene": {"picture": "/theme/a.jpg"}}
     brand = Brand.model_validate({key: EVERY_KEY[key], **needed.get(key, {})})
     theme_folder.write(tmp_path / "hazel", brand)
-    assert theme.read_folder(tmp_path / "hazel") == brand
+    assert theme.brand_of(tmp_path / "hazel") == brand
 
 
 @pytest.mark.parametrize("logo", ["data:image/svg+xml,%3Csvg/%3E", "data:image/gif;base64,R0lG", "/theme/logo.svg"])
 def test_logo_that_no_file_can_be_stays(tmp_path: Path, logo: str) -> None:
     theme_folder.write(tmp_path / "hazel", Brand(logo=logo))
-    assert theme.read_folder(tmp_path / "hazel").logo == logo
+    assert theme.brand_of(tmp_path / "hazel").logo == logo
 
 
 def test_pulled_folder_is_the_pushed_one(acme: Run, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> 
     return ThemeFolder(brand, texts) if brand is not None else None
 
 
-def read_folder(folder: Path) -> Brand:
+def brand_of(folder: Path) -> Brand:
     """Return the brand of a theme folder. Raises ConfigurationError with every problem, each with its file and line."""
     folder = folder.resolve()
     outer = YamlDocument(str(folder.parent / "theme"))
