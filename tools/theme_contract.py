@@ -147,7 +147,7 @@ def _row(hint: Any) -> type | None:
 def _field_docstrings(kind: type) -> dict[str, str]:
     found: dict[str, str] = {}
     for base in filter(is_dataclass, reversed(kind.__mro__)):
-        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0].body  # type: ignore[attr-defined]
+        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0].body  # type: ignore[attr-defined]  # the source of a class is a class
         for name, text in itertools.pairwise(body):
             match name, text:
                 case ast.AnnAssign(target=ast.Name(id=field_name)), ast.Expr(value=ast.Constant(value=str(words))):

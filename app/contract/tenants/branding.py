@@ -224,7 +224,7 @@ class MergedBrand:
 def merged_brand(levels: Iterable[tuple[Level, Mapping[str, Any]]]) -> MergedBrand:
     """Return the look of several levels, given the widest first, each with the members of its `Brand` that are set.
 
-    The narrower level wins member by member, and what it does not set is inherited (decision 0411).
+    The narrower level wins member by member, and what it does not set is inherited (decision 0413).
     """
     brand = MergedBrand()
     for level, given in levels:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from app.contract.tenants import mail_templates  # noqa: TID253 - templates of themes alone load this module
 from app.contract.tenants.layout_templates import BRAND, LAYOUTS, is_shown
-from app.contract.tenants.part_templates import PARTS
+from app.contract.tenants.part_templates import PARTS  # noqa: TID253 - as above
 from app.kit.near_names import near_name
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
@@ -47,7 +47,7 @@ _ANY_BLOCK: Final = re.compile(r"{%[-+]?\s*block\b")
 
 
 @dataclass(frozen=True)
-class PageTemplate:
+class PageContract:
     """The contract of a page's template."""
 
     values: Mapping[str, Value | Items]
@@ -69,11 +69,11 @@ class PageTemplate:
 
 
 @cache
-def page_templates() -> Mapping[str, PageTemplate]:
+def page_templates() -> Mapping[str, PageContract]:
     """Return the contract of each page's template, by the file's name below `templates/`."""
     pages: dict[str, Any] = json.loads(CONTRACT_FILE.read_bytes())["pages"]
     return {
-        name: PageTemplate({key: _read(value) for key, value in page["values"].items()}, page["blocks"])
+        name: PageContract({key: _read(value) for key, value in page["values"].items()}, page["blocks"])
         for name, page in pages.items()
     }
 
@@ -119,7 +119,7 @@ def problems(
 
 
 def page_problems(
-    page: PageTemplate, source: str, is_text: language.IsText, hiding: frozenset[str] = frozenset()
+    page: PageContract, source: str, is_text: language.IsText, hiding: frozenset[str] = frozenset()
 ) -> Iterator[TemplateProblem]:
     """Yield why a file cannot replace a page's blocks, by block and line."""
     if (size := len(source.encode("utf-8", "replace"))) > language.MAX_BYTES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from app.contract.tenants import layout_templates, part_templates
+from app.contract.tenants import layout_templates
 from app.contract.tenants.branding import Brand
 from app.kit.text import tenant_texts
 
@@ -44,7 +44,7 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
 
 def _of_templates(brand: Brand, hiding: frozenset[str]) -> Iterator[tuple[str, int, str]]:
     if brand.templates:
-        from app.contract.tenants import mail_templates, page_templates
+        from app.contract.tenants import mail_templates, page_templates, part_templates
 
         yield from layout_templates.problems(brand.templates, brand.texts, hiding)
         yield from part_templates.problems(brand.templates, brand.texts, hiding)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from flask_babel import pgettext
 from jinja2 import Template
+from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - fragments and a number
 
 from app.hub.locale import LANGUAGES, Language
@@ -21,6 +22,9 @@ from app.hub.web.cookies import RelyingPartyLink, last_application
 from app.hub.web.short_links import PARAMETER, is_short_link
 from app.hub.web.visit import LANGUAGE_PARAMETER, Visit
 from app.kit.web.assets import Asset
+
+OwnBlock = Callable[[Context], Iterator[str]]
+"""Writes a tenant's own block, as Jinja calls one."""
 
 
 class FramedPage(Protocol):
@@ -140,15 +144,17 @@ class Rendering:
     frame: Frame
     brand: PageBranding
 
-    def render(self, template: Template, view: Mapping[str, Any]) -> str:
-        """Return the template rendered with the page's fields."""
-        token = template_view.set(self)
-        own = self.brand.layouts.pages.get(str(template.name)) if self.brand.layouts.pages else None
-        try:
-            if own is not None:
-                from app.hub.rendering import own_pages
+    def render(self, template: Template, view: Mapping[str, Any], own: Mapping[str, OwnBlock] | None = None) -> str:
+        """Return the template rendered with the page's fields.
 
-                return own_pages.render(template, own, self, view)
-            return template.render(view, page=self.page, frame=self.frame, brand=self.brand)
+        Jinja keeps the functions of a block in a list, the innermost template's first (`Context.blocks`): a tenant's own block
+        stands before ours, so that ours is its `super()`.
+        """
+        token = template_view.set(self)
+        try:
+            context = template.new_context({**view, "page": self.page, "frame": self.frame, "brand": self.brand})
+            for name, block in (own or {}).items():
+                context.blocks[name].insert(0, block)
+            return "".join(template.root_render_func(context))
         finally:
             template_view.reset(token)

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from jinja2 import Template
 from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - what our blocks wrote
 
 from app.contract.tenants.page_templates import MAIN, page_templates  # noqa: TID253 - pages of themes alone load this module
+from app.hub.rendering.frame import OwnBlock, Rendering
 from app.hub.rendering.own_layouts import reporting, shared_values, text_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
 
-if TYPE_CHECKING:
-    from app.hub.rendering.frame import Rendering
-
 _PRESENT = "has_"
 
 
-def render(
-    template: Template, own: Mapping[str, CompiledTemplate], rendering: Rendering, view: Mapping[str, Any]
-) -> str:
-    """Return a page by our template, with the tenant's blocks; a block that fails is ours.
-
-    Jinja keeps the functions of a block in a list, the innermost template's first (`Context.blocks`): a tenant's block stands
-    before ours, so that ours is its `super()`.
-    """
-    context = template.new_context({**view, "page": rendering.page, "frame": rendering.frame, "brand": rendering.brand})
-    for name, block in own.items():
-        context.blocks[name].insert(0, _OwnBlock(str(template.name), name, block, rendering))
-    return "".join(template.root_render_func(context))
+def own_blocks(template: str, rendering: Rendering) -> Mapping[str, OwnBlock]:
+    """Return the tenant's own blocks of a page's template by their names; none without a template of its own."""
+    own = rendering.brand.layouts.pages.get(template, {})
+    return {name: _OwnBlock(template, name, block, rendering) for name, block in own.items()}
 
 
 class _OwnBlock:
-    """A tenant's block, as Jinja calls one."""
+    """A tenant's block in place of ours; ours where it fails."""
 
     def __init__(self, template: str, name: str, block: CompiledTemplate, rendering: Rendering) -> None:
         self._template = template

@@ -175,7 +175,11 @@ class Page:
         rendering = Rendering(self, frame, brand)
         view = {item.name: getattr(self, item.name) for item in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
-        return rendering.render(template, view)
+        if not brand.layouts.pages:
+            return rendering.render(template, view)
+        from app.hub.rendering.own_pages import own_blocks
+
+        return rendering.render(template, view, own_blocks(self.template, rendering))
 
     def render(self, status: int = 200) -> Response:
         """Return the page as a response; compressed if the browser accepts gzip."""

@@ -12,7 +12,6 @@ from typing import Any, Final
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
 from app.contract.tenants.layout_templates import LAYOUTS, MAILS
-from app.contract.tenants.part_templates import PARTS
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.templating.contract import TemplateContract
@@ -63,6 +62,8 @@ def layouts_of(templates: Mapping[str, str], hiding: frozenset[str] = frozenset(
 
 @lru_cache(maxsize=128)
 def _compile(templates: str, hiding: frozenset[str]) -> Layouts:
+    from app.contract.tenants.part_templates import PARTS
+
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     left_out: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""The tenant with the look of the themes that a page or a message has (decision 0411)."""
+"""The tenant with the look of the themes that a page or a message has (decision 0413)."""
 
 from __future__ import annotations
 
