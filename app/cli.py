@@ -24,6 +24,7 @@ COMMANDS = {
     "import": ("account_import", "Import accounts of another system, with their passwords."),
     "schema": ("configuration", "Print the JSON Schema of configuration files."),
     "theme": ("themes", "Check a theme folder, save and publish versions, and find the keys of texts."),
+    "mail": ("mails", "Send a sample of a tenant's emails."),
     "tenant": ("tenants", "List, suspend or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),
     "initial-access-token": ("initial_access_tokens", "Create, list or revoke tokens that let applications register."),

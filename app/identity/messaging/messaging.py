@@ -101,6 +101,20 @@ def mail(
     message = _tenant_email(context, kind, account, content, template, locale) or rendering.render(
         kind, branding, content, locale
     )
+    _post(context, kind, to, message, branding, uid)
+
+
+def mail_sample(context: Context, kind: MailKind, to: str, facts: MessageFacts, language: Language) -> str:
+    """Queue an email of the tenant's theme with facts of a sample, which no limit counts; return its subject."""
+    branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
+    message = rendering.render(kind, branding, replace(facts, to=one_line(to, 320)), language)
+    _post(context, kind, to, message, branding, None)
+    return message.subject
+
+
+def _post(
+    context: Context, kind: MailKind, to: str, message: RenderedMessage, branding: Branding, uid: str | None
+) -> None:
     payload = {
         "to": to,
         "subject": message.subject,

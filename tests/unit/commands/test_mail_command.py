@@ -1,0 +1,61 @@
+"""`gatehouse mail test` queues one email of the tenant's theme."""
+
+from pathlib import Path
+
+import pytest
+
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.outbox import decrypt_payload
+from app.identity.platform.store.database import Database
+from tests.support.processes.command_line import SECRETS, Run, refused
+
+
+@pytest.fixture
+def themed(run: Run, tmp_path: Path) -> Run:
+    mails = tmp_path / "hazel" / "templates" / "mails"
+    mails.mkdir(parents=True)
+    (tmp_path / "hazel" / "theme.yaml").write_text("display_name: Hazel")
+    (mails / "reset.html").write_text("{% block subject %}{{ name }}: a new password{% endblock %}")
+    (mails / "layout.html").write_text('<div class="own-frame">{{ content() }}</div>{{ reason() }}')
+    (tmp_path / "hazel.yaml").write_text("tenants: [{name: hazel, theme: hazel}]")
+    applied = run("apply", "hazel.yaml")
+    assert applied.exit_code == 0, applied.output
+    return run
+
+
+def test_sample_of_a_theme_is_queued_for_an_address(themed: Run, tmp_path: Path) -> None:
+    shown = themed("mail", "test", "hazel", "reset", "ada@example.com")
+
+    assert shown.output == "Queued “Hazel: a new password” for ada@example.com. The server sends it.\n"
+    database = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}")
+    (row,) = claims.list_mails_and_sms(database)
+    payload = decrypt_payload(Encryption((SECRETS[0].encode(),)), row)
+    database.dispose()
+    assert payload["to"] == "ada@example.com"
+    assert 'class="own-frame"' in payload["html"]
+    assert "https://acme.example.com" not in payload["text"], "the link of the sample is on the tenant's host"
+    assert "mail.posted" in themed("audit", "hazel").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("hazel", "resett", "ada@example.com"), "There's no email resett. Did you mean reset?"),
+        (("hazel", "reset", "ada"), "ada is no email address."),
+        (("hazel", "reset", "ada@example.com\r\nBcc: eve@example.com"), "is no email address."),
+        (("hazel", "reset", "ada@example.com", "--language", "xx"), "There's no language xx."),
+        (("maple", "reset", "ada@example.com"), "There's no tenant 'maple'."),
+    ],
+)
+def test_mistake_is_explained(themed: Run, arguments: tuple[str, ...], sentence: str) -> None:
+    assert sentence in refused(themed("mail", "test", *arguments))
+
+
+def test_problem_of_a_mail_has_its_file_and_line(themed: Run, tmp_path: Path) -> None:
+    file = tmp_path / "hazel" / "templates" / "mails" / "reset.html"
+    file.write_text("{% block intro %}\n<script>x</script>{% endblock %}")
+
+    shown = themed("apply", "hazel.yaml")
+
+    assert "hazel/templates/mails/reset.html:2: expected" in shown.output
