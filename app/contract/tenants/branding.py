@@ -146,7 +146,7 @@ class Brand(ConfigurationModel):
     templates: dict[TemplateName, str] = Field(
         default_factory=dict,
         description="Your own [layouts](theming.md#replace-a-layout) of the pages, and your own "
-        "[emails](mail-templates.md#emails-of-a-theme). In a theme folder, each is a file: `templates/layouts/split.html`.",
+        "[emails](theming.md#theme-the-emails). In a theme folder, each is a file: `templates/layouts/split.html`.",
     )
 
     @model_validator(mode="after")

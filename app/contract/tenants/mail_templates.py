@@ -12,7 +12,7 @@ from app.kit.near_names import near_name
 from app.kit.templating import language
 from app.kit.templating.blocks import blocks_of
 from app.kit.templating.contract import Dialect, Items, Part, TemplateContract, Value, ValueKind
-from app.kit.templating.mail_markup import MAIL, SENTENCE, TEXT
+from app.kit.templating.mail_markup import MAIL, PARAGRAPHS, SENTENCE, TEXT
 from app.kit.text.tenant_texts import TextsByLanguage
 
 LAYOUT: Final = f"{MAILS}layout.html"
@@ -46,7 +46,9 @@ _OF_EVERY_MAIL: Final[_Values] = {
 }
 _OF_SOME: Final[_Values] = {
     "added_by": _text("The masked address of the account that adds the address."),
-    "change": _text("What happened: see the built-in mail."),
+    "change": _text(
+        "What happened, such as `added`, `removed`, `primary`, `refused`, `contested` or `record_lost`; it can be empty."
+    ),
     "day": _text("The day of the deletion; empty if it’s unknown."),
     "device": _text("Browser and place of the request; empty if they’re unknown."),
     "domain": _text("The organization’s domain; in the mail about a webhook, the host that receives it."),
@@ -98,7 +100,7 @@ BLOCKS: Final[Mapping[str, tuple[Dialect, str]]] = {
     "subject": (TEXT, "The subject, one line."),
     "preheader": (TEXT, "What mail programs show beside the subject."),
     "heading": (SENTENCE, "The heading."),
-    "intro": (MAIL, "What stands below the heading: paragraphs, lists, tables and pictures."),
+    "intro": (PARAGRAPHS, "What stands below the heading: paragraphs, lists, tables and pictures."),
     "action": (TEXT, "The words on the button. The button and its link are ours."),
     "lifetime": (SENTENCE, "The sentence below the button or code, on how long they work."),
     "asked": (SENTENCE, "The sentence about where the request came from."),

@@ -87,11 +87,14 @@ MAIL: Final = Dialect(
     },
     style=_style,
 )
-"""What a block with paragraphs, and the layout, may have."""
+"""What the layout may have."""
+_SENTENCES: Final = _words("b bdi em i span strong u")
+PARAGRAPHS: Final = replace(MAIL, holders=MAIL.holders | _SENTENCES | _words("li p"))
+"""What a block with paragraphs may have: ours in it is a sentence."""
 SENTENCE: Final = replace(
     MAIL,
     elements=_words("a b bdi br code em i small span strong sub sup u s"),
-    holders=_words("b bdi em i span strong u"),
+    holders=_SENTENCES,
     parents={},
 )
 """What a block may have that stands in one of our paragraphs."""
