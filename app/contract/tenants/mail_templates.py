@@ -1,4 +1,4 @@
-"""What a tenant's mails can use: the layout, and the blocks of each mail with their values (docs/mail-templates.md)."""
+"""What a tenant's mails can use: the layout, and the blocks of each mail with their values (docs/theming.md)."""
 
 from __future__ import annotations
 

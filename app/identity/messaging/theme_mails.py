@@ -149,7 +149,8 @@ class OwnBlocks:
 
     def _markup(self, name: str, own: CompiledTemplate, ours: str) -> str:
         view = self.of_subject if name == "subject" else self.view
-        markup = str(own.render(view, {"super": ours}, self.text))
+        used = {each: view[each] for each in own.names if each in view}
+        markup = str(own.render(used, {"super": ours}, self.text))
         if name in mail_templates.REQUIRED and not markup.strip():
             raise TemplateFailed(f"nothing is left of the block {name}")
         return absolute(markup, self.origin)
