@@ -4,7 +4,8 @@
 only so much memory and CPU: a fault in a decoder reaches neither secrets nor the database. Nothing of the file survives but its
 pixels: no EXIF data, no comments, no color profile.
 
-Arguments: width, height and `crop` or `fit` of the target. Exit status: 0, or `REFUSED` with the reason in place of the result.
+Arguments: width, height and `crop` or `fit` of the target; or `check` and Pillow's name of a format, for a picture that is decoded and
+stays as it is. Exit status: 0, or `REFUSED` with the reason in place of the result.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.kit.images.image_format import (
+    MAX_CHECKED_PIXELS,
     MAX_PIXELS,
     MAX_SERVED_BYTES,
     MAX_UPLOAD_BYTES,
@@ -49,11 +51,15 @@ _QUALITIES: Final = (85, 70, 55)
 
 def main(arguments: list[str]) -> int:
     """Run the program; return its exit status."""
-    target = ImageTarget(int(arguments[0]), int(arguments[1]), is_cropped=arguments[2] == "crop")
     _load()
     _limit()
     try:
-        result = convert(sys.stdin.buffer.read(MAX_UPLOAD_BYTES + 1), target)
+        content = sys.stdin.buffer.read(MAX_UPLOAD_BYTES + 1)
+        if arguments[0] == "check":
+            check(content, arguments[1])
+            return 0
+        target = ImageTarget(int(arguments[0]), int(arguments[1]), is_cropped=arguments[2] == "crop")
+        result = convert(content, target)
     except UnusableImage as refusal:
         sys.stdout.write(refusal.reason)
         return REFUSED
@@ -67,8 +73,7 @@ def convert(content: bytes, target: ImageTarget) -> bytes:
         raise UnusableImage(Unusable.TOO_LARGE)
     if (known := format_of(content)) is None:
         raise UnusableImage(Unusable.TYPE)
-    if zipfile.is_zipfile(io.BytesIO(content)) or _MARKUP.search(content):
-        raise UnusableImage(Unusable.MIXED)
+    _refuse_mixed(content)
     try:
         return _encoded(_prepared(_opened(content, known), target), target)
     except UnusableImage:
@@ -77,11 +82,28 @@ def convert(content: bytes, target: ImageTarget) -> bytes:
         raise UnusableImage(Unusable.DAMAGED) from problem
 
 
+def check(content: bytes, known: str) -> None:
+    """Decode a picture of a known format completely. Raises UnusableImage."""
+    _refuse_mixed(content)
+    try:
+        _opened(content, known, MAX_CHECKED_PIXELS).load()
+    except UnusableImage:
+        raise
+    except Exception as problem:
+        raise UnusableImage(Unusable.DAMAGED) from problem
+
+
+def _refuse_mixed(content: bytes) -> None:
+    if zipfile.is_zipfile(io.BytesIO(content)) or _MARKUP.search(content):
+        raise UnusableImage(Unusable.MIXED)
+
+
 def _load() -> None:
     """Import all that decoding needs, before no file can be opened."""
-    from PIL import Image, ImageCms, MpoImagePlugin, TiffImagePlugin, WebPImagePlugin  # noqa: F401
+    from PIL import AvifImagePlugin, IcoImagePlugin, Image, ImageCms, MpoImagePlugin, TiffImagePlugin, WebPImagePlugin  # noqa: F401
 
     Image.preinit()
+    AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # this process may start none
     ImageCms.createProfile("sRGB")
 
 
@@ -106,24 +128,24 @@ def _limit() -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _opened(content: bytes, known: str) -> PillowImage:
+def _opened(content: bytes, known: str, most: int = MAX_PIXELS) -> PillowImage:
     """Return the image with its header read. Raises UnusableImage."""
     from PIL import Image
 
     if known == "WEBP":
-        _refuse_size(*_webp_size(content))  # Pillow's decoder takes memory for the whole image when it opens it
+        _refuse_size(*_webp_size(content), most)  # Pillow's decoder takes memory for the whole image when it opens it
     Image.MAX_IMAGE_PIXELS = None  # the bound is ours
     warnings.simplefilter("ignore")
     image = Image.open(io.BytesIO(content), formats=[known])
-    _refuse_size(*image.size)
+    _refuse_size(*image.size, most)
     # A JPEG file with several images is a phone's, which adds a preview or a depth map: the first one counts.
     if known != "JPEG" and getattr(image, "is_animated", False):
         raise UnusableImage(Unusable.ANIMATED)
     return image
 
 
-def _refuse_size(width: int, height: int) -> None:
-    if width * height > MAX_PIXELS:
+def _refuse_size(width: int, height: int, most: int) -> None:
+    if width * height > most:
         raise UnusableImage(Unusable.TOO_MANY_PIXELS)
 
 

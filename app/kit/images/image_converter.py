@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.kit.images.image_format import MAX_UPLOAD_BYTES, REFUSED, ImageTarget, Unusable, UnusableImage, format_of
+from app.kit.images.image_format import (
+    CHECKED_FORMATS,
+    MAX_UPLOAD_BYTES,
+    REFUSED,
+    ImageTarget,
+    Unusable,
+    UnusableImage,
+    announced_format,
+    format_of,
+)
 from app.kit.limits.fair_limiter import FairLimiter, MaxWaiting
 
 log = logging.getLogger("gatehouse.images")
@@ -60,12 +69,21 @@ class ImageConverter:
         if format_of(content) is None:
             raise UnusableImage(Unusable.TYPE)
         with self._limiter.place(tenant_id):
-            return ConvertedImage(target.media_type, _run(content, target, tenant_id))
+            size = str(target.width), str(target.height), "crop" if target.is_cropped else "fit"
+            return ConvertedImage(target.media_type, _run(content, size, tenant_id))
+
+    def check(self, content: bytes, kind: str, tenant_id: str) -> None:
+        """Decode a picture that is served as it is; `kind` is a key of `CHECKED_FORMATS`. Costs and raises as `convert`."""
+        if len(content) > MAX_UPLOAD_BYTES:
+            raise UnusableImage(Unusable.TOO_LARGE)
+        if announced_format(content) != CHECKED_FORMATS[kind]:
+            raise UnusableImage(Unusable.TYPE)
+        with self._limiter.place(tenant_id):
+            _run(content, ("check", CHECKED_FORMATS[kind]), tenant_id)
 
 
-def _run(content: bytes, target: ImageTarget, tenant_id: str) -> bytes:
-    size = str(target.width), str(target.height), "crop" if target.is_cropped else "fit"
-    program = (sys.executable, "-I", "-B", "-c", _PROGRAM, str(_ROOT), *size)
+def _run(content: bytes, arguments: tuple[str, ...], tenant_id: str) -> bytes:
+    program = (sys.executable, "-I", "-B", "-c", _PROGRAM, str(_ROOT), *arguments)
     try:
         done = subprocess.run(  # noqa: S603 - a program of ours, and no argument of the request
             program, input=content, capture_output=True, timeout=DEADLINE_SECONDS, env={}, cwd="/", check=False

@@ -67,6 +67,19 @@ LOGO: Final = ImageTarget(512, 256, is_cropped=False)
 """The logo of an organization."""
 
 
+CHECKED_FORMATS: Final = {"png": "PNG", "jpg": "JPEG", "webp": "WEBP", "avif": "AVIF", "ico": "ICO"}
+"""Pillow's names of the formats of pictures that are checked and served as they are, by the ending of their files."""
+MAX_CHECKED_PIXELS: Final = 10_000_000
+"""Of a picture that is served as it is: width times height."""
+
+
+def announced_format(content: bytes) -> str | None:
+    """Return the format that a file's first bytes announce: what `format_of` returns, AVIF or ICO."""
+    if content[4:12] in (b"ftypavif", b"ftypmif1"):
+        return "AVIF"
+    return "ICO" if content.startswith(b"\x00\x00\x01\x00") else format_of(content)
+
+
 def format_of(content: bytes) -> str | None:
     """Return the format that a file's first bytes announce, by Pillow's name; None for a format that is not accepted."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
