@@ -160,7 +160,24 @@ def roll_back(tenant_name: str, theme_name: str) -> None:
     click.echo(f"Published version {found.version} of {tenant_name} again, instead of {look.version}. {FOLLOW}")
 
 
-COMMANDS: Final = (push, pull, versions, publish, cancel, roll_back)
+@click.command("preview-link")
+@click.argument("tenant_name", metavar="TENANT")
+@click.argument("number", metavar="VERSION", type=click.IntRange(1))
+@_of_theme
+def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
+    """Print an address that shows every page with a VERSION of TENANT's look.
+
+    It works for 24 hours. The accounts that it shows are made up.
+    """
+    from app.identity.administration.theme_versions import preview
+
+    with _look(tenant_name, theme_name) as (context, look):
+        address, expires_at = preview.create_address(context, look.theme_id, number)
+    click.echo(address)
+    click.echo(f"Anyone with this address can see the look. It expires at {_shown(expires_at)}.", err=True)
+
+
+COMMANDS: Final = (push, pull, versions, publish, cancel, roll_back, preview_link)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from app.hub.endpoints import (
     legacy_urls,
     protocol,
     theme_files,
+    theme_preview,
     uploaded_images,
     web_sso,
 )
@@ -47,6 +48,7 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
         pages.pages,
         crawlers.views,
         theme_files.views,
+        theme_preview.views,
         application_logos.views,
         uploaded_images.views,
         protocol.views,

@@ -1,10 +1,10 @@
-"""The gallery: every page in every state and language. Served in development only, in English only."""
+"""The gallery: every page in every state and language, for development, and for previews of themes (endpoints/theme_preview.py)."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
@@ -177,16 +177,40 @@ def use_sample_tenant(look: str, language: str) -> None:
     """Make the current visit one of a sample tenant, or of the host's tenant with nothing but its branding and the themes that the
     address names. Raises NotFound.
     """
-    visit = current_visit()
     tenant = _own_tenant() if look == OWN else HubTenant(look, TENANTS[look])
     if tenant is None:
         raise NotFound
     brand = tenant.brand if tenant.themes is None else tenant.themes.look(_chosen_themes(tenant.themes))
+    use_brand(tenant.name, brand, look, language)
+
+
+def use_brand(name: str, brand: PageBranding, look: str, language: str) -> None:
+    """Make the current visit one of a tenant, of which it has nothing but the name and a branding."""
+    visit = current_visit()
     brand = replace(brand, texts=texts_of_keys()) if language == KEYS else brand
-    visit.tenant = HubTenant(tenant.name, brand, registration=RegistrationView(()))
+    visit.tenant = HubTenant(name, brand, registration=RegistrationView(()))
     tag = SOURCE.tag if language == KEYS else language
     visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(tag,))
     visit.choose_language()
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Where a gallery is, and the looks that it has.
+
+    Args:
+        address: the path of its index; samples are below it.
+        looks: the names of looks with their titles.
+        use: makes the current visit one with a look and a language.
+        previewed: the title of the version that it previews; empty in development.
+        themes: those of the host's tenant, if its look is shown.
+    """
+
+    address: str
+    looks: Mapping[str, str]
+    use: Callable[[str, str], None]
+    previewed: str = ""
+    themes: Themes | None = None
 
 
 gallery = Blueprint("gallery", __name__, url_prefix="/_gallery")
@@ -253,28 +277,41 @@ def _chosen_levels(themes: Themes | None) -> dict[str, Any]:
 def index() -> Response:
     """Show samples as thumbnails: those of `group` and with all words of `q`, in `lang`, `look`, `mode` and `size`."""
     own = _own_tenant()
-    branding_titles = {OWN: f"{own.brand.name} (live)"} if own else {}
-    branding_titles |= {name: name.capitalize() for name in TENANTS}
-    choice = _choice(branding_titles)
+    looks = {OWN: f"{own.brand.name} (live)"} if own else {}
+    looks |= {name: name.capitalize() for name in TENANTS}
+    themes = own.themes if own is not None and _choice(looks).look == OWN else None
+    return index_page(Gallery("/_gallery", looks, use_sample_tenant, themes=themes))
+
+
+@gallery.get("/<page_name>/<sample>")
+def show(page_name: str, sample: str) -> Response:
+    """Render one sample; `lang` and `look` choose language, or keys of texts, and branding."""
+    looks = dict.fromkeys((*TENANTS, OWN), "")
+    return sample_page(Gallery("/_gallery", looks, use_sample_tenant), page_name, sample)
+
+
+def index_page(shown: Gallery) -> Response:
+    """Return the index of a gallery. Raises NotFound for a choice that it does not have."""
+    choice = _choice(shown.looks)
     use_sample_tenant("acme", "en")
     visit, settings, assets = current_visit(), services().settings, current_app.extensions["gatehouse.assets"]
-    themes = own.themes if own is not None and choice.look == OWN else None
     found = [each for each in thumbnails(all_samples()) if each.has_words(choice.words)]
     by_page = [(title, list(states)) for title, states in groupby(filter(choice.has, found), lambda each: each.title)]
     html = render_template(
         "gallery.html",
+        gallery=shown,
         pages=by_page,
         groups=[(key, name, sum(each.group == key for each in found)) for key, name in GROUPS.items()],
         total=len(found),
         choice=choice,
         selects=(
-            ("look", "Look", branding_titles, choice.look),
+            ("look", "Look", shown.looks, choice.look),
             ("lang", "Language", _LANGUAGES, choice.language),
             ("mode", "Mode", _MODES, choice.mode),
             ("size", "Width", _SIZES, choice.size),
-            *_level_selects(themes),
+            *_level_selects(shown.themes),
         ),
-        **_chosen_levels(themes),
+        **_chosen_levels(shown.themes),
         start=f"{settings.public_scheme}://{settings.hub_domain}",
         inbox=settings.hub_url("inbox"),
         reference=f"{settings.base_url}/docs",
@@ -293,11 +330,10 @@ def index() -> Response:
     return Response(body, headers=headers, content_type="text/html; charset=utf-8")
 
 
-@gallery.get("/<page_name>/<sample>")
-def show(page_name: str, sample: str) -> Response:
-    """Render one sample; `lang` and `look` choose language, or keys of texts, and branding."""
-    choice = _choice((*TENANTS, OWN))
-    use_sample_tenant(choice.look, choice.language)
+def sample_page(shown: Gallery, page_name: str, sample: str) -> Response:
+    """Return one sample of a gallery. Raises NotFound for one, or for a choice, that it does not have."""
+    choice = _choice(shown.looks)
+    shown.use(choice.look, choice.language)
     page = _pages().get(page_name)
     found = page.samples().get(sample) if page else None
     if found is None:

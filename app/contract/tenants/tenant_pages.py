@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.catalogue import hub_operation
 from app.contract.consents.forms import ConsentForm
+from app.contract.errors import UnknownThemeVersion
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.tenants.branding import ButtonShape, Drawing, Scene, Wording
@@ -15,6 +16,10 @@ from app.kit.operations.wire import From, Wire
 
 MAX_HOSTS: Final = 2_000
 """Maximum number of tenants per poll: this many of the longest hosts and versions fit a request body."""
+
+THEME_PREVIEWS: Final = "/theme-preview"
+"""The path of preview addresses."""
+MAX_PREVIEW_TOKEN: Final = 400
 
 HeldHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.-]{1,254}(:[0-9]{1,5})?$")]
 HeldVersion = Annotated[str, StringConstraints(max_length=100)]
@@ -148,4 +153,22 @@ theme_failed = hub_operation(
 
 tenant = hub_operation(
     "hub.tenant", "GET /hub/tenant", TenantRequest, TenantResponse, summary="Read what pages need of the tenant at this host.",
+)  # fmt: skip
+
+
+class ThemePreviewRequest(Wire):
+    token: Annotated[str, From.QUERY, Field(max_length=MAX_PREVIEW_TOKEN)]
+
+
+class ThemePreviewView(Wire):
+    """A version of a theme, for its preview."""
+
+    version: int
+    display_name: str
+    brand: BrandView
+
+
+theme_preview = hub_operation(
+    "hub.theme_preview", "GET /hub/theme-preview", ThemePreviewRequest, ThemePreviewView, errors=(UnknownThemeVersion,),
+    summary="Read the look that a preview address shows.",
 )  # fmt: skip

@@ -94,6 +94,13 @@ class ThemeVersion(ThemeVersionEntry):
     brand: ThemeBrand
 
 
+class ThemePreview(Wire):
+    """An address that shows every page with the look of a version."""
+
+    url: Annotated[str, Field(description="The address. Anyone who has it sees the look, and nothing else.")]
+    expires_date: Annotated[str, Field(description="When the address stops working.")]
+
+
 _THEME = "/v2/manage/hosted-pages/themes/{themeId}"
 _VERSIONS = f"{_THEME}/versions"
 _UNKNOWN = (UnknownTheme, UnknownThemeVersion)
@@ -128,4 +135,10 @@ roll_back = operation(
     "themes.roll_back", f"PUT {_THEME}/roll-back", ThemeRollBack, ThemeVersionEntry, auth=MACHINE_TOKEN, scope="template:update",
     error_profile=MANAGE, errors=(*_UNKNOWN, NoEarlierVersion, ThemeChanged, BadField), summary="Roll back a theme",
     description="Publishes the version that was published before the present one.",
+)  # fmt: skip
+preview_version = operation(
+    "themes.preview_version", f"POST {_VERSIONS}/{{version}}/preview", ThemeVersionOf, ThemePreview, auth=MACHINE_TOKEN,
+    scope="template:read", error_profile=MANAGE, errors=_UNKNOWN, summary="Create a preview address of a version",
+    description="Returns an address on the tenant’s host, valid for 24 hours, that shows every page in every state and language with "
+    "the version’s look. It shows made-up accounts, and its forms send nothing.",
 )  # fmt: skip

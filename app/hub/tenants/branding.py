@@ -66,6 +66,8 @@ class PageBranding:
     """The tenant's own texts."""
     css: str = ""
     """The tenant's own style sheet, as browsers get it; empty for none."""
+    css_folder: str = "/theme"
+    """The path that serves the style sheet."""
     layouts: Layouts = NO_LAYOUTS
     """The tenant's own layouts."""
     theme_digest: str = ""
@@ -97,9 +99,9 @@ class PageBranding:
         return tuple(filter(None, (self.logo, self.logo_dark, self.icon_url, self.picture, self.organization_logo)))
 
     @property
-    def css_name(self) -> str:
-        """The name of the tenant's style sheet below `/theme/`, with a digest of its content."""
-        return css_asset(self.css).name
+    def css_address(self) -> str:
+        """The path of the tenant's style sheet, with a digest of its content."""
+        return f"{self.css_folder}/{css_asset(self.css).name}"
 
     @property
     def favicon(self) -> str:

@@ -11,7 +11,14 @@ from wsgiref.types import WSGIEnvironment
 
 from app.hub.web.short_links import GIVEN, PARAMETER, page_and_token
 
-_VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "pictures": None, "_gallery": None}
+_VARIABLE_SEGMENTS: Final = {
+    "service": (3,),
+    "callback": (),
+    "static": None,
+    "pictures": None,
+    "_gallery": None,
+    "theme-preview": None,
+}
 """By first segment: the positions of path parameters, which keep their letter case; None: all later segments."""
 
 

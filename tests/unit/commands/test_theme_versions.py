@@ -77,6 +77,11 @@ def test_key_returns_alone(tmp_path: Path, key: str) -> None:
     assert theme.brand_of(tmp_path / "hazel") == brand
 
 
+def test_default_that_a_theme_sets_returns(tmp_path: Path) -> None:
+    theme_folder.write(tmp_path / "hazel", Brand(scene="dusk"))
+    assert theme.brand_of(tmp_path / "hazel").model_fields_set == {"scene"}
+
+
 @pytest.mark.parametrize("logo", ["data:image/svg+xml,%3Csvg/%3E", "data:image/gif;base64,R0lG", "/theme/logo.svg"])
 def test_logo_that_no_file_can_be_stays(tmp_path: Path, logo: str) -> None:
     theme_folder.write(tmp_path / "hazel", Brand(logo=logo))

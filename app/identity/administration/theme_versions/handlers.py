@@ -8,11 +8,12 @@ from pydantic import ValidationError
 
 from app.contract import errors
 from app.contract.configuration_model import instant
-from app.contract.tenants import theme_version_operations
+from app.contract.tenants import tenant_pages, theme_version_operations
 from app.contract.tenants.theme_operations import ThemeBrand
 from app.contract.tenants.theme_version_operations import (
     ThemeDraft,
     ThemeOf,
+    ThemePreview,
     ThemePublication,
     ThemeRollBack,
     ThemeVersion,
@@ -20,7 +21,7 @@ from app.contract.tenants.theme_version_operations import (
     ThemeVersionOf,
     ThemeVersions,
 )
-from app.identity.administration.theme_versions import publication
+from app.identity.administration.theme_versions import preview, publication
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -64,6 +65,17 @@ def cancel_publication(context: Context, req: ThemeVersionOf) -> ThemeVersionEnt
 @theme_version_operations.roll_back.implements
 def roll_back(context: Context, req: ThemeRollBack) -> ThemeVersionEntry:
     return _entry(publication.roll_back(context, req.theme_id, req.base_version))
+
+
+@theme_version_operations.preview_version.implements
+def preview_version(context: Context, req: ThemeVersionOf) -> ThemePreview:
+    address, expires_at = preview.create_address(context, req.theme_id, req.version)
+    return ThemePreview(url=address, expires_date=iso(expires_at) or "")
+
+
+@tenant_pages.theme_preview.implements
+def theme_preview(context: Context, req: tenant_pages.ThemePreviewRequest) -> tenant_pages.ThemePreviewView:
+    return preview.read(context, req.token)
 
 
 def _entry(found: StoredThemeVersion) -> ThemeVersionEntry:

@@ -58,7 +58,7 @@ def next_number(work: UnitOfWork, theme_id: str, before: Brand, after: Brand, pr
     Args:
         before: the published look, of the version `present`.
     """
-    if after == before:
+    if stored(after) == stored(before):
         return present
     newest = version_store.newest(work, theme_id)
     if newest is None:

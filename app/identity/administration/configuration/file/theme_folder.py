@@ -13,16 +13,17 @@ import yaml
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file.theme import KINDS, MAX_LOGO_BYTES
 from app.identity.administration.configuration.file.theme_tree import PLACES
+from app.identity.administration.theme_versions.history import stored
 
 _SUFFIXES: Final = {media_type: suffix for suffix, media_type in reversed(KINDS.items())}
 _DATA: Final = re.compile(r"data:([a-z/+]+);base64,(.*)", re.DOTALL)
 _LOGOS: Final = {"logo": "logo", "logo_dark": "logo-dark"}
-_WRITTEN: Final = ("theme.yaml", f"{PLACES['texts']}/*.yaml", f"{PLACES['templates']}/**/*.html", PLACES["css"])
+_WRITTEN: Final = ("theme.yaml", f"{PLACES['texts']}/*.yaml", f"{PLACES['templates']}/**/*", PLACES["css"])
 
 
 def files(brand: Brand) -> dict[str, bytes]:
-    """Return the files of a brand's folder by their paths within it; values at their defaults are left out."""
-    values = brand.model_dump(mode="json", exclude_defaults=True)
+    """Return the files of a brand's folder by their paths within it; what it does not set is left out."""
+    values = stored(brand)
     beside = {key: values.pop(key, None) for key in PLACES}
     found = {f"{PLACES['texts']}/{tag}.yaml": _yaml(texts) for tag, texts in (beside["texts"] or {}).items() if texts}
     found |= {f"{PLACES['templates']}/{name}": text.encode() for name, text in (beside["templates"] or {}).items()}
@@ -37,7 +38,7 @@ def write(folder: Path, brand: Brand) -> None:
     wanted = {folder / name: content for name, content in files(brand).items()}
     for pattern in _WRITTEN:
         for path in folder.glob(pattern):
-            if path not in wanted:
+            if path.is_file() and path not in wanted:
                 path.unlink()
     for path, content in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)

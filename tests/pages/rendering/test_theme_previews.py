@@ -1,0 +1,141 @@
+"""A preview address shows every page with the look of one version, and nothing of a person."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from urllib.parse import quote, urlsplit
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.identity.administration.theme_versions import preview
+from tests.support.browsers import page_samples
+from tests.support.oauth.world import NewWorld, World
+from tests.support.tenants.managed_themes import Themes
+from tests.support.tenants.tenant_server import TenantServer, answered, refused
+from tests.support.visitors.visitor import NewVisitorAt, Visitor
+
+CSS = ".own-band { color: #123456 }"
+LAYOUT = '<div class="own-band">Own layout</div><div>{{ content() }}</div>{{ languages() }}'
+
+
+@pytest.fixture
+def themes(world: World, identity_app: Flask) -> Themes:
+    return Themes(TenantServer(world.services, identity_app, world.tenant_id, world.name, world.api_key, ""))
+
+
+@pytest.fixture
+def address(themes: Themes) -> str:
+    """The path of the preview of a draft."""
+    theme = themes.stored("Live")
+    brand = {"DisplayName": "Drafted", "Css": CSS, "Templates": {"layouts/split.html": LAYOUT}}
+    version = answered(themes.send("PUT", f"/{theme}/draft", {"Brand": brand}))["Version"]
+    made = answered(themes.send("POST", f"/{theme}/versions/{version}/preview"))
+    assert made["Url"].startswith(f"http://{themes.tenant.name}.")
+    return urlsplit(made["Url"]).path
+
+
+def answer(visitor: Visitor, address: str) -> TestResponse:
+    found = visitor.open(address).answer
+    assert found is not None
+    return found
+
+
+def test_every_sample_of_the_draft_is_shown(visitor: Visitor, address: str) -> None:
+    index = answer(visitor, address)
+    assert index.status_code == 200
+    framed = [unescape(found) for found in re.findall(r'<iframe src="([^"]+)"', index.get_data(as_text=True))]
+    assert len(framed) == len(page_samples.names())
+    assert all(frame.startswith(f"{address}/") for frame in framed)
+    assert "Drafted, version 2" in index.get_data(as_text=True)
+    assert "inbox." not in index.get_data(as_text=True)
+    german = visitor.open(f"{address}/LoginPage/fresh?lang=de&look=version")
+    assert "Drafted" in german.text
+    assert "Own layout" in german.text
+    assert '<html lang="de"' in german.html
+    assert "Drafted" not in visitor.open("/login").text
+
+
+def test_sample_sends_nothing_and_leaves_nothing(visitor: Visitor, address: str) -> None:
+    for path in (address, f"{address}/LoginPage/fresh?lang=de", f"{address}/LoginPage/wrong"):
+        shown = answer(visitor, path)
+        assert shown.headers["Cache-Control"] == "no-store"
+        assert shown.headers["X-Robots-Tag"] == "none"
+        assert "Set-Cookie" not in shown.headers
+    policy = dict(part.strip().split(" ", 1) for part in shown.headers["Content-Security-Policy"].split(";"))
+    assert (policy["form-action"], policy["sandbox"], policy["frame-ancestors"]) == (
+        "'none'",
+        "allow-same-origin",
+        "'none'",
+    )
+
+
+def test_style_sheet_of_the_draft_is_served(visitor: Visitor, address: str) -> None:
+    page = visitor.open(f"{address}/LoginPage/fresh")
+    (sheet,) = re.findall(r'<link rel="stylesheet" nonce="[^"]+" href="(/theme-preview/[^"]+)">', page.html)
+    served = answer(visitor, sheet)
+    assert ".own-band{color:#123456}" in served.get_data(as_text=True)
+    assert served.headers["Cache-Control"] == "no-store"
+    assert answer(visitor, f"{address}/theme.000000000000.css").status_code == 404
+
+
+def test_person_is_not_in_a_preview(world: World, visitor: Visitor, address: str) -> None:
+    person = world.person(f"{world.name}@example.com", FirstName="Zelda")
+    visitor.open("/login").sign_in(person.email, person.password)
+    assert "Zelda" in visitor.open("/profile").html
+    for name, state in page_samples.names():
+        if name in ("ProfilePage", "SecurityPage", "LoginPage"):
+            assert "Zelda" not in visitor.open(f"{address}/{name}/{quote(state)}").html, (name, state)
+
+
+def test_theme_that_is_not_active_inherits_the_tenants_look(themes: Themes, visitor: Visitor) -> None:
+    themes.stored("Live", Links={"help": "https://live.example/help"})
+    other = themes.stored("Other", is_active=False)
+    path = urlsplit(answered(themes.send("POST", f"/{other}/versions/1/preview"))["Url"]).path
+    page = visitor.open(f"{path}/LoginPage/fresh")
+    assert "Other" in page.text
+    assert "https://live.example/help" in page.html
+
+
+def test_preview_is_the_tenants_alone(address: str, new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    other = new_visitor_at(new_world())
+    assert answer(other, address).status_code == 404
+    assert answer(other, f"{address}/LoginPage/fresh").status_code == 404
+
+
+@pytest.mark.parametrize("change", ["short", "long", "other", "odd"])
+def test_changed_address_is_not_found(visitor: Visitor, address: str, change: str) -> None:
+    letter = "A" if address[-9] != "A" else "B"
+    changed = {
+        "short": address[:-4],
+        "long": address + "A" * 400,
+        "other": address[:-9] + letter + address[-8:],
+        "odd": address[:-1] + "~",
+    }
+    assert answer(visitor, changed[change]).status_code == 404
+    assert answer(visitor, address).status_code == 200
+
+
+def test_expired_preview_is_not_found(themes: Themes, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    theme = themes.stored("Live")
+    monkeypatch.setattr(preview, "LIFETIME", timedelta(seconds=-1))
+    made = answered(themes.send("POST", f"/{theme}/versions/1/preview"))
+    assert answer(visitor, urlsplit(made["Url"]).path).status_code == 404
+
+
+def test_preview_of_a_deleted_theme_is_not_found(themes: Themes, visitor: Visitor) -> None:
+    theme = themes.stored("Live")
+    path = urlsplit(answered(themes.send("POST", f"/{theme}/versions/1/preview"))["Url"]).path
+    assert answer(visitor, path).status_code == 200
+    answered(themes.send("DELETE", f"/{theme}"))
+    assert answer(visitor, path).status_code == 404
+
+
+def test_unknown_samples_and_versions_are_not_found(themes: Themes, visitor: Visitor, address: str) -> None:
+    for path in ("LoginPage/absent", "Absent/fresh", "LoginPage/fresh?look=acme", "LoginPage/fresh?lang=xx"):
+        assert answer(visitor, f"{address}/{path}").status_code == 404
+    assert refused(themes.send("POST", "/brand/versions/9/preview")) == (404, 8203)
+    assert refused(themes.send("POST", "/absent/versions/1/preview")) == (404, 8191)
