@@ -9,8 +9,10 @@ from app.contract.errors import BadField, ThemeChanged, UnknownTheme
 from app.contract.resources import collection
 from app.contract.tenants.branding import Brand, ButtonShape, Drawing, FileUrl, Hex, Scene, Wording
 from app.contract.tenants.layout_templates import TemplateName
+from app.contract.tenants.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (
+    COMPUTED,
     CREATE,
     CREATED_AT,
     DELETE,
@@ -22,6 +24,7 @@ from app.kit.resources.resource import (
     VERSION,
     Distinct,
     Key,
+    NotListed,
     ResourceAction,
     ResponseType,
 )
@@ -94,6 +97,13 @@ class Theme(Wire):
             "one is published; without it, the last update wins."
         ),
     ] = None
+    favicon: Annotated[str | None, COMPUTED, NotListed()] = None
+    logo: Annotated[str | None, COMPUTED, NotListed()] = None
+    body: Annotated[ThemeBody | None, COMPUTED, NotListed()] = None
+    content: Annotated[ThemeContent | None, COMPUTED, NotListed()] = None
+    variables: Annotated[Variables | None, COMPUTED, NotListed()] = None
+    pages: Annotated[ThemePages | None, COMPUTED, NotListed()] = None
+    locales: Annotated[Locales | None, COMPUTED, NotListed(), Field(max_length=30)] = None
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
 
@@ -124,7 +134,7 @@ THEMES = collection(
     "themes", "/v2/manage/hosted-pages/themes", Theme, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="theme",
     about="A theme is a look of the hosted pages and emails. The active one is on every page, and changes to it show at "
     "once.",
-    scope="template",
+    scope="template", takes_markup=True,
     unique=("name",), exists=BadField, unknown=UnknownTheme, outdated=ThemeChanged, content=VersionedTheme,
     file_content=StoredTheme, file_key="themes",
     file_note="Looks to switch between. The one that equals `brand` is active.",

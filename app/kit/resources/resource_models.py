@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from app.kit.operations.partial_update import PartialUpdate
 from app.kit.operations.wire import From, Nothing, Wire
 from app.kit.resources.resource import (
+    COMPUTED,
     FIXED,
     NOT_CONTENT,
     NOT_IN_REQUESTS,
@@ -265,7 +266,7 @@ def _request_fields(
         if is_excluded or (key and (key.is_minted or (has_path_id and key.parameter))):
             is_same = False
             continue
-        inner = inner_model(info.annotation)
+        inner = inner_model(info.annotation) if role is not COMPUTED else None  # its hook reads the model itself
         nested = None
         if inner:
             nested = _request_fields(resource, inner, is_left_out, is_update=is_update, has_path_id=has_path_id)
@@ -294,7 +295,8 @@ def _alias(info: FieldInfo) -> str | None:
 def _answer(model: type[Wire]) -> type[Wire]:
     fields: Fields = {}
     for name, info in model.model_fields.items():
-        shown, inner = mark_of(info, ResponseType), inner_model(info.annotation)
+        shown, is_computed = mark_of(info, ResponseType), mark_of(info, FieldRole) is COMPUTED
+        inner = None if is_computed else inner_model(info.annotation)
         annotation: Any = shown.annotation if shown else info.annotation
         if inner is not None and not shown:
             made = _answer(inner)

@@ -273,7 +273,7 @@ WITHOUT: dict[str, str] = {
     "form_custom_fields": "fields of the form",
     "registration_schema": "fields of the form",
     "default_workflow": "which workflow people follow; what a workflow may do is a power of the workflow",
-    "themes": "colours and pictures; markup and scripts are refused",
+    "themes": "colours, pictures, and markup that cannot run; scripts are refused",
     "captcha": "a hurdle for robots, no credential",
     "locks": "when failed sign-ins lock; loosening it is what the scope is for",
     "email_domains": "who may sign up",

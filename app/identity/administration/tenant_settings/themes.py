@@ -9,11 +9,14 @@ from typing import Any, Final
 from app.contract.tenants import theme_operations, theme_problems
 from app.contract.tenants.settings import TenantSettings
 from app.contract.tenants.theme_operations import ThemeBrand
+from app.identity.administration.tenant_settings import theme_views
 from app.identity.administration.theme_versions import history
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resource_storage.items import Item
+from app.identity.platform.resource_storage.items import Item, StoreAccess
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.identity.platform.resource_storage.rules import Rules
+from app.kit.resources.resource_values import ItemInput
 
 
 def show_state(context: Context, content: theme_operations.StoredTheme, values: dict[str, Any]) -> None:
@@ -21,6 +24,27 @@ def show_state(context: Context, content: theme_operations.StoredTheme, values: 
     values["is_active"] = content.brand == context.tenant.brand
     inherited = {name for name in ThemeBrand.model_fields if ThemeBrand.model_fields[name].default is None}
     values["brand"] |= dict.fromkeys(inherited - content.brand.model_fields_set)
+    values |= theme_views.members_of(content.brand, context.tenant.settings.default_locale)
+
+
+def read_members(context: Context, provided: ItemInput) -> None:
+    """Translate the interface's members of a request to its brand. Raises BadField."""
+    if all(value is None for value in provided.computed.values()):
+        return
+    stored = SHARED_TABLE.item(StoreAccess.of(context), theme_operations.THEMES, provided.item_id)
+    sent = {path[1]: value for path, value in provided.values.items() if path[0] == "brand"}
+    brand = theme_views.merged_brand(
+        sent,
+        frozenset(path[1] for path in provided.stated if path[0] == "brand" and len(path) > 1),
+        history.brand_of(stored.content.get("brand") if stored is not None else None),
+        provided.computed,
+        context.tenant.settings.default_locale,
+    )
+    for name, value in brand.items():
+        if value in (None, "", {}):  # what a theme does not set is inherited
+            provided.values.pop(("brand", name), None)
+        else:
+            provided.values["brand", name] = value
 
 
 def show_changed(context: Context, before: Item | None, after: Item) -> None:
@@ -55,7 +79,7 @@ def _activate(context: Context, item: Item) -> None:
 
 RULES: Final = {
     theme_operations.THEMES: Rules(
-        problems=unusable_values, on_output=show_state, number=history.number_of, after_write=history.keep,
+        problems=unusable_values, on_input=read_members, on_output=show_state, number=history.number_of, after_write=history.keep,
         after_request=show_changed, after_delete=history.remove, actions={"activate": activate},
     ),
 }  # fmt: skip
