@@ -66,14 +66,6 @@ def test_method_used_last_stands_first_and_is_marked(
     assert shown_methods(visitor.open("/login"))[0] == "Get an email link Last used"
 
 
-def test_form_is_quiet_until_it_is_tried(visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]) -> None:
-    quiet = '<form class="form form--second"'
-    assert quiet not in visitor.open("/login").html
-    page = sign_in_at_globex()
-    assert quiet in page.html
-    assert quiet not in page.press("Sign in", identifier=ADA, password="wrong").html
-
-
 def test_begun_method_is_not_the_last_used(visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]) -> None:
     """A requested message or a visited provider is no sign-in."""
     visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)

@@ -103,16 +103,6 @@ class LoginPage(Page):
         return next((method for method in (*self._own_methods, *self.connections) if method.key == self.last_key), None)
 
     @property
-    def is_form_second(self) -> bool:
-        """Whether the last used method leads: the visitor has neither sent the form nor come to its second step."""
-        is_untried = self.refusal is None and not self.form.errors and self.step is not FormStep.PASSWORD
-        return self.last_method is not None and is_untried
-
-    @property
-    def own_rules(self) -> tuple[str, ...]:
-        return ("form-second",) if self.is_form_second else ()
-
-    @property
     def first_methods(self) -> tuple[SignInMethod, ...]:
         """The methods above the form: the last used one, then providers. Without a password all methods stand there, and above the
         form of a step only the last used one.
