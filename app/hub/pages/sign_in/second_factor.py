@@ -34,6 +34,8 @@ from app.kit.operations.errors import ApiError
 PATH: Final = "/second-factor"
 _SAMPLE: Final = "ada@example.com"
 ANSWERED: Final = f"{PATH}/answered"
+_MAX_IN_SIGHT: Final = 5
+"""How many rows a list to choose from shows; a longer one ends with the row that opens the rest."""
 
 
 class FactorChoiceForm(HubForm):
@@ -69,10 +71,10 @@ class ChooseFactorPage(Page):
 
     @property
     def groups(self) -> tuple[tuple[FactorChoiceRow, ...], ...]:
-        """The last used and the strong factors, then the others; one group if there is nothing to tell apart."""
-        first = tuple(choice for choice in self.choices if choice.is_last_used or choice.is_strong)
-        others = tuple(choice for choice in self.choices if choice not in first)
-        return tuple(group for group in (first, others) if group)
+        """The factors in sight, then those behind a disclosure, if there are more than people compare at a glance."""
+        if len(self.choices) <= _MAX_IN_SIGHT:
+            return (self.choices,)
+        return (self.choices[: _MAX_IN_SIGHT - 1], self.choices[_MAX_IN_SIGHT - 1 :])
 
     @property
     def recommended(self) -> FactorChoiceRow | None:

@@ -144,8 +144,8 @@ def test_choices_begin_with_the_strongest_method() -> None:
     page = page_samples.rendered("ChooseFactorPage", "to enrol one", "en")
     kinds = re.findall(r'name="kind" value="(\w+)"', page.html)
     assert kinds == ["passkey", "totp", "push", "duo", "sms", "email", "backup_code", "security_questions"]
-    strong, _, others = page.html.partition("Other ways")
-    assert ("passkey" in strong.partition("Recommended")[0], 'value="duo"' in strong, 'value="sms"' in others) == (
+    in_sight, _, others = page.html.partition("4 more methods")
+    assert ("passkey" in in_sight.partition("Recommended")[0], 'value="duo"' in in_sight, 'value="sms"' in others) == (
         True,
     ) * 3
 
