@@ -89,7 +89,7 @@ class BackupCodesPage(Page):
     """Explains the backup codes, then shows them once."""
 
     template = "pages/security/backup_codes.html"
-    scripts = ("focus", "language", "copy", "print", "saved", "reveal")
+    scripts = ("focus", "language", "copy", "print", "reveal")
     """Without `once`: the page stays open after a download. The server handles a double submit."""
     query = {**Page.query, "state": 8}
     refusals = CHANGE_REFUSALS

@@ -45,16 +45,10 @@ def test_codes_are_copied_downloaded_printed_and_saved(app: AppFactor, opened: O
     page.add_init_script("window.print = () => { window.printed = true }")
     codes = enrol(app, page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
-    copy, download_button, done = (
-        page.locator(at) for at in ("[data-copies]", "[action$=file] [type=submit]", "[value=save]")
-    )
-    expect(done).to_contain_class("button--plain")
-    expect(download_button).not_to_contain_class("button--plain")
+    copy = page.locator("[data-copies]")
     copy.focus()
     page.keyboard.press("Enter")
     expect(copy).to_have_text("Copied")
-    expect(done).not_to_contain_class("button--plain")
-    expect(download_button).to_contain_class("button--plain")
     assert copied(page).split() == codes
     for _ in range(2):  # a second download works as well
         with page.expect_download() as download:
@@ -87,7 +81,6 @@ def test_codes_are_downloaded_and_saved_without_scripts(app: AppFactor, opened: 
     codes = enrol(app, page)
     expect(page.locator("[data-copies]")).to_be_hidden()
     expect(page.locator("[data-prints]")).to_be_hidden()
-    expect(page.locator("[value=save]")).not_to_contain_class("button--plain")
     with page.expect_download() as download:
         page.locator("form[action='/backup-codes/file'] button[type=submit]").click()
     assert codes_in(Path(download.value.path())) == codes
