@@ -66,7 +66,6 @@ class SignInLinkPage(mailed_link.LinkPage):
 
     template = "pages/sign_in/email_link.html"
     scripts = (*mailed_link.LinkPage.scripts, "number")
-    own_rules = ("number",)
     path = LINK
 
     form: LinkNumberForm
@@ -132,7 +131,6 @@ class SignInRequestPage(mailed_link.LinkPage):
     template = "pages/sign_in/email_link_approval.html"
     required_blocks = frozenset({"lead"})
     scripts = (*mailed_link.LinkPage.scripts, "number")
-    own_rules = ("number",)
     path = APPROVE
 
     form: LinkNumberForm

@@ -44,7 +44,7 @@ class ApproveSignInPage(Page):
     template = "pages/sign_in/phone_approval.html"
     required_blocks = frozenset({"lead"})
     scripts = (*Page.scripts, "number")
-    own_rules = ("scopes", "number")
+    own_rules = ("scopes",)
     query = {**Page.query, "said": 10, journey.EARLIER: 1}
 
     form: NumberMatchForm
