@@ -1,8 +1,13 @@
 // Pick the color of an organization, and redraw the preview of its sign-in page: the page itself, asked for with the values of the form.
 document.querySelectorAll(".studio").forEach(function (form) {
   var field = form.elements.color, picker = form.elements.picker, code = /^(#[0-9a-f]{6})?$/i, timer, request;
-  var swatches = form.querySelectorAll("[data-color]");
+  var swatches = form.querySelectorAll("[data-color]"), save = form.querySelector("[type=submit]:not([name])");
 
+  function offer() { // nothing to save until a value differs from the stored one
+    save.disabled = "stored" in form.dataset && ["display_name", "name", "color"].every(function (name) {
+      return form.elements[name].value === form.elements[name].defaultValue;
+    });
+  }
   function redraw() {
     var data = new URLSearchParams(new FormData(form));
     data.delete("password");
@@ -31,6 +36,7 @@ document.querySelectorAll(".studio").forEach(function (form) {
     swatches.forEach(function (swatch) {
       swatch.setAttribute("aria-pressed", swatch.dataset.color === field.value.toLowerCase());
     });
+    offer();
     clearTimeout(timer);
     if (code.test(field.value) || event.type === "change") timer = setTimeout(redraw, 150);
   }
@@ -42,6 +48,8 @@ document.querySelectorAll(".studio").forEach(function (form) {
     });
     swatch.setAttribute("aria-pressed", swatch.dataset.color === field.value.toLowerCase());
   });
+  window.addEventListener("pageshow", offer);
+  offer();
   form.addEventListener("input", changed);
   form.addEventListener("change", changed);
   form.querySelector(".swatches").hidden = false;

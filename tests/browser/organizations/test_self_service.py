@@ -71,7 +71,10 @@ def test_owner_tries_a_color(team: Team, served: str, opened: Opened, has_script
     page.goto(f"{served}/organizations/settings?id={team.org}")
     button = page.locator(".preview u")
     before = button.evaluate("each => getComputedStyle(each).backgroundColor")
+    save = page.get_by_role("button", name="Save changes")
+    expect(save).to_be_disabled() if has_script else expect(save).to_be_enabled()
     page.get_by_label("Display name").fill("Gardens")
+    expect(save).to_be_enabled()
     if has_script:
         expect(page.get_by_role("button", name="Default")).to_have_attribute("aria-pressed", "true")
         page.get_by_role("button", name="Rust").click()
@@ -85,7 +88,7 @@ def test_owner_tries_a_color(team: Team, served: str, opened: Opened, has_script
     expect(page.locator(".preview b")).to_have_text("Sign in to Gardens")
     assert button.evaluate("each => getComputedStyle(each).backgroundColor") != before
     expect(page.get_by_label("Color", exact=True)).to_have_value("#c2410c")
-    page.get_by_role("button", name="Save changes").click()
+    save.click()
     expect(page.get_by_text("Saved", exact=True)).to_be_visible()
     title_is(page, "Settings for Gardens")
 

@@ -110,6 +110,8 @@ class OrganizationSettingsPage(Page):
     people: Any
     is_owner: bool = True
     tabs: tuple[Tab, ...] = TABS
+    is_stored: bool = False
+    """Whether the form holds the stored values, so that there is nothing to save yet."""
 
     @property
     def preview(self) -> LookPreview:
@@ -145,8 +147,8 @@ class OrganizationSettingsPage(Page):
         color.color.errors = [_l("Enter a color such as #0b7a5b.")]
         confirming = SettingsForm(data={**data, "color": "#0b7a5b", "reauthentication": NEEDED})
         return {
-            "fresh": cls(SettingsForm(data=data), *known),
-            "saved": cls(SettingsForm(data=data), *known, page_notice=_SAVED),
+            "fresh": cls(SettingsForm(data=data), *known, is_stored=True),
+            "saved": cls(SettingsForm(data=data), *known, is_stored=True, page_notice=_SAVED),
             "taken": cls(taken, *known),
             "misleading": cls(misleading, *known),
             "wrong color": cls(color, *known),
@@ -217,7 +219,7 @@ def show_organization_settings() -> Response:
         "color": view.color,
         **reauthentication_data(view),
     }
-    page = _settings_page(SettingsForm(formdata=None, data=data), view)
+    page = replace(_settings_page(SettingsForm(formdata=None, data=data), view), is_stored=True)
     is_saved = current_visit().query.get("done") == "saved"
     return (replace(page, page_notice=_SAVED) if is_saved else page).render()
 
