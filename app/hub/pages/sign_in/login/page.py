@@ -274,9 +274,13 @@ class LoginPage(Page):
         empty.add_error("password", _l("Enter your password."))
         return {
             "fresh": cls(LoginForm.of((email,))),
+            "with other providers": cls(LoginForm.of((email,)), connections=others),
+            "with other ways": cls(
+                LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
+            ),
+            "with a hint": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop"),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
             "in a known browser": cls(LoginForm.of((email,)), relying_party="Acme Shop", is_returning=True),
-            "with a hint": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop"),
             "after one step of two": cls(LoginForm.of((email,), **typed), needs="password"),
             "denied at the provider": cls(LoginForm.of((email,)), needs="denied"),
             "email not allowed here": cls(LoginForm.of((email,)), needs="address"),
@@ -290,11 +294,7 @@ class LoginPage(Page):
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by phone, wrong": cls(LoginForm.of((phone,)), (phone,), refusal=RefusalReason.WRONG),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
-            "with other ways": cls(
-                LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
-            ),
             "with a phone": cls(LoginForm.of((email,)), methods=sign_in_methods.sample_methods(sign_in_methods.PHONE)),
-            "with other providers": cls(LoginForm.of((email,)), connections=others),
             **cls._reauthentication_samples(),
             **cls._step_samples(),
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
