@@ -65,7 +65,8 @@ def test_file_creates_organizations_with_their_parts(business: Business) -> None
     assert listed(business) == {}
     applied(business, **FILE)
     made = listed(business)["acme-ltd"]
-    assert made["Display"] == {"Name": "Acme Ltd", "LogoURL": "https://acme.example/logo.svg", "Color": "#0a7d55"}
+    look = {"Name": "Acme Ltd", "LogoURL": "https://acme.example/logo.svg", "Color": "#0a7d55", "ThemeName": None}
+    assert made["Display"] == look
     assert made["Metadata"] == {"plan": "gold"}
     assert [(item["DomainName"], item["IsVerified"]) for item in made["Domains"]] == [
         ("acme.example", True),

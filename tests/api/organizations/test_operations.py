@@ -23,7 +23,7 @@ from tests.support.tenants.machines import ask as ask_machine
 from tests.support.tenants.machines import machine
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
-DISPLAY = {"Name": "Acme", "LogoURL": "https://acme.example/logo.svg", "Color": "#0A7D55"}
+DISPLAY = {"Name": "Acme", "LogoURL": "https://acme.example/logo.svg", "Color": "#0A7D55", "ThemeName": None}
 BODY = {
     "Name": "Acme Ltd",
     "Display": DISPLAY,
@@ -155,7 +155,7 @@ def test_create_answers_the_whole_organization(business: Business) -> None:
 def test_read_and_list_answer_what_was_created(business: Business) -> None:
     made = answered(business.send("POST", PATH, BODY))
     plain = answered(business.send("POST", PATH, {"Name": "Plain"}))
-    assert plain["Display"] == {"Name": None, "LogoURL": None, "Color": None}
+    assert plain["Display"] == {"Name": None, "LogoURL": None, "Color": None, "ThemeName": None}
     assert plain["Metadata"] == {}
     assert plain["Domains"] == []
     assert answered(business.send("GET", f"{PATH}/{made['Id']}")) == made

@@ -192,7 +192,7 @@ def test_owner_changes_name_and_look(team: Team, services: IdentityServices) -> 
     look = {"DisplayName": " Globex Gardens ", "Color": "#0a7d55"}
     assert change(team, "owner", Name="Globex Ltd", **look) == (200, None)
     item = answered(team.company.business.send("GET", f"{PATH}/{team.org}"))
-    shown = {"Name": "Globex Gardens", "LogoURL": "https://globex.test/old.png", "Color": "#0a7d55"}
+    shown = {"Name": "Globex Gardens", "LogoURL": "https://globex.test/old.png", "Color": "#0a7d55", "ThemeName": None}
     assert (item["Name"], item["Display"]) == ("Globex Ltd", shown)
     view = team.read("owner", f"/{team.org}/settings")
     assert (view["Name"], view["DisplayName"], view["Color"]) == ("Globex Ltd", "Globex Gardens", "#0a7d55")

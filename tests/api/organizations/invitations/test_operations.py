@@ -312,7 +312,8 @@ def test_open_invitation_is_shown_to_its_link(inviter: InvitingBusiness) -> None
     shown = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=inviter.token()))
     assert shown == {
         "Id": made["Id"], "EmailId": GUEST, "Status": "invited", "ExpirationDate": made["ExpirationDate"], "OrgId": inviter.org,
-        "Organization": {"Name": "Acme", "Display": {"Name": None, "LogoURL": None, "Color": None}}, "IsExistingUser": False,
+        "Organization": {"Name": "Acme", "Display": {"Name": None, "LogoURL": None, "Color": None, "ThemeName": None}},
+        "IsExistingUser": False,
     }  # fmt: skip
     inviter.guest()
     again = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=inviter.token()))
