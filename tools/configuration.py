@@ -16,17 +16,13 @@ from typing import Any
 
 from app.contract.messages.models import MailKind
 from app.contract.published.configuration_texts import EXAMPLES
-from app.contract.tenants import mail_templates
 from app.contract.tenants.file import json_schema
-from app.contract.tenants.layout_templates import LAYOUTS
 from app.contract.workflows.http_calls import answer_schema
 from app.identity.messaging.tenant_templates import allowed_html
 from app.identity.messaging.tenant_templates.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
-from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
 from app.kit.text.typography import typographic
 
-THEMING_PAGE = ROOT / "docs" / "theming.md"
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 ANSWER_SCHEMA = ROOT / "docs" / "workflow-answer.schema.json"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
@@ -70,7 +66,6 @@ def main() -> None:
     written = {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
     tables = {
         TEMPLATES_PAGE: {"placeholders": placeholder_table(), "html": html_table()},
-        THEMING_PAGE: {"layouts": layouts_table(), "mails": mails_table()},
     }
     made = {PAGE: page(), **{path: with_tables(path, made) for path, made in tables.items()}, **written}
     if "--check" not in sys.argv:
@@ -113,59 +108,6 @@ def with_tables(page: Path, tables: Mapping[str, str]) -> str:
             sys.exit(f"{page.name}: the marks around its table of {name} are gone.")
         text = f"{before}{begins}\n{written}{ends}{after}"
     return text
-
-
-def layouts_table() -> str:
-    """Return the values and parts of each layout of a theme."""
-    rows = [
-        row
-        for name, contract in LAYOUTS.items()
-        for row in (*value_rows(f"`{name}`", contract.values), *part_rows(f"`{name}`", contract))
-    ]
-    return "| Layout | In the template | Meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
-
-
-def value_rows(where: str, values: Mapping[str, Value | Items]) -> list[str]:
-    """Return a row for each value of a template's view."""
-    rows = []
-    for key, value in values.items():
-        if isinstance(value, Items):
-            members = ", ".join(f"`{member}`" for member in value.members)
-            rows.append(f"| {where} | `{{% for item in {key} %}}` | {value.meaning} Each has {members}. |")
-        else:
-            shown = f"{{% if {key} %}}" if value.kind is ValueKind.FLAG else f"{{{{ {key} }}}}"
-            rows.append(f"| {where} | `{shown}` | {value.meaning} |")
-    return rows
-
-
-def part_rows(where: str, contract: TemplateContract) -> list[str]:
-    """Return a row for each part that a template places."""
-    rows = []
-    for key, part in contract.parts.items():
-        others = "".join(f", or `{each}()` in its place" for each in sorted(contract.instead.get(key, ())))
-        required = f" **Required**{others}." if part.is_required else ""
-        rows.append(f"| {where} | `{{{{ {key}() }}}}` | {part.meaning}{required} |")
-    return rows
-
-
-def mails_table() -> str:
-    """Return the blocks of a theme's mails, the values of each, and the parts of their layout."""
-    layout, every = mail_templates.LAYOUT_CONTRACT, set(mail_templates.block_contract(MailKind.RESET, "intro").values)
-    rows = [
-        *(
-            f"| every email | `{{% block {name} %}}` | {meaning} |"
-            for name, (_, meaning) in mail_templates.BLOCKS.items()
-        ),
-        *value_rows("every email", mail_templates.block_contract(MailKind.RESET, "intro").values),
-        *value_rows("`mails/layout.html`", layout.values),
-        *part_rows("`mails/layout.html`", layout),
-    ]
-    for name, kind in mail_templates.mails().items():
-        of_kind = mail_templates.block_contract(kind, "intro").values
-        rows += value_rows(f"`{name}`", {key: value for key, value in of_kind.items() if key not in every}) or [
-            f"| `{name}` | | Type `{kind.value}`. |"
-        ]
-    return "| Email | In the template | Meaning |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n"
 
 
 def html_table() -> str:

@@ -21,15 +21,17 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from jinja2 import Environment, nodes
 
-from app.contract.tenants.page_templates import BLOCKS, CONTRACT_FILE, MAIN, written
+from app.contract.tenants.branding import CONTRACT
+from app.contract.tenants.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
 from app.hub import create_app
 from app.hub.gallery import all_samples
 from app.hub.rendering.page import Page
-from app.kit.package_files import TEMPLATES
+from app.kit.package_files import DOCS, TEMPLATES
 from app.kit.templating.contract import Items, Value, ValueKind
 from app.settings import Settings
+from tools.theme_contract_page import page
 
-VERSION = 1
+PAGE = DOCS / "theme-contract.md"
 DENIED = frozenset(
     {
         "action", "address", "again", "back", "carries", "denial", "encrypted", "encrypted_password", "former", "key", "landing",
@@ -157,17 +159,18 @@ def _field_docstrings(kind: type) -> dict[str, str]:
 
 def document() -> str:
     """Return the contract as JSON."""
-    return json.dumps({"contract": VERSION, "pages": views()}, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
+    return json.dumps({"contract": CONTRACT, "pages": views()}, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
 
 
 def main() -> int:
     made = document()
     if "--check" in sys.argv[1:]:
-        if CONTRACT_FILE.read_text(encoding="utf-8") != made:
-            print("templates/theme_contract.json is not current: run python -m tools.theme_contract")
-            return 1
-        return 0
+        is_current = CONTRACT_FILE.read_text(encoding="utf-8") == made and PAGE.read_text(encoding="utf-8") == page()
+        print("" if is_current else "The contract of themes is not current: run python -m tools.theme_contract.")
+        return int(not is_current)
     CONTRACT_FILE.write_text(made, encoding="utf-8")
+    page_templates.cache_clear()
+    PAGE.write_text(page(), encoding="utf-8")
     return 0
 
 

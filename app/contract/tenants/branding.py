@@ -23,12 +23,20 @@ from app.kit.web.urls import is_web_url
 
 DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
 """SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
+CONTRACT = 1
+"""The contract of themes that this version has (docs/theme-contract.md)."""
 LINKS = ("privacy", "terms", "help")
 """The links of pages and emails."""
 Scene = Literal["dusk", "daylight", "picture", "none"]
 Drawing = Literal["ribbons", "ridges", "tiles", "orbits", "stairs", "gate"]
 DRAWINGS: tuple[str, ...] = get_args(Drawing)
 ButtonShape = Literal["square", "rounded", "pill"]
+
+
+def _contract(number: int) -> int:
+    if number != CONTRACT:
+        raise ValueError(f"{CONTRACT}, the contract that this Gatehouse has")
+    return number
 
 
 def _link(name: str) -> str:
@@ -83,6 +91,7 @@ Wording = Annotated[
 """A text, or its plural forms. A problem is one of the kind that was sent."""
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
+Contract = Annotated[int, AfterValidator(_contract)]
 ThemeName = Annotated[str, Field(max_length=60)]
 """The name of one of the tenant's themes; empty for none."""
 
@@ -91,6 +100,9 @@ class Brand(ConfigurationModel):
     """A tenant's branding. Addresses of files are https addresses, or paths of the tenant's own host: `/theme/NAME` is a file of
     `GATEHOUSE_THEME_FILES` (docs/configuration.md)."""
 
+    contract: Contract = Field(
+        default=CONTRACT, description="The [contract](theme-contract.md) that the theme’s templates are written for."
+    )
     display_name: str = ""
     color: Hex = "#3b49d9"
     logo: OwnPicture | None = Field(default=None)  # a data: URI or an https address

@@ -38,7 +38,7 @@ BLOCKS: Final[Mapping[str, tuple[str, bool]]] = {
     "ways_out": ("The links to other pages.", True),
 }
 """Every block that pages have, in their order: its meaning, and whether a page must show it."""
-_EVERYWHERE: Final[Mapping[str, Value | Items]] = {
+EVERYWHERE: Final[Mapping[str, Value | Items]] = {
     **BRAND,
     "application": Value(ValueKind.TEXT, "The name of the application that the sign-in is for; empty without one."),
     "has_error": Value(ValueKind.FLAG, "Whether the page reports an error."),
@@ -56,7 +56,7 @@ class PageContract:
 
     def contract(self, block: str) -> TemplateContract:
         """Return what the template of a block can use; `main` arranges the others."""
-        values = {**_EVERYWHERE, **self.values}
+        values = {**EVERYWHERE, **self.values}
         if block != MAIN:
             return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])})
         present = {

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, ThemeChanged, UnknownTheme
 from app.contract.resources import collection
-from app.contract.tenants.branding import Brand, ButtonShape, Drawing, FileUrl, Hex, Scene, Wording
+from app.contract.tenants.branding import Brand, ButtonShape, Contract, Drawing, FileUrl, Hex, Scene, Wording
 from app.contract.tenants.layout_templates import TemplateName
 from app.contract.tenants.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
 from app.kit.operations.wire import Wire
@@ -38,6 +38,7 @@ Host = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+
 class ThemeBrand(Wire):
     """The look of the hosted pages and emails."""
 
+    contract: Contract | None = None
     display_name: Annotated[str, Field(max_length=100)] = ""
     color: Hex | None = None
     logo: OwnPicture | None = None

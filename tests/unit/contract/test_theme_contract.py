@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from app.contract.tenants.page_templates import CONTRACT_FILE, page_templates
 from tools import theme_contract
+from tools.theme_contract_page import page
 
 
 def test_contract_is_current() -> None:
     assert CONTRACT_FILE.read_text(encoding="utf-8") == theme_contract.document(), "run python -m tools.theme_contract"
+    assert theme_contract.PAGE.read_text(encoding="utf-8") == page(), "run python -m tools.theme_contract"
 
 
 def test_every_page_has_its_heading_and_what_people_do() -> None:
-    for name, page in page_templates().items():
-        assert page.blocks.get("heading"), name
-        assert page.blocks.get("body", True), name
+    for name, found in page_templates().items():
+        assert found.blocks.get("heading"), name
+        assert found.blocks.get("body", True), name
 
 
 def test_no_value_is_a_secret() -> None:
     words = ("token", "secret", "password", "encrypted", "codes", "uri", "nonce", "uid")
     named = {
         f"{name}: {value}"
-        for name, page in page_templates().items()
-        for value in page.values
+        for name, found in page_templates().items()
+        for value in found.values
         if any(value == word or value.endswith(f"_{word}") for word in words)
     }
     assert named == {

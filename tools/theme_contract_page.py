@@ -1,0 +1,137 @@
+"""The page of the contract of themes, docs/theme-contract.md, from the contracts that check templates."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from app.contract.messages.models import MailKind
+from app.contract.tenants import mail_templates
+from app.contract.tenants.branding import CONTRACT
+from app.contract.tenants.layout_templates import LAYOUTS
+from app.contract.tenants.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
+from app.contract.tenants.part_templates import PARTS
+from app.kit.design.theme_css.allowed import TOKENS
+from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
+from app.kit.templating.markup import CLASSES
+
+HEAD = f"""# The contract of themes
+
+<!-- Written by `python -m tools.theme_contract` from the code: change that. -->
+
+What the templates of a [theme](theming.md) can use. This is contract {CONTRACT}: a theme names it as `contract: {CONTRACT}` in
+`theme.yaml`. Nothing that it names is taken away or changes its meaning before the next contract; new pages, values,
+blocks and parts can be added. A page that a later release adds has the theme’s layout from its first day.
+
+- `{{{{ name }}}}` is a value: text, which is always escaped. `{{% if name %}}` is a flag. `{{% for item in name %}}` is a list.
+- `{{{{ name() }}}}` is a part: markup of ours that the template places. **Required** parts stand exactly once, on each way through the
+  conditions. Where `has_name` is false, `name()` is empty and can be left out.
+- Every template also has `{{{{ text("key") }}}}`: our texts and your own, by the keys of `gatehouse theme texts`. A text with
+  placeholders takes their values: `{{{{ text("sign_in_to_name", name=application) }}}}`.
+"""
+LAYOUT_HEAD = """
+## Layouts
+
+What surrounds every page.
+
+"""
+PART_HEAD = """
+## Parts
+
+The insides of fields and messages, on every page. The element around each is ours.
+
+"""
+PAGE_HEAD = """
+## Pages
+
+A template of a page replaces blocks of it. In a block, `{{ super() }}` is ours. It’s required in every block but {optional};
+some pages require it there, too.
+
+"""
+PAGE_ALONE = """
+A file without blocks arranges the whole page: its parts are the page’s blocks, such as `{{ heading() }}` and `{{ body() }}`,
+and it has a flag for each, such as `has_notice`.
+
+Every page has these values beside its own:
+
+"""
+MAIL_HEAD = """
+## Emails
+
+`mails/layout.html` surrounds every HTML email. The other files replace blocks of single emails.
+
+"""
+CSS_HEAD = """
+## CSS
+
+Classes of ours that a template can use: {classes}.
+
+Tokens that a style sheet can set on `:root`: {tokens}.
+"""
+
+
+def page() -> str:
+    """Return the whole page."""
+    optional = [f"`{name}`" for name, (_, is_required) in BLOCKS.items() if not is_required]
+    blocks = table("Block", ((f"`{name}`", meaning) for name, (meaning, _) in BLOCKS.items()))
+    parts = [HEAD, LAYOUT_HEAD, *(_section(name, contract) for name, contract in LAYOUTS.items())]
+    parts += [PART_HEAD, *(_section(name, contract) for name, contract in PARTS.items())]
+    parts += [
+        PAGE_HEAD.replace("{optional}", " and ".join(optional)),
+        blocks,
+        PAGE_ALONE,
+        table("Value", value_rows(EVERYWHERE)),
+    ]
+    parts += (_of_page(name, found) for name, found in page_templates().items())
+    parts += [MAIL_HEAD, *_mails()]
+    tokens = ", ".join(f"`{name}`" for name in sorted(TOKENS))
+    parts.append(CSS_HEAD.format(classes=", ".join(f"`{name}`" for name in sorted(CLASSES)), tokens=tokens))
+    return re.sub(r"\n{3,}", "\n\n", "".join(parts))
+
+
+def table(first: str, rows: Iterable[tuple[str, str]]) -> str:
+    lines = [f"| {shown} | {meaning} |" for shown, meaning in rows]
+    return "\n".join((f"| {first} | Meaning |", "| --- | --- |", *lines)) + "\n" if lines else ""
+
+
+def value_rows(values: Mapping[str, Value | Items]) -> Iterator[tuple[str, str]]:
+    """Yield each value of a template's view as a template writes it, with its meaning."""
+    for key, value in values.items():
+        if isinstance(value, Items):
+            members = ", ".join(f"`{member}`" for member in value.members)
+            yield f"`{{% for item in {key} %}}`", f"{value.meaning} Each has {members}."
+        else:
+            yield f"`{{% if {key} %}}`" if value.kind is ValueKind.FLAG else f"`{{{{ {key} }}}}`", value.meaning
+
+
+def part_rows(contract: TemplateContract) -> Iterator[tuple[str, str]]:
+    """Yield each part that a template places, with its meaning."""
+    for key, part in contract.parts.items():
+        others = "".join(f", or `{each}()` in its place" for each in sorted(contract.instead.get(key, ())))
+        yield f"`{{{{ {key}() }}}}`", part.meaning + (f" **Required**{others}." if part.is_required else "")
+
+
+def _section(name: str, contract: TemplateContract) -> str:
+    rows = (*value_rows(contract.values), *part_rows(contract))
+    return f"\n### `{name}`\n\n{table('In the template', rows)}"
+
+
+def _of_page(name: str, found: PageContract) -> str:
+    kept = [block for block, is_required in found.blocks.items() if is_required and not BLOCKS[block][1]]
+    also = f" Here, {' and '.join(f'`{block}`' for block in kept)} must keep `super()`, too." if kept else ""
+    blocks = ", ".join(f"`{block}`" for block in found.blocks)
+    return f"\n### `{name}`\n\nBlocks: {blocks}.{also}\n\n{table('Value', value_rows(found.values))}"
+
+
+def _mails() -> Iterator[str]:
+    every = mail_templates.block_contract(MailKind.RESET, "intro").values
+    yield table(
+        "Block of every email", ((f"`{name}`", meaning) for name, (_, meaning) in mail_templates.BLOCKS.items())
+    )
+    yield "\n" + table("Value of every email", value_rows(every))
+    yield _section("mails/layout.html", mail_templates.LAYOUT_CONTRACT)
+    yield "\n### Single emails\n\n| Email | Its own values | Meaning |\n| --- | --- | --- |\n"
+    for name, kind in mail_templates.mails().items():
+        own = {
+            key: value for key, value in mail_templates.block_contract(kind, "intro").values.items() if key not in every
+        }
+        for shown, meaning in value_rows(own) if own else [("", f"Type `{kind.value}`.")]:
+            yield f"| `{name}` | {shown} | {meaning} |\n"
