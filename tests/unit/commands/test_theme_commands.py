@@ -26,7 +26,7 @@ def test_key_of_a_text_is_found_by_its_words(run: Run) -> None:
 def test_listed_texts_are_a_file_of_a_theme(run: Run, tag: str) -> None:
     listed = yaml_document.read(run("theme", "texts", "--language", tag).stdout.encode(), "texts.yaml").value
     assert listed.keys() == text_keys().current.keys()
-    assert [problem for problem in problems({tag: listed}) if problem[1]] == []
+    assert [one for key, wording in listed.items() for one in problems({tag: {key: wording}})] == []
 
 
 def test_problems_of_a_folder_have_files_and_lines(run: Run, tmp_path: Path) -> None:

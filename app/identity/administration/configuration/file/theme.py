@@ -13,10 +13,11 @@ from pydantic import ValidationError
 
 from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file import theme_tree, yaml_document
+from app.identity.administration.configuration.file import theme_tree, theme_walk, yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
+    ConfigurationProblem,
     KeyPath,
     YamlDocument,
 )
@@ -51,6 +52,10 @@ def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> 
     root = (folder / name).resolve()
     if not root.is_dir():
         outer.problem(path, f"expected a folder next to this file; there's no {name}")
+        return None
+    if refused := theme_walk.problems(root):
+        at = Path(outer.file).parent / name
+        outer.problems += [ConfigurationProblem(str(at / place), 1, "", sentence) for place, sentence in refused]
         return None
     file = root / "theme.yaml"
     if not file.is_file():
