@@ -9,6 +9,7 @@ import click
 from app.commands import theme_versions
 from app.commands.errors import CommandError
 from app.commands.theme.check import theme_check
+from app.commands.theme.starter import theme_new
 
 if TYPE_CHECKING:
     from app.kit.text.source_texts import SourceText
@@ -19,7 +20,7 @@ def theme() -> None:
     """Write the look and the texts of a tenant's pages."""
 
 
-for command in (theme_check, *theme_versions.COMMANDS):
+for command in (theme_check, theme_new, *theme_versions.COMMANDS):
     theme.add_command(command)
 
 

@@ -12,6 +12,7 @@ import click
 from app.commands.errors import CommandError
 from app.commands.prompts import counted
 from app.commands.theme.folder import as_tenant, read_brand
+from app.commands.theme.unused import unused
 
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
@@ -48,7 +49,7 @@ def theme_check(folder: Path, words: str) -> None:
         click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
     for line in _problem_lines(found.problems):
         click.echo(line)
-    for warning in _warnings(found):
+    for warning in (*unused(folder, brand), *_warnings(found)):
         click.echo(f"Warning: {warning}", err=True)
     click.echo(_summary(folder.name, brand, found))
     if found.problems or weak:

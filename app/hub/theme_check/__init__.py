@@ -1,1 +1,1 @@
-"""Checks and shows a theme without a server: renders every sample of every page in this process."""
+"""Checks a theme without a server: renders every sample of every page in this process."""

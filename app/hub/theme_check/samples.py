@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -141,13 +141,6 @@ class SamplePages:
             failures=self._failures.take(),
         )
 
-    def file(self, path: str, host: str = SAMPLE_DOMAIN) -> bytes:
-        """Return a style sheet or a script of a page. Raises NotRendered."""
-        answer = self._client.get(path, base_url=f"http://{host}")
-        if answer.status_code != 200:
-            raise NotRendered(f"{path} answers {answer.status_code}")
-        return answer.get_data()
-
     def _weight(self, part: str, host: str) -> int:
         """Return the compressed size of a style sheet or script."""
         if (host, part) not in self._weights:
@@ -165,8 +158,3 @@ class SamplePages:
 def sample_address(page: str, state: str, language: str, look: str) -> str:
     """Return the address of a sample in the gallery."""
     return f"/_gallery/{page}/{quote(state)}?lang={language}&look={look}"
-
-
-def parts_of(html: str) -> Iterator[str]:
-    """Yield the paths of the style sheets and scripts that a page loads."""
-    yield from dict.fromkeys(_PART.findall(html))

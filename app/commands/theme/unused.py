@@ -1,0 +1,31 @@
+"""Finds what a theme folder has and no page shows: files that nothing names, and texts of its own that no template shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from app.contract.tenants.branding import Brand
+
+_READ = frozenset((".yaml", ".html", ".css", ".txt"))
+"""Ends of the names of files that name others, and are read as they are."""
+_NAMED_BY_PLACE = ("texts/", "templates/", "static/css/")
+
+
+def unused(folder: Path, brand: Brand) -> Iterator[str]:
+    """Yield a sentence for each unused file and each unused text of the theme's own, by name."""
+    from app.identity.administration.configuration.file.theme_walk import files
+    from app.kit.text.tenant_texts import OWN
+
+    found = {path.relative_to(folder).as_posix(): path for path in files(folder)}
+    words = "\n".join(path.read_text("utf-8", "replace") for path in found.values() if path.suffix in _READ)
+    for name, path in found.items():
+        if name != "theme.yaml" and not name.startswith(_NAMED_BY_PLACE) and path.name not in words:
+            yield f"{name} isn’t used: no file of the theme names it."
+    shown = "\n".join(brand.templates.values())
+    own = sorted({key for wordings in brand.texts.values() for key in wordings if key.startswith(OWN)})
+    for key in own:
+        if f'"{key}"' not in shown and f"'{key}'" not in shown:
+            yield f"the text {key} isn’t used: no template shows it."
