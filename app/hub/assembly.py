@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import partial
+from typing import Final
 
-from flask import Blueprint
+from flask import Blueprint, Response
 
+from app.contract.tenants.tenant_pages import THEME_PREVIEWS
 from app.hub import oidc_client, pages
 from app.hub.endpoints import (
     application_logos,
@@ -18,7 +21,6 @@ from app.hub.endpoints import (
     legacy_urls,
     protocol,
     theme_files,
-    theme_preview,
     uploaded_images,
     web_sso,
 )
@@ -48,7 +50,7 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
         pages.pages,
         crawlers.views,
         theme_files.views,
-        theme_preview.views,
+        _theme_previews(),
         application_logos.views,
         uploaded_images.views,
         protocol.views,
@@ -65,3 +67,22 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
 
         views.append(gallery)
     return views
+
+
+_PREVIEWS: Final = {"": "index", "/<page_name>/<sample>": "sample_of", "/<name>": "style_sheet"}
+"""The views of `theme_preview.py` by their paths below an address."""
+
+
+def _theme_previews() -> Blueprint:
+    """Return the addresses of previews; the gallery behind them is imported with the first visit."""
+    views = Blueprint("theme_preview", __name__, url_prefix=f"{THEME_PREVIEWS}/<token>")
+    for path, name in _PREVIEWS.items():
+        views.add_url_rule(path, name, partial(_preview, name))
+    return views
+
+
+def _preview(view: str, /, **parts: str) -> Response:
+    from app.hub import theme_preview  # noqa: PLC0415 - few processes show one
+
+    response: Response = getattr(theme_preview, view)(**parts)
+    return response

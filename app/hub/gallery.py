@@ -1,4 +1,4 @@
-"""The gallery: every page in every state and language, for development, and for previews of themes (endpoints/theme_preview.py)."""
+"""The gallery: every page in every state and language, for development, and for previews of themes (theme_preview.py)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def address(themes: Themes) -> str:
     version = answered(themes.send("PUT", f"/{theme}/draft", {"Brand": brand}))["Version"]
     made = answered(themes.send("POST", f"/{theme}/versions/{version}/preview"))
     assert made["Url"].startswith(f"http://{themes.tenant.name}.")
-    return str(urlsplit(made["Url"]).path)
+    return urlsplit(str(made["Url"])).path
 
 
 def answer(visitor: Visitor, address: str) -> TestResponse:

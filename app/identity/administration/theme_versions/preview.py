@@ -1,4 +1,4 @@
-"""Preview addresses: whoever has one sees every page with the look of one version, for a day."""
+"""Preview addresses: each shows every page with the look of one version, for a day."""
 
 from __future__ import annotations
 

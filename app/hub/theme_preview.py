@@ -10,50 +10,34 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from flask import Blueprint, Response, abort
+from flask import Response, abort
 
 from app.contract.errors import BadParameter, UnknownThemeVersion
 from app.contract.tenants.tenant_pages import MAX_PREVIEW_TOKEN, THEME_PREVIEWS, ThemePreviewRequest, theme_preview
+from app.hub.gallery import Gallery, index_page, sample_page, use_brand
 from app.hub.rendering.assets import asset_response
 from app.hub.tenants.branding import PageBranding, css_asset, page_branding
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
-
-views = Blueprint("theme_preview", __name__, url_prefix=f"{THEME_PREVIEWS}/<token>")
 
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_PREVIEW_TOKEN}}}")
 _LOOK: Final = "version"
 _FORMS: Final = re.compile(r"form-action [^;]*")
 
 
-@views.get("")
 def index(token: str) -> Response:
     """Show every page in every state, in one of the languages."""
-    from app.hub.gallery import Gallery, index_page  # noqa: PLC0415 - imports every page
-
-    brand, title = _previewed(token)
-    address = f"{THEME_PREVIEWS}/{token}"
-    return _without_cookies(
-        index_page(Gallery(address, {_LOOK: title}, partial(_use, current_visit().tenant.name, brand), title))
-    )
+    return _without_cookies(index_page(_gallery(token)))
 
 
-@views.get("/<page_name>/<sample>")
-def sample(token: str, page_name: str, sample: str) -> Response:
+def sample_of(token: str, page_name: str, sample: str) -> Response:
     """Show one page in one state."""
-    from app.hub.gallery import Gallery, sample_page  # noqa: PLC0415 - imports every page
-
-    brand, title = _previewed(token)
-    shown = Gallery(
-        f"{THEME_PREVIEWS}/{token}", {_LOOK: title}, partial(_use, current_visit().tenant.name, brand), title
-    )
-    response = sample_page(shown, page_name, sample)
+    response = sample_page(_gallery(token), page_name, sample)
     policy = _FORMS.sub("form-action 'none'", response.headers["Content-Security-Policy"])
     response.headers["Content-Security-Policy"] = f"{policy}; sandbox allow-same-origin"
     return _without_cookies(response)
 
 
-@views.get("/<name>")
 def style_sheet(token: str, name: str) -> Response:
     """The style sheet of the version; 404 for every other file."""
     css = _previewed(token)[0].css
@@ -62,6 +46,12 @@ def style_sheet(token: str, name: str) -> Response:
     response = asset_response(css_asset(css), is_current=True)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _gallery(token: str) -> Gallery:
+    brand, title = _previewed(token)
+    use = partial(use_brand, current_visit().tenant.name, brand)
+    return Gallery(f"{THEME_PREVIEWS}/{token}", {_LOOK: title}, use, title)
 
 
 def _previewed(token: str) -> tuple[PageBranding, str]:
@@ -77,15 +67,9 @@ def _previewed(token: str) -> tuple[PageBranding, str]:
         abort(404)
     tenant = visit.tenant
     brand = page_branding(found.brand, tenant.name, found.display_name, tenant.languages[0])
-    # without a digest, a template that fails is not reported: no visitor sees it
+    # without a digest, a template that fails is not reported
     brand = replace(brand, css_folder=f"{THEME_PREVIEWS}/{token}", theme_digest="")
     return brand, f"{brand.name}, version {found.version}"
-
-
-def _use(tenant: str, brand: PageBranding, look: str, language: str) -> None:
-    from app.hub.gallery import use_brand  # noqa: PLC0415 - imports every page
-
-    use_brand(tenant, brand, look, language)
 
 
 def _without_cookies(response: Response) -> Response:
