@@ -134,9 +134,9 @@ def change_of(before: object, after: object) -> str:
     return "added" if after else "removed"
 
 
-def notify_factor_change(context: Context, kind: MailKind, account: Account, factor: FactorKind) -> None:
-    """Notify of an added or removed second factor, with an alert link."""
-    notify_with_alert_link(context, kind, account.email, account, MessageFacts(factor=factor.value))
+def notify_factor_change(context: Context, kind: MailKind, account: Account, factor: FactorKind | None) -> None:
+    """Notify of an added or removed second factor, or of the removal of all of them, with an alert link."""
+    notify_with_alert_link(context, kind, account.email, account, MessageFacts(factor=factor.value if factor else ""))
 
 
 def page_language(context: Context) -> str | None:

@@ -40,7 +40,7 @@ class MessageFacts:
     username: str = ""
     added_by: str = ""  # masked address of the account that adds this address
     device: str = ""  # browser and location of the request
-    factor: str = ""  # contract.second_factors.FactorKind that was added or removed
+    factor: str = ""  # contract.second_factors.FactorKind that was added or removed; empty if all were removed
     provider: str = ""  # the title of a connection
     change: str = ""  # of an email address: added, removed, primary; of a sign-in: refused
     organization: str = ""  # that the recipient may join

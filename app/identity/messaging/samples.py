@@ -99,7 +99,10 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, MessageFacts]]] = {
     },
     MailKind.ANSWERS_CHANGED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     MailKind.FACTOR_ADDED: _with_alert_link(_KINDS),
-    MailKind.FACTOR_REMOVED: _with_alert_link(_KINDS[:3]),
+    MailKind.FACTOR_REMOVED: {
+        **_with_alert_link(_KINDS[:3]),
+        "link, all": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY),
+    },
     MailKind.PASSKEY_ADDED: {**_NOTICE, "link": replace(_PLAIN, url=_ALERT_LINK, minutes=7 * _DAY)},
     **dict.fromkeys(NEW_PLACES, _NEW_PLACE),
     MailKind.PASSKEY_REMOVED: _NOTICE,

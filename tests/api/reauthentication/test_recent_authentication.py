@@ -71,6 +71,7 @@ def test_sensitive_operations_of_visits_are_known() -> None:
         "hub.remove_factor", "hub.remove_member", "hub.remove_organization_domain", "hub.request_phone_change",
         "hub.self_service.ask_deletion", "hub.self_service.remove_email", "hub.self_service.set_username",
         "hub.set_first_password", "hub.set_member_roles", "hub.set_own_pin", "hub.transfer_ownership",
+        "hub.turn_off_second_factors",
     ]  # fmt: skip
 
 

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from app.identity.credentials.credential_store import credentials
+from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from tests.support.accounts.mailbox import link_in, links_to, sent_messages
+from tests.support.accounts.mailbox import code_in, link_in, links_to, mails_to, sent_messages
 from tests.support.journeys.account_security import APP_ALONE, add_app, choose_app, mails, signed_in
 from tests.support.journeys.second_factors import app_of, close_browser, code_now, codes_on, enrol_totp, sign_in
 from tests.support.oauth.relying_party import Person
@@ -85,7 +86,7 @@ def test_first_factor_needs_the_password_in_stale_session(tenant: World, browser
     assert "Wrong password." not in refused.press("Continue", password=ada.password).text
 
 
-@pytest.mark.parametrize("address", ["/second-factors/remove?kind=totp", "/backup-codes"])
+@pytest.mark.parametrize("address", ["/second-factors/remove?kind=totp", "/second-factors/off", "/backup-codes"])
 def test_changing_factors_needs_the_existing_factor(tenant: World, browser: Visitor, address: str) -> None:
     ada = tenant.person("ada@example.com")
     app, _ = add_app(browser, tenant, ada)
@@ -120,6 +121,38 @@ def test_removing_the_only_factor_leaves_the_password(
     assert "Method removed" in page.press("Remove").text
     assert mails(tenant, ada)[-1].startswith("A two-step verification method was removed")
     assert sign_in(new_visitor_at(tenant), tenant, ada).query.get("code")
+
+
+def test_turning_off_removes_every_factor_at_once(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    tenant = new_world(two_factor="optional", second_factors={"email": True, "passkey": False})
+    ada, browser = tenant.person("ada@example.com"), new_visitor_at(tenant)
+    add_app(browser, tenant, ada)[1].press("I’ve saved them")
+    page = browser.open("/second-factors").press("Email")
+    page.press("Verify", code=code_in(mails_to(tenant.services, tenant.tenant_id, ada.email)[-1]))
+    assert enrolled_kinds(tenant, ada) == ["backup_code"] * 10 + ["email", "totp"]
+    before = mails(tenant, ada)
+    confirmation = browser.open("/second-factors").follow("Turn off…")
+    assert "Two-step verification is off" in confirmation.press("Turn off").text
+    assert enrolled_kinds(tenant, ada) == []
+    *earlier, notice = mails(tenant, ada)
+    assert (earlier, notice.startswith("Two-step verification was turned off for your")) == (before, True)
+    assert removals(tenant) == ["email", "totp"]
+    confirmation.press("Turn off")  # a second click
+    assert len(mails(tenant, ada)) == len(before) + 1
+    assert sign_in(new_visitor_at(tenant), tenant, ada).query.get("code")
+
+
+def test_required_verification_is_not_turned_off(tenant: World, browser: Visitor) -> None:
+    """The requirement may begin between the page and its button."""
+    ada = tenant.person("ada@example.com")
+    add_app(browser, tenant, ada)[1].press("I’ve saved them")
+    page = browser.open("/second-factors/off")
+    tenant.change_settings(two_factor="required")
+    refused = page.press("Turn off")
+    assert (refused.status, "Your account requires two-step verification" in refused.text) == (403, True)
+    assert "totp" in enrolled_kinds(tenant, ada)
+    assert browser.open("/second-factors/off").address.endswith("/second-factors")
+    assert "so it can’t be turned off" in browser.open("/second-factors").text
 
 
 def test_removing_required_factor_enrols_at_next_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -208,11 +241,21 @@ def report_compromise(tenant: World, visitor: Visitor, ada: Person) -> None:
     assert page.press("Secure my account").status == 200
 
 
+def removals(tenant: World) -> list[str]:
+    """Return the kinds whose removal is in the audit log."""
+    work = UnitOfWork(tenant.services.database, tenant.tenant_id)
+    try:
+        rows = work.all(audit.select().where(audit.c.event == "second_factor.removed"))
+        return sorted(row.facts["kind"] for row in rows)
+    finally:
+        work.rollback()
+
+
 def enrolled_kinds(tenant: World, ada: Person) -> list[str]:
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
         rows = work.all(credentials.select().where(credentials.c.uid == ada.uid, credentials.c.is_enrolled.is_(True)))
-        return [row.kind for row in rows]
+        return sorted(row.kind for row in rows)
     finally:
         work.rollback()
 

@@ -103,3 +103,8 @@ remove = hub_operation(
     "hub.remove_factor", "POST /hub/own/factors/remove", RemoveFactorRequest, Posted, reauthentication=True,
     summary="Remove a second factor; removing an absent one is no error.",
 )  # fmt: skip
+turn_off = hub_operation(
+    "hub.turn_off_second_factors", "POST /hub/own/factors/off", NoParameters, Posted, reauthentication=True,
+    errors=(errors.FactorRemovalRefused,),
+    summary="Remove every second factor and the backup codes, unless the tenant or an organization requires a second factor.",
+)  # fmt: skip

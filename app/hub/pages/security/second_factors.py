@@ -11,6 +11,7 @@ from flask import Response
 from wtforms import HiddenField
 
 from app.contract import errors
+from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account_factor_pages
 from app.hub.account_pages import require_reauthentication
@@ -29,6 +30,7 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 REMOVE: Final = f"{ACCOUNT_FACTORS}/remove"
+TURN_OFF: Final = f"{ACCOUNT_FACTORS}/off"
 
 
 class Effect(StrEnum):
@@ -112,6 +114,7 @@ class FactorsPage(Page):
             "no codes here": replace(visit, backup_codes=None, available=()),
             "token": replace(visit, form=ChosenForm().with_token_error()),
             **{f"just {done}": replace(visit, done=done) for done in _DONE},
+            "just off": cls(ChosenForm(), (), choices, 0, done="off"),
         }
 
 
@@ -121,6 +124,7 @@ _DONE: Final = {
         _l("Two-step verification is on"), _l("Use a backup code when your other methods aren’t available."), "ok"
     ),
     "removed": Notice(_l("Method removed"), _l("We sent you an email about it."), "ok"),
+    "off": Notice(_l("Two-step verification is off"), _l("We sent you an email about it."), "ok"),
 }
 
 
@@ -149,6 +153,34 @@ class RemoveFactorPage(Page):
             "with the password": cls(with_password, name, Effect.OTHERS),
             "wrong password": cls(wrong, name, Effect.NOTHING),
             "locked": cls(wrong, name, Effect.NOTHING, page_notice=CHANGE_REFUSALS[errors.LockedForAWhile]),
+        }
+
+
+@dataclass(frozen=True)
+class TurnOffPage(Page):
+    """Asks to confirm that every factor and the backup codes are removed."""
+
+    template = "pages/security/turn_off_second_factors.html"
+    scripts = (*Page.scripts, "reveal")
+    refusals = {
+        **CHANGE_REFUSALS,
+        errors.FactorRemovalRefused: Notice(
+            _l("Your account requires two-step verification"), _l("It can’t be turned off. You can change its methods.")
+        ),
+    }
+
+    form: ReauthenticationForm
+
+    @classmethod
+    def samples(cls) -> Mapping[str, TurnOffPage]:
+        account = {"account": "ada@example.com"}
+        wrong = ReauthenticationForm(data={**account, "reauthentication": NEEDED, "password": "x"})
+        wrong.add_refusal(errors.WrongCurrentPassword())
+        return {
+            "fresh": cls(ReauthenticationForm(data=account)),
+            "with the password": cls(ReauthenticationForm(data={**account, "reauthentication": NEEDED})),
+            "wrong password": cls(wrong),
+            "required": cls(ReauthenticationForm(data=account), page_notice=cls.refusals[errors.FactorRemovalRefused]),
         }
 
 
@@ -191,6 +223,31 @@ def submit_remove_factor() -> Response:
     except ApiError as refusal:
         return page.render_refusal(refusal)
     return redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
+
+
+@account_page(TURN_OFF)
+def show_turn_off() -> Response:
+    try:
+        view = read_factors()
+    except errors.TwoFactorOff:
+        return redirect_to("/security")
+    if view.is_required or not (view.enrolled or view.has_passkeys):
+        return redirect_to(ACCOUNT_FACTORS)
+    require_reauthentication(view)
+    return TurnOffPage(ReauthenticationForm(formdata=None, data=reauthentication_data(view))).render()
+
+
+@pages.post(TURN_OFF)
+def submit_turn_off() -> Response:
+    form = ReauthenticationForm()
+    page = TurnOffPage(form)
+    if not form.validate():
+        return page.render(form.error_status)
+    try:
+        api(form.current_password)(account_factor_pages.turn_off, NoParameters())
+    except ApiError as refusal:
+        return page.render_refusal(refusal)
+    return redirect_to(f"{ACCOUNT_FACTORS}?done=off")
 
 
 def _page(view: account_factor_pages.FactorsView) -> FactorsPage:

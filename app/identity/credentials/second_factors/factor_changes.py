@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from app.contract import errors
 from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import second_factors
 from app.identity.credentials.second_factors.authenticators.authenticator import AccountFactors, FactorResponse
+from app.identity.directory.accounts import account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -34,6 +36,21 @@ def remove(context: Context, account: Account, kind: FactorKind) -> None:
     """Remove a factor and notify the owner."""
     second_factors.remove(context, account.uid, kind)
     notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, kind)
+
+
+def turn_off(context: Context, account: Account) -> None:
+    """Remove every factor and the backup codes, and notify the owner once. An account without factors is unchanged.
+
+    Raises FactorRemovalRefused if the tenant or an organization requires a second factor.
+    """
+    factors = second_factors.of_account(context, account_store.lock(context, account.uid) or account)
+    if factors.is_factor_required:
+        raise errors.FactorRemovalRefused("The tenant or an organization requires a second factor of this account.")
+    kinds = [kind for kind in FactorKind if kind not in second_factors.SUPPLEMENTARY and factors.enrolled(kind)]
+    for kind in kinds:
+        second_factors.remove(context, account.uid, kind)
+    if kinds:
+        notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, None)
 
 
 def new_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:

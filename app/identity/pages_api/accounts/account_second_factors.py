@@ -121,6 +121,12 @@ def remove(context: Context, req: account_factor_pages.RemoveFactorRequest) -> P
     return Posted()
 
 
+@account_factor_pages.turn_off.implements
+def turn_off(context: Context, req: NoParameters) -> Posted:
+    factor_changes.turn_off(context, accounts.current(context))
+    return Posted()
+
+
 @second_factor_pages.create_backup_codes.implements
 def make_backup_codes(context: Context, req: NoParameters) -> second_factor_pages.NewBackupCodes:
     """Draft backup codes; just after the enrolment of a factor this needs no other reauthentication."""
