@@ -42,10 +42,6 @@ DENIED = frozenset(
 """Addresses and secrets, which a template has no use for: our blocks have the links and forms."""
 
 
-class ContractError(Exception):
-    """A page's template that themes could not arrange."""
-
-
 def views() -> Mapping[str, dict[str, Any]]:
     """Return the view and the blocks of each page's template, by the file's name."""
     app = create_app(Settings(secrets=(b"a secret of the tool, long enough",), development=True))
@@ -71,23 +67,23 @@ def _entry(name: str, pages: list[type[Page]]) -> dict[str, Any]:
 
 
 def _blocks(name: str) -> list[str]:
-    """Return the blocks of a template in their order. Raises ContractError unless its block `main` is made of blocks alone."""
+    """Return the blocks of a template in their order. Raises ValueError unless its block `main` is made of blocks alone."""
     tree = Environment(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.i18n"], autoescape=True).parse(
         (TEMPLATES / name).read_text(encoding="utf-8")
     )
     main = next((block for block in tree.find_all(nodes.Block) if block.name == MAIN), None)
     if main is None:
-        raise ContractError(f"{name} has no block main")
+        raise ValueError(f"{name} has no block main")
     found = []
     for node in main.body:
         if isinstance(node, nodes.Block):
             found.append(node.name)
         elif not _is_frame(node):
-            raise ContractError(f"{name}:{node.lineno}: expected blocks alone within main")
+            raise ValueError(f"{name}:{node.lineno}: expected blocks alone within main")
     if strange := [block for block in found if block not in BLOCKS]:
-        raise ContractError(f"{name}: {strange[0]} is no block of page_templates.BLOCKS")
+        raise ValueError(f"{name}: {strange[0]} is no block of page_templates.BLOCKS")
     if found != [block for block in BLOCKS if block in found]:
-        raise ContractError(f"{name}: expected the blocks in the order {', '.join(BLOCKS)}")
+        raise ValueError(f"{name}: expected the blocks in the order {', '.join(BLOCKS)}")
     return found
 
 

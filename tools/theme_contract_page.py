@@ -12,6 +12,7 @@ from app.contract.tenants.part_templates import PARTS
 from app.kit.design.theme_css.allowed import TOKENS
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
 from app.kit.templating.markup import CLASSES
+from app.kit.text.typography import typographic
 
 HEAD = f"""# The contract of themes
 
@@ -84,7 +85,7 @@ def page() -> str:
     parts += [MAIL_HEAD, *_mails()]
     tokens = ", ".join(f"`{name}`" for name in sorted(TOKENS))
     parts.append(CSS_HEAD.format(classes=", ".join(f"`{name}`" for name in sorted(CLASSES)), tokens=tokens))
-    return re.sub(r"\n{3,}", "\n\n", "".join(parts))
+    return typographic(re.sub(r"\n{3,}", "\n\n", "".join(parts)))
 
 
 def table(first: str, rows: Iterable[tuple[str, str]]) -> str:

@@ -142,7 +142,11 @@ def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unp
 
 
 _OF_THEMES_ALONE: Final = frozenset(
-    {f"{contract.__name__}.tenants.mail_templates", f"{contract.__name__}.tenants.page_templates"}
+    {
+        f"{contract.__name__}.tenants.mail_templates",
+        f"{contract.__name__}.tenants.page_templates",
+        f"{contract.__name__}.tenants.part_templates",
+    }
 )
 """Modules without operations, which only templates of themes need."""
 

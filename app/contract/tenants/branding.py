@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Discriminator, Field, model_validator
 from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
-from app.contract.tenants.layout_templates import TemplateName
+from app.contract.tenants.template_names import TemplateName
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from pydantic import AfterValidator
-
-from app.kit.near_names import near_name
 from app.kit.templating import language
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.text.source_texts import text_keys
@@ -66,19 +63,6 @@ LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
 """By the name of the file below `templates/`."""
 MAILS: Final = "mails/"
 """The beginning of names of the templates of mails (`mail_templates`)."""
-
-
-def _template_name(name: str) -> str:
-    from app.contract.tenants.page_templates import names
-
-    if name not in (known := names()):
-        raise ValueError(
-            f"a template that a theme can replace, such as {near_name(name, known) or next(iter(LAYOUTS))}"
-        )
-    return name
-
-
-TemplateName = Annotated[str, AfterValidator(_template_name)]
 
 
 def is_shown(texts: TextsByLanguage) -> language.IsText:

@@ -8,7 +8,7 @@ from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, ThemeChanged, UnknownTheme
 from app.contract.resources import collection
 from app.contract.tenants.branding import Brand, ButtonShape, Contract, Drawing, FileUrl, Hex, Scene, Wording
-from app.contract.tenants.layout_templates import TemplateName
+from app.contract.tenants.template_names import TemplateName
 from app.contract.tenants.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
 from app.kit.operations.wire import Wire
 from app.kit.resources.resource import (

@@ -36,6 +36,16 @@ def loop(theme: Path) -> None:
     (theme / "static" / "a").symlink_to(theme / "static")
 
 
+def links_through(theme: Path) -> None:
+    (theme / "b").symlink_to("../secret.yaml")
+    (theme / "a.svg").symlink_to("b")
+
+
+def linked_tokens(theme: Path) -> None:
+    (theme / "theme.yaml").unlink()
+    (theme / "theme.yaml").symlink_to("../secret.yaml")
+
+
 def many(theme: Path) -> None:
     (theme / "static").mkdir()
     for number in range(10_000):
@@ -68,10 +78,10 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str, str]] = {
     "a link out": (lambda theme: (theme / "a.svg").symlink_to("/etc/hostname"), "/a.svg", f"{LINK} within"),
     "a relative link out": (lambda theme: (theme / "a.svg").symlink_to("../secret.yaml"), "/a.svg", f"{LINK} within"),
     "a link through links": (
-        lambda theme: ((theme / "b").symlink_to("../secret.yaml"), (theme / "a.svg").symlink_to("b")), "/a.svg", f"{LINK} within",
+        links_through, "/a.svg", f"{LINK} within",
     ),
     "a linked theme.yaml": (
-        lambda theme: ((theme / "theme.yaml").unlink(), (theme / "theme.yaml").symlink_to("../secret.yaml")), "/theme.yaml", LINK,
+        linked_tokens, "/theme.yaml", LINK,
     ),
     "a link to itself": (lambda theme: (theme / "a").symlink_to("a"), "/a", f"{LINK} to a file"),
     "a link to nothing": (lambda theme: (theme / "a").symlink_to("none"), "/a", f"{LINK} to a file"),

@@ -80,7 +80,7 @@ class OrganizationMembersPage(Page):
 
     @property
     def seats(self) -> Any:
-        """A text such as "3 seats left."; empty without a limit."""
+        """A text such as `3 seats left.`; empty without a limit."""
         free = self.free_seats
         if free is None:
             return ""

@@ -156,6 +156,11 @@ class RemoveFactorPage(Page):
         }
 
 
+_MUST_STAY: Final = Notice(
+    _l("Your account requires two-step verification"), _l("It can’t be turned off. You can change its methods.")
+)
+
+
 @dataclass(frozen=True)
 class TurnOffPage(Page):
     """Asks to confirm that every factor and the backup codes are removed."""
@@ -164,9 +169,7 @@ class TurnOffPage(Page):
     scripts = (*Page.scripts, "reveal")
     refusals = {
         **CHANGE_REFUSALS,
-        errors.FactorRemovalRefused: Notice(
-            _l("Your account requires two-step verification"), _l("It can’t be turned off. You can change its methods.")
-        ),
+        errors.FactorRemovalRefused: _MUST_STAY,
     }
 
     form: ReauthenticationForm
@@ -180,7 +183,7 @@ class TurnOffPage(Page):
             "fresh": cls(ReauthenticationForm(data=account)),
             "with the password": cls(ReauthenticationForm(data={**account, "reauthentication": NEEDED})),
             "wrong password": cls(wrong),
-            "required": cls(ReauthenticationForm(data=account), page_notice=cls.refusals[errors.FactorRemovalRefused]),
+            "required": cls(ReauthenticationForm(data=account), page_notice=_MUST_STAY),
         }
 
 

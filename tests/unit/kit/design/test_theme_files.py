@@ -59,7 +59,7 @@ def test_bounds_of_a_theme() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), PICTURES.items())
-def test_pictures_are_what_their_names_say(name: str, kind: str) -> None:
+def test_pictures_have_the_format_of_their_name(name: str, kind: str) -> None:
     assert problem(name, image_file(kind=kind), CONVERTER) is None
     other = image_file(kind="PNG" if kind != "PNG" else "JPEG")
     assert problem(name, other, CONVERTER) == "expected a picture of the kind that its name says"

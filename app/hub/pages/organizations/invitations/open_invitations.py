@@ -48,7 +48,7 @@ class SentInvitationRow:
 
     @property
     def expires_in(self) -> str:
-        """A text such as "in 5 days"."""
+        """A text such as `in 5 days`."""
         left = datetime.fromisoformat(self.expires_at) - services().clock.now()
         text: str = format_timedelta(max(left, timedelta(minutes=1)), threshold=2, add_direction=True)
         return text

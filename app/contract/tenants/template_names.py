@@ -1,0 +1,23 @@
+"""The names of the templates that a theme can replace."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from app.contract.tenants.layout_templates import LAYOUTS
+from app.kit.near_names import near_name
+
+
+def _template_name(name: str) -> str:
+    from app.contract.tenants.page_templates import names
+
+    if name not in (known := names()):
+        raise ValueError(
+            f"a template that a theme can replace, such as {near_name(name, known) or next(iter(LAYOUTS))}"
+        )
+    return name
+
+
+TemplateName = Annotated[str, AfterValidator(_template_name)]
