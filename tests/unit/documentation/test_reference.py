@@ -44,7 +44,7 @@ def addresses_in(html: str) -> set[str]:
 
 
 def test_every_operation_has_a_page_and_a_document_of_its_own() -> None:
-    chapters = re.findall(r'<li id="[^"]+"><a href="(/docs/[^"]+)">', get("/docs").text)
+    chapters = set(re.findall(r'<li><a href="(/docs/[a-z-]+)"', get("/docs").text))
     lists = [re.findall(r'<li id="([^"]+)"><a class="op" href="([^"]+)">', get(chapter).text) for chapter in chapters]
     listed = dict(entry for entries in lists for entry in entries)
     assert set(listed) == set(operations())
@@ -98,10 +98,8 @@ def test_overview_fits_one_first_flight() -> None:
 def test_overview_has_the_meaning_of_each_group() -> None:
     text = get("/docs").text
     for group in pages()._book.groups:
-        listed = "".join(
-            f'<li id="{each.slug}"><a href="/docs/{each.slug}">{each.name}</a></li>' for each in group.chapters
-        )
-        assert f"<dt>{group.name}</dt><dd><p>{group.description}</p><ul>{listed}</ul></dd>" in text, group.name
+        first = f'<a href="/docs/{group.chapters[0].slug}"><strong>{group.name}</strong> {group.description}</a>'
+        assert first in text, group.name
         assert re.fullmatch(r"[A-Z][^.]+\.", group.description), group.name
 
 
