@@ -8,7 +8,9 @@ import click
 
 from app.commands import theme_versions
 from app.commands.errors import CommandError
+from app.commands.theme.changes import theme_diff
 from app.commands.theme.check import theme_check
+from app.commands.theme.contract import theme_contract
 from app.commands.theme.starter import theme_new
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ def theme() -> None:
     """Write the look and the texts of a tenant's pages."""
 
 
-for command in (theme_check, theme_new, *theme_versions.COMMANDS):
+for command in (theme_check, theme_contract, theme_diff, theme_new, *theme_versions.COMMANDS):
     theme.add_command(command)
 
 

@@ -146,6 +146,7 @@ _OF_THEMES_ALONE: Final = frozenset(
         f"{contract.__name__}.tenants.mail_templates",
         f"{contract.__name__}.tenants.page_templates",
         f"{contract.__name__}.tenants.part_templates",
+        f"{contract.__name__}.tenants.theme_contract",
     }
 )
 """Modules without operations, which only templates of themes need."""

@@ -11,6 +11,7 @@ import click
 
 from app.commands.errors import CommandError
 from app.commands.prompts import counted
+from app.commands.theme.contract import lines_against
 from app.commands.theme.folder import as_tenant, read_brand
 from app.commands.theme.unused import unused
 
@@ -29,7 +30,12 @@ _FEW: Final = 4
 @click.option(
     "--pages", "words", default="", metavar="WORD,WORD", help="Render only pages with one of these words in their name."
 )
-def theme_check(folder: Path, words: str) -> None:
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Check the templates and texts by the contract of another version alone: a file of `gatehouse theme contract`.",
+)
+def theme_check(folder: Path, words: str, against: Path | None) -> None:
     """Say what is wrong in a theme's FOLDER.
 
     Problems of files have the file and the line. Then every page is rendered in every state and language, and problems have the page.
@@ -40,6 +46,10 @@ def theme_check(folder: Path, words: str) -> None:
 
     brand = read_brand(folder)
     folder = folder.resolve()
+    if against is not None:
+        refused = lines_against(against, folder, brand)
+        click.echo("\n".join(refused) or f"{folder.name}: no problems by the contract of {against.name}.")
+        sys.exit(bool(refused))
     tenant = as_tenant(brand, folder.name)
     weak = style_problems(brand.css, tenant.brand)
     found = review(tenant, words.split(","), _progress)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
 
+RECORD = "ours.json"
+"""The file of a theme folder with ours as they were when its templates were written (`changes.py`)."""
 _READ = frozenset((".yaml", ".html", ".css", ".txt"))
 """Ends of the names of files that name others, and are read as they are."""
 _NAMED_BY_PLACE = ("texts/", "templates/", "static/css/")
@@ -22,7 +24,7 @@ def unused(folder: Path, brand: Brand) -> Iterator[str]:
     found = {path.relative_to(folder).as_posix(): path for path in files(folder)}
     words = "\n".join(path.read_text("utf-8", "replace") for path in found.values() if path.suffix in _READ)
     for name, path in found.items():
-        if name != "theme.yaml" and not name.startswith(_NAMED_BY_PLACE) and path.name not in words:
+        if name not in ("theme.yaml", RECORD) and not name.startswith(_NAMED_BY_PLACE) and path.name not in words:
             yield f"{name} isn’t used: no file of the theme names it."
     shown = "\n".join(brand.templates.values())
     own = sorted({key for wordings in brand.texts.values() for key in wordings if key.startswith(OWN)})

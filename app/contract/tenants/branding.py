@@ -34,8 +34,8 @@ ButtonShape = Literal["square", "rounded", "pill"]
 
 
 def _contract(number: int) -> int:
-    if number != CONTRACT:
-        raise ValueError(f"{CONTRACT}, the contract that this Gatehouse has")
+    if not 1 <= number <= CONTRACT:
+        raise ValueError(f"a contract that this Gatehouse has: at most {CONTRACT}")
     return number
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from app.kit.templating import language
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
@@ -65,6 +65,22 @@ MAILS: Final = "mails/"
 """The beginning of names of the templates of mails (`mail_templates`)."""
 
 
+class TemplatesOfTheme(Protocol):
+    """The members of a theme that its templates are checked by."""
+
+    @property
+    def contract(self) -> int:
+        """The contract that they are written for."""
+
+    @property
+    def templates(self) -> Mapping[str, str]:
+        """The sources by the names of the files."""
+
+    @property
+    def texts(self) -> TextsByLanguage:
+        """The theme's own texts."""
+
+
 def is_shown(texts: TextsByLanguage) -> language.IsText:
     """Return whether a template may show the text of a key: one of ours without plural forms, or one of the theme's own."""
     own = {key for wordings in texts.values() for key in wordings if key.startswith(OWN)}
@@ -77,17 +93,19 @@ def is_shown(texts: TextsByLanguage) -> language.IsText:
 
 
 def problems(
-    templates: Mapping[str, str], texts: TextsByLanguage, hiding: frozenset[str]
+    contracts: Mapping[LayoutName, TemplateContract] | Mapping[str, TemplateContract],
+    brand: TemplatesOfTheme,
+    hiding: frozenset[str],
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield (template, line, what is expected) for what the layouts among a theme's templates cannot have.
+    """Yield (template, line, what is expected) for what the layouts or parts among a theme's templates cannot have.
 
     Args:
-        texts: those of the theme.
+        contracts: by the name of the template.
         hiding: classes whose elements its style sheet may hide or cover.
     """
-    is_text = is_shown(texts)
-    for name, contract in LAYOUTS.items():
-        for problem in (
-            language.problems(templates.get(name, ""), contract, is_text, hiding) if name in templates else ()
-        ):
-            yield name, problem.line, problem.sentence
+    is_text = is_shown(brand.texts)
+    for name, contract in contracts.items():
+        if name in brand.templates:
+            written = contract.written_for(brand.contract)
+            for problem in language.problems(brand.templates[name], written, is_text, hiding):
+                yield name, problem.line, problem.sentence

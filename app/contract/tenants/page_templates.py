@@ -9,19 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
 from app.contract.tenants import mail_templates  # noqa: TID253 - templates of themes alone load this module
-from app.contract.tenants.layout_templates import BRAND, LAYOUTS, is_shown
+from app.contract.tenants.branding import CONTRACT
+from app.contract.tenants.layout_templates import BRAND, LAYOUTS, TemplatesOfTheme, is_shown
 from app.contract.tenants.part_templates import PARTS  # noqa: TID253 - as above
 from app.kit.near_names import near_name
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
 from app.kit.templating.blocks import Block, blocks_of
 from app.kit.templating.contract import Items, Part, TemplateContract, TemplateProblem, Value, ValueKind
-from app.kit.text.tenant_texts import TextsByLanguage
 
 CONTRACT_FILE: Final = TEMPLATES / "theme_contract.json"
 MAIN: Final = "main"
@@ -53,9 +53,15 @@ class PageContract:
     values: Mapping[str, Value | Items]
     blocks: Mapping[str, bool]
     """Each block in its order, and whether the page must show it."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """The contract that a block came with, if that is not the first."""
 
-    def contract(self, block: str) -> TemplateContract:
-        """Return what the template of a block can use; `main` arranges the others."""
+    def contract(self, block: str, number: int) -> TemplateContract:
+        """Return what the template of a block can use; `main` arranges the others.
+
+        Args:
+            number: the contract that the template is written for.
+        """
         values = {**EVERYWHERE, **self.values}
         if block != MAIN:
             return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])})
@@ -64,18 +70,33 @@ class PageContract:
             for name in self.blocks
             if name != "heading"
         }
-        parts = {name: Part(BLOCKS[name][0], is_required) for name, is_required in self.blocks.items()}
-        return TemplateContract({**values, **present}, parts)
+        parts = {
+            name: Part(BLOCKS[name][0], is_required, self.since.get(name, 1))
+            for name, is_required in self.blocks.items()
+        }
+        return TemplateContract({**values, **present}, parts).written_for(number)
 
 
 @cache
 def page_templates() -> Mapping[str, PageContract]:
     """Return the contract of each page's template, by the file's name below `templates/`."""
-    pages: dict[str, Any] = json.loads(CONTRACT_FILE.read_bytes())["pages"]
+    return read_pages(json.loads(CONTRACT_FILE.read_bytes()))
+
+
+def read_pages(document: Mapping[str, Any]) -> dict[str, PageContract]:
+    """Return the contracts of pages in a document of a contract."""
     return {
-        name: PageContract({key: _read(value) for key, value in page["values"].items()}, page["blocks"])
-        for name, page in pages.items()
+        name: PageContract(
+            {key: read_value(value) for key, value in page["values"].items()}, page["blocks"], page.get("since", {})
+        )
+        for name, page in document["pages"].items()
     }
+
+
+@cache
+def block_contract(template: str, block: str) -> TemplateContract:
+    """Return what a block's template can use in this version."""
+    return page_templates()[template].contract(block, CONTRACT)
 
 
 def names() -> tuple[str, ...]:
@@ -83,7 +104,7 @@ def names() -> tuple[str, ...]:
     return (*LAYOUTS, *PARTS, *page_templates(), *mail_templates.names())
 
 
-def _read(value: dict[str, Any]) -> Value | Items:
+def read_value(value: dict[str, Any]) -> Value | Items:
     if value["kind"] != "list":
         return Value(ValueKind(value["kind"]), value["meaning"])
     members = {name: Value(ValueKind(each["kind"]), each["meaning"]) for name, each in value["members"].items()}
@@ -107,19 +128,19 @@ def blocks_in(source: str) -> tuple[Mapping[str, Block], list[TemplateProblem]]:
 
 
 def problems(
-    templates: Mapping[str, str], texts: TextsByLanguage, hiding: frozenset[str]
+    pages: Mapping[str, PageContract], brand: TemplatesOfTheme, hiding: frozenset[str]
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (template, line, what is expected) for what the pages among a theme's templates cannot have."""
-    is_text = is_shown(texts)
-    for name, source in templates.items():
-        page = page_templates().get(name) if "/" in name else None
+    is_text = is_shown(brand.texts)
+    for name, source in brand.templates.items():
+        page = pages.get(name)
         if page is not None:
-            for problem in page_problems(page, source, is_text, hiding):
+            for problem in page_problems(page, source, brand.contract, is_text, hiding):
                 yield name, problem.line, problem.sentence
 
 
 def page_problems(
-    page: PageContract, source: str, is_text: language.IsText, hiding: frozenset[str] = frozenset()
+    page: PageContract, source: str, number: int, is_text: language.IsText, hiding: frozenset[str] = frozenset()
 ) -> Iterator[TemplateProblem]:
     """Yield why a file cannot replace a page's blocks, by block and line."""
     if (size := len(source.encode("utf-8", "replace"))) > language.MAX_BYTES:
@@ -133,5 +154,5 @@ def page_problems(
             hint = f"; did you mean {near}?" if near else ""
             yield TemplateProblem(line, f"expected one of the blocks {', '.join(page.blocks)}; found {name}{hint}")
             continue
-        for problem in language.problems(inner, page.contract(name), is_text, hiding):
+        for problem in language.problems(inner, page.contract(name, number), is_text, hiding):
             yield TemplateProblem(problem.line + line - 1, problem.sentence)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from app.contract.tenants.layout_templates import is_shown
-from app.kit.templating import language
 from app.kit.templating.contract import Part, TemplateContract, Value, ValueKind
-from app.kit.text.tenant_texts import TextsByLanguage
 
 
 def _has(name: str) -> Value:
@@ -43,14 +40,3 @@ PARTS: Final[Mapping[str, TemplateContract]] = {
     ),
 }
 """By the name of the file below `templates/`. The element around each part is ours: a field’s container, a message’s box."""
-
-
-def problems(
-    templates: Mapping[str, str], texts: TextsByLanguage, hiding: frozenset[str]
-) -> Iterator[tuple[str, int, str]]:
-    """Yield (template, line, what is expected) for what the parts among a theme's templates cannot have."""
-    is_text = is_shown(texts)
-    for name, contract in PARTS.items():
-        if name in templates:
-            for problem in language.problems(templates[name], contract, is_text, hiding):
-                yield name, problem.line, problem.sentence

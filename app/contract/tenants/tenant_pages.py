@@ -10,7 +10,7 @@ from app.contract.consents.forms import ConsentForm
 from app.contract.errors import UnknownThemeVersion
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
-from app.contract.tenants.branding import ButtonShape, Drawing, Scene, Wording
+from app.contract.tenants.branding import CONTRACT, ButtonShape, Drawing, Scene, Wording
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.kit.operations.wire import From, Wire
 
@@ -64,7 +64,8 @@ class BrandView(Wire):
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
     texts: dict[str, dict[str, Wording]] = Field(default_factory=dict)  # by locale and key
     css: str = ""
-    templates: dict[str, str] = Field(default_factory=dict)  # layouts by name
+    templates: dict[str, str] = Field(default_factory=dict)  # by the names of the files
+    contract: int = CONTRACT
 
 
 class ThemeView(Wire):

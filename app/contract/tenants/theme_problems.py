@@ -46,7 +46,7 @@ def _of_templates(brand: Brand, hiding: frozenset[str]) -> Iterator[tuple[str, i
     if brand.templates:
         from app.contract.tenants import mail_templates, page_templates, part_templates
 
-        yield from layout_templates.problems(brand.templates, brand.texts, hiding)
-        yield from part_templates.problems(brand.templates, brand.texts, hiding)
-        yield from page_templates.problems(brand.templates, brand.texts, hiding)
+        yield from layout_templates.problems(layout_templates.LAYOUTS, brand, hiding)
+        yield from layout_templates.problems(part_templates.PARTS, brand, hiding)
+        yield from page_templates.problems(page_templates.page_templates(), brand, hiding)
         yield from mail_templates.problems(brand.templates, brand.texts)

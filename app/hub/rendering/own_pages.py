@@ -9,7 +9,7 @@ from typing import Any
 from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - what our blocks wrote
 
-from app.contract.tenants.page_templates import MAIN, page_templates  # noqa: TID253 - pages of themes alone load this module
+from app.contract.tenants.page_templates import MAIN, block_contract  # noqa: TID253 - pages of themes alone load this module
 from app.hub.rendering.frame import OwnBlock, Rendering
 from app.hub.rendering.own_layouts import reporting, shared_values, text_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
@@ -35,7 +35,7 @@ class _OwnBlock:
 
     def __call__(self, context: Context) -> Iterator[str]:
         rendering, brand = self._rendering, self._rendering.brand
-        contract = page_templates()[self._template].contract(self._name)
+        contract = block_contract(self._template, self._name)
         placed = _Placed(contract, context, self._name)
         parts = {name: placed.part(name) for name in self._block.names & contract.parts.keys()}
         language = rendering.frame.language

@@ -224,7 +224,7 @@ def _drawing_of(tenant: str) -> str:
 def page_branding(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale: str) -> PageBranding:
     """Return the branding of pages. What this version refuses is left out."""
     picture, sheet = _file(brand.picture), style_sheet(brand.css)
-    layouts = layouts_of(brand.templates, sheet.hiding)
+    layouts = layouts_of(brand.templates, sheet.hiding, brand.contract)
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),

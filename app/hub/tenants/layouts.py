@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
+from app.contract.tenants.branding import CONTRACT
 from app.contract.tenants.layout_templates import LAYOUTS, MAILS
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
@@ -51,17 +52,18 @@ class Layouts:
 NO_LAYOUTS: Final = Layouts()
 
 
-def layouts_of(templates: Mapping[str, str], hiding: frozenset[str] = frozenset()) -> Layouts:
+def layouts_of(templates: Mapping[str, str], hiding: frozenset[str] = frozenset(), number: int = CONTRACT) -> Layouts:
     """Return the compiled layouts; one that this version does not know, or cannot compile, is left out.
 
     Args:
         hiding: classes whose elements the style sheet may hide or cover. It may be another theme's than the layouts.
+        number: the contract that they are written for.
     """
-    return _compile(json.dumps(templates, sort_keys=True), hiding) if templates else NO_LAYOUTS
+    return _compile(json.dumps(templates, sort_keys=True), hiding, number) if templates else NO_LAYOUTS
 
 
 @lru_cache(maxsize=128)
-def _compile(templates: str, hiding: frozenset[str]) -> Layouts:
+def _compile(templates: str, hiding: frozenset[str], number: int) -> Layouts:
     from app.contract.tenants.part_templates import PARTS
 
     compiled: dict[str, CompiledTemplate] = {}
@@ -72,12 +74,12 @@ def _compile(templates: str, hiding: frozenset[str]) -> Layouts:
             continue
         try:
             if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
-                compiled[name] = _compiled(source, contract, hiding)
+                compiled[name] = _compiled(source, contract.written_for(number), hiding)
             else:
-                pages[name] = _compiled_page(name, source, hiding)
+                pages[name] = _compiled_page(name, source, hiding, number)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
-    digest = hashlib.sha256(json.dumps([templates, sorted(hiding)]).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([templates, sorted(hiding), number]).encode()).hexdigest()
     return Layouts(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 
 
@@ -88,14 +90,14 @@ def _compiled(source: str, contract: TemplateContract, hiding: frozenset[str]) -
     return CompiledTemplate(source, contract)
 
 
-def _compiled_page(name: str, source: str, hiding: frozenset[str]) -> Mapping[str, CompiledTemplate]:
+def _compiled_page(name: str, source: str, hiding: frozenset[str], number: int) -> Mapping[str, CompiledTemplate]:
     """Return the compiled blocks of a page's template."""
     from app.contract.tenants import page_templates
 
     page = page_templates.page_templates().get(name)
     if page is None:
         raise TemplateFailed("this version has no such template")
-    if found := next(page_templates.page_problems(page, source, lambda _: True, hiding), None):
+    if found := next(page_templates.page_problems(page, source, number, lambda _: True, hiding), None):
         raise TemplateFailed(f"line {found.line}: {found.sentence}")
     blocks, _ = page_templates.blocks_in(source)
-    return {block: CompiledTemplate(inner, page.contract(block)) for block, (inner, _) in blocks.items()}
+    return {block: CompiledTemplate(inner, page.contract(block, number)) for block, (inner, _) in blocks.items()}

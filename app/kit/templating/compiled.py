@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from traceback import walk_tb
 from typing import Any, Final
 
@@ -33,6 +33,8 @@ class CompiledTemplate:
         except Exception as problem:
             raise TemplateFailed(f"{type(problem).__name__}: {problem}") from problem
         self._parts = self.names & contract.parts.keys()
+        self._late = _late_after(contract, self._parts)
+        self.names |= {late for names in self._late.values() for late in names}
 
     def render(self, values: Mapping[str, Any], parts: Mapping[str, str], text: Callable[..., str]) -> Markup:
         """Return the output.
@@ -45,7 +47,11 @@ class CompiledTemplate:
         Raises:
             TemplateFailed: it raised, its output is too large, or it took too long.
         """
-        placed = {name: _placing(parts[name]) for name in self._parts}
+        late = self._late
+        placed = {
+            name: _placing("".join((parts[name], *(parts[each] for each in late.get(name, ())))))
+            for name in self._parts
+        }
         try:
             return Markup("".join(_bounded(self._template.generate(**values, **placed, text=text))))  # noqa: S704 - its values are escaped
         except TemplateFailed:
@@ -58,6 +64,18 @@ def _reason(problem: Exception) -> str:
     """Return the line and the kind of the exception. Its message may have a value of the page, which no log and no email should have."""
     lines = [line for frame, line in walk_tb(problem.__traceback__) if "__jinja_exception__" in frame.f_globals]
     return f"line {lines[-1]}: {type(problem).__name__}" if lines else type(problem).__name__
+
+
+def _late_after(contract: TemplateContract, placed: Collection[str]) -> Mapping[str, Sequence[str]]:
+    """Return the required parts that came after the template was written, each by the placed part that stands before it."""
+    late: dict[str, list[str]] = {}
+    before = next((name for name in contract.parts if name in placed), "")
+    for name, part in contract.parts.items():
+        if name in placed:
+            before = name
+        elif part.is_required and name in contract.late and before:
+            late.setdefault(before, []).append(name)
+    return late
 
 
 def _placing(markup: str) -> Callable[[], Markup]:

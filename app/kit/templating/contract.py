@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 
@@ -41,6 +41,8 @@ class Part:
 
     meaning: str
     is_required: bool = False
+    since: int = 1
+    """The contract that it came with."""
 
 
 Words = Set[str]
@@ -94,6 +96,13 @@ class TemplateContract:
     """By the name of a required part: parts that contain it, and may replace it."""
     dialect: Dialect | None = None
     """The markup that it may have; None: that of pages."""
+    late: frozenset[str] = frozenset()
+    """Parts that came after the template was written: it has none of them, and required ones stand after their neighbor."""
+
+    def written_for(self, number: int) -> TemplateContract:
+        """Return the contract for a template that was written for an earlier one."""
+        late = frozenset(name for name, part in self.parts.items() if part.since > number)
+        return replace(self, late=late) if late else self
 
 
 @dataclass(frozen=True, order=True)

@@ -111,7 +111,11 @@ class _Checker:
             if uses.most[name] > 1:
                 self._problem(1, f"{name}() at most once on each way through the conditions")
             instead = self.contract.instead.get(name, frozenset())
-            if part.is_required and not any(uses.least[each] for each in (name, *instead)):
+            if (
+                part.is_required
+                and name not in self.contract.late
+                and not any(uses.least[each] for each in (name, *instead))
+            ):
                 others = "".join(f", or {each}() in its place" for each in sorted(instead))
                 self._problem(1, f"{{{{ {name}() }}}}{others}: {part.meaning}")
             elif any(uses.most[each] for each in instead) and uses.most[name]:

@@ -1,0 +1,92 @@
+"""gatehouse theme diff: what of ours changed under the templates of a theme since they were written."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from app.commands.errors import CommandError, as_command_errors
+from app.commands.prompts import counted
+from app.commands.theme.folder import read_brand
+from app.commands.theme.unused import RECORD
+
+if TYPE_CHECKING:
+    from app.contract.tenants.branding import Brand
+
+_TAG: Final = re.compile(r"{%[-+]?\s*(block|endblock)\b\s*(\w*)[^%]*%}\n?")
+
+
+@click.command("diff")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--accept", is_flag=True, help=f"Note ours as they are now, in {RECORD} of the folder.")
+def theme_diff(folder: Path, accept: bool) -> None:
+    """Show what of ours changed under the templates of the theme in FOLDER.
+
+    The theme keeps ours as they were when its templates were written: write them with --accept, after each look at the changes.
+    """
+    brand = read_brand(folder)
+    now, file = ours_now(brand), folder / RECORD
+    if accept:
+        with as_command_errors():
+            file.write_text(json.dumps(now, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+        click.echo(f"Wrote {file}, with ours for {counted(len(now), 'template')}.")
+        return
+    try:
+        before = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        raise CommandError(f"There's no {file} yet. Write it with --accept.") from None
+    except (OSError, ValueError):
+        raise CommandError(f"{file} isn't what --accept wrote.") from None
+    lines = [line for name in sorted(now) for line in _changes(name, before.get(name), now[name])]
+    click.echo("\n".join(lines) or f"{folder.resolve().name}: nothing of ours changed under its templates.")
+
+
+def ours_now(brand: Brand) -> dict[str, Any]:
+    """Return the contract of each template that a theme replaces, and our blocks where it is a page's."""
+    from app.contract.tenants.theme_contract import document
+
+    found = document()
+    by_name = {**found["layouts"], **found["parts"], **found["pages"]}
+    return {
+        name: {**by_name[name], "source": our_blocks(name) if name in found["pages"] else {}}
+        for name in brand.templates
+        if name in by_name
+    }
+
+
+def our_blocks(template: str) -> dict[str, str]:
+    """Return the source of each block of our template, without the blocks within it."""
+    from app.kit.package_files import TEMPLATES
+
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    blocks: dict[str, str] = {}
+    open_blocks: list[tuple[str, int]] = []
+    for tag in _TAG.finditer(text):
+        if tag[1] == "block":
+            open_blocks.append((tag[2], tag.end()))
+        elif open_blocks:
+            name, start = open_blocks.pop()
+            if open_blocks:  # the outermost one is the whole page
+                blocks[name] = text[start : tag.start()]
+    return blocks
+
+
+def _changes(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Iterator[str]:
+    if before is None:
+        yield f"{name}: not in {RECORD} yet. Look at it, then use --accept."
+        return
+    for kind, word in (("blocks", "block"), ("parts", "part"), ("values", "value")):
+        then, since = before.get(kind, {}), now.get(kind, {})
+        yield from (f"{name}: new {word} {key}" for key in since if key not in then)
+        yield from (f"{name}: {word} {key} is gone" for key in then if key not in since)
+    for block, source in now["source"].items():
+        was = before["source"].get(block)
+        if was is not None and was != source:
+            yield f"{name}: block {block} changed"
+            yield from list(difflib.unified_diff(was.splitlines(), source.splitlines(), lineterm="", n=2))[2:]

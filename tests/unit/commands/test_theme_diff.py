@@ -1,0 +1,39 @@
+"""gatehouse theme diff names what of ours changed under the templates of a theme."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from app.commands.theme.changes import ours_now
+from app.contract.tenants.branding import Brand
+from tests.support.processes.command_line import Run, refused
+
+LOGIN = "pages/sign_in/login.html"
+REPLACED = {
+    LOGIN: "{% block heading %}{{ super() }}{% endblock %}",
+    "layouts/split.html": "{{ content() }}{{ footer() }}",
+    "macros/field.html": "{{ label() }}{{ control() }}{{ note() }}{{ beside() }}",
+}
+
+
+def test_changes_of_ours_are_named(tmp_path: Path, run: Run) -> None:
+    theme = tmp_path / "hazel"
+    for name, source in REPLACED.items():
+        (theme / "templates" / name).parent.mkdir(parents=True, exist_ok=True)
+        (theme / "templates" / name).write_text(source)
+    (theme / "theme.yaml").write_text("contract: 1")
+    assert "Write it with --accept" in refused(run("theme", "diff", str(theme)))
+    assert run("theme", "diff", str(theme), "--accept").exit_code == 0
+    assert run("theme", "diff", str(theme)).output == "hazel: nothing of ours changed under its templates.\n"
+    then = json.loads((theme / "ours.json").read_text())
+    assert then == json.loads(json.dumps(ours_now(Brand(templates=REPLACED))))
+    del then[LOGIN]["blocks"]["more"]
+    then[LOGIN]["source"]["heading"] = "<h1>Old</h1>\n"
+    then[LOGIN]["values"]["gone"] = {"kind": "flag", "meaning": ""}
+    (theme / "ours.json").write_text(json.dumps(then))
+    said = run("theme", "diff", str(theme)).output
+    assert f"{LOGIN}: new block more\n" in said
+    assert f"{LOGIN}: value gone is gone\n" in said
+    assert f"{LOGIN}: block heading changed\n" in said
+    assert "-<h1>Old</h1>" in said
