@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from jinja2 import Environment, nodes
 
-from app.contract.tenants.branding import CONTRACT
+from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
 from app.hub import create_app
 from app.hub.gallery import all_samples

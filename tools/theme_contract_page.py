@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from app.contract.messages.models import MailKind
 from app.contract.tenants import mail_templates
-from app.contract.tenants.branding import CONTRACT
-from app.contract.tenants.layout_templates import LAYOUTS
+from app.contract.tenants.layout_templates import CONTRACT, LAYOUTS
 from app.contract.tenants.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
 from app.contract.tenants.part_templates import PARTS
 from app.kit.design.theme_css.allowed import TOKENS

@@ -25,7 +25,7 @@ def mail() -> None:
 @click.argument("address")
 @click.option("--language", "tag", default="en", show_default=True, help="The language of the email: en, de or ar.")
 def mail_test(tenant: str, name: str, address: str, tag: str) -> None:
-    """Send the email NAME of TENANT to ADDRESS, as the tenant's theme has it.
+    """Send a sample of TENANT's email NAME to ADDRESS.
 
     NAME is that of the theme's file, such as reset. The names, the link and the code in the email are samples. The server
     sends it as every other email.

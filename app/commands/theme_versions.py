@@ -41,7 +41,7 @@ def _of_theme(command: Decorated) -> Decorated:
 @click.option("--publish", "is_published", is_flag=True, help="Publish it at once.")
 @_of_theme
 def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_name: str) -> None:
-    """Save the theme in FOLDER as a version of TENANT's look.
+    """Save a theme's FOLDER as a version of TENANT's look.
 
     The version is a draft, which no page shows, until it's published.
     """
@@ -73,7 +73,7 @@ def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_na
 @click.option("--replace", is_flag=True, help="Replace the theme in FOLDER.")
 @_of_theme
 def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, theme_name: str) -> None:
-    """Write TENANT's look into FOLDER, as `push` and `apply` read it."""
+    """Write TENANT's look into a theme's FOLDER."""
     from app.identity.administration.configuration.file import theme_folder
     from app.identity.administration.theme_versions import publication
 
@@ -110,7 +110,7 @@ def versions(tenant_name: str, is_json: bool, theme_name: str) -> None:
 @click.option("--at", "at", metavar="TIME", default="", help="When, such as 2027-01-31T06:00:00Z. Default: now.")
 @_of_theme
 def publish(tenant_name: str, number: int, at: str, theme_name: str) -> None:
-    """Show a VERSION of TENANT's look on its pages, now or at a time.
+    """Publish a VERSION of TENANT's look, now or later.
 
     The worker publishes it at that time. To take that back, run `theme cancel`.
     """
@@ -138,7 +138,7 @@ def publish(tenant_name: str, number: int, at: str, theme_name: str) -> None:
 @click.argument("number", metavar="VERSION", type=click.IntRange(1))
 @_of_theme
 def cancel(tenant_name: str, number: int, theme_name: str) -> None:
-    """Don't publish a VERSION of TENANT's look at its time."""
+    """Don't publish a VERSION at its time."""
     from app.identity.administration.theme_versions import publication
 
     with _look(tenant_name, theme_name) as (context, look):
@@ -151,7 +151,7 @@ def cancel(tenant_name: str, number: int, theme_name: str) -> None:
 @click.argument("tenant_name", metavar="TENANT")
 @_of_theme
 def roll_back(tenant_name: str, theme_name: str) -> None:
-    """Publish the version of TENANT's look that was published before."""
+    """Publish the version that was published before."""
     from app.identity.administration.theme_versions import publication
 
     with _look(tenant_name, theme_name) as (context, look):
@@ -165,7 +165,7 @@ def roll_back(tenant_name: str, theme_name: str) -> None:
 @click.argument("number", metavar="VERSION", type=click.IntRange(1))
 @_of_theme
 def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
-    """Print an address that shows every page with a VERSION of TENANT's look.
+    """Print an address that shows every page in a VERSION.
 
     It works for 24 hours. The accounts that it shows are made up.
     """

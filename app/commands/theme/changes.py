@@ -26,7 +26,7 @@ _TAG: Final = re.compile(r"{%[-+]?\s*(block|endblock)\b\s*(\w*)[^%]*%}\n?")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--accept", is_flag=True, help=f"Note ours as they are now, in {RECORD} of the folder.")
 def theme_diff(folder: Path, accept: bool) -> None:
-    """Show what of ours changed under the templates of the theme in FOLDER.
+    """Show what of ours changed under a theme's templates.
 
     The theme keeps ours as they were when its templates were written: write them with --accept, after each look at the changes.
     """

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @click.command("contract")
 def theme_contract() -> None:
-    """Print what templates of themes can use, as JSON, for `gatehouse theme check --against` of an earlier version."""
+    """Print what templates can use, as JSON.
+
+    An earlier version checks a theme by it: `gatehouse theme check --against`.
+    """
     from app.contract.tenants.theme_contract import document
 
     click.echo(json.dumps(document(), ensure_ascii=False, indent=1))

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Discriminator, Field, model_validator
 from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
+from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.template_names import TemplateName
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
@@ -23,8 +24,6 @@ from app.kit.web.urls import is_web_url
 
 DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
 """SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
-CONTRACT = 1
-"""The contract of themes that this version has (docs/theme-contract.md)."""
 LINKS = ("privacy", "terms", "help")
 """The links of pages and emails."""
 Scene = Literal["dusk", "daylight", "picture", "none"]

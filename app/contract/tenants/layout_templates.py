@@ -10,6 +10,8 @@ from app.kit.templating.contract import Items, Part, TemplateContract, Value, Va
 from app.kit.text.source_texts import text_keys
 from app.kit.text.tenant_texts import OWN, TextsByLanguage
 
+CONTRACT: Final = 1
+"""The contract of themes that this version has (docs/theme-contract.md)."""
 LayoutName = Literal["layouts/split.html", "layouts/console.html"]
 
 BRAND: Final[Mapping[str, Value | Items]] = {

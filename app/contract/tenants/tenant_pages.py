@@ -10,7 +10,8 @@ from app.contract.consents.forms import ConsentForm
 from app.contract.errors import UnknownThemeVersion
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
-from app.contract.tenants.branding import CONTRACT, ButtonShape, Drawing, Scene, Wording
+from app.contract.tenants.branding import ButtonShape, Drawing, Scene, Wording
+from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.kit.operations.wire import From, Wire
 

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
-from app.contract.tenants.branding import CONTRACT
-from app.contract.tenants.layout_templates import LAYOUTS, MAILS
+from app.contract.tenants.layout_templates import CONTRACT, LAYOUTS, MAILS
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.templating.contract import TemplateContract

@@ -17,6 +17,7 @@ SVG = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcvMjAwMC9
 EVERY_KEY: dict[str, Any] = {
     "display_name": "Häzel: the “best”",
     "color": "#0a7d55",
+    "contract": 1,
     "logo": SVG,
     "logo_dark": "data:image/png;base64,cG5n",
     "favicon": SVG,
