@@ -35,7 +35,7 @@ PAGE = DOCS / "theme-contract.md"
 DENIED = frozenset(
     {
         "action", "address", "again", "back", "carries", "denial", "encrypted", "encrypted_password", "former", "key", "landing",
-        "last_key", "link", "needs", "other", "polling", "polls", "reload", "request", "secret_groups", "shown", "sign_in_again",
+        "last_key", "link", "needs", "other", "polling", "polls", "reload", "request", "secret_groups", "shown", "text", "sign_in_again",
         "target", "token", "uid", "unknown", "uri", "waiting_browser",
     }
 )  # fmt: skip

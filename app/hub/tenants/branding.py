@@ -256,8 +256,11 @@ def page_branding(brand: tenant_pages.BrandView, tenant: str, name: str, default
     )
 
 
-_ABOVE: Final = ".main,form,.methods,.bar,.tabs,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
-"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form."""
+_ABOVE: Final = (
+    ".main,form,.methods,.bar,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
+    ".tabs{z-index:1!important}@media(max-width:859px){.tabs{position:relative!important}}"
+)
+"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form. The tabs are sticky where they are wide."""
 
 
 class StyleSheet(NamedTuple):
