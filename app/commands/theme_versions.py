@@ -12,7 +12,7 @@ import click
 
 from app.commands.errors import CommandError, as_command_errors, open_services
 from app.commands.prompts import outside_requests
-from app.commands.theme.folder import read_brand
+from app.commands.theme.folder import read_theme
 
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
@@ -48,12 +48,13 @@ def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_na
     from app.contract.tenants.theme_version_operations import ThemeDraft
     from app.identity.administration.theme_versions import history, publication
 
-    brand = read_brand(folder)
+    found = read_theme(folder)
     if len(note) > (most := next(item.max_length for item in ThemeDraft.model_fields["note"].metadata)):
         raise CommandError(f"--note: expected at most {most} characters.")
     with _look(tenant_name, theme_name) as (context, look):
         newest = publication.list_versions(context, look)[0].version
-        draft = publication.save_draft(context, look.theme_id, history.stored(brand), note, None)
+        brand = history.stored(found.brand)
+        draft = publication.save_draft(context, look.theme_id, brand, note, None, found.files)
         if is_published:
             publication.publish(context, look.theme_id, draft.version)
         context.commit()
@@ -76,14 +77,16 @@ def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, them
     """Write TENANT's look into a theme's FOLDER."""
     from app.identity.administration.configuration.file import theme_folder
     from app.identity.administration.theme_versions import publication
+    from app.identity.directory.tenants import theme_files
 
     if not replace and folder.is_dir() and any(folder.iterdir()):
         raise CommandError(f"{folder} isn't empty. Add --replace to replace the theme in it.")
     with _look(tenant_name, theme_name) as (context, look):
         found = publication.version(context, look, number or look.version)
         brand = _readable(found)
+        contents = theme_files.contents(context.work, brand.files)
     with as_command_errors():
-        theme_folder.write(folder, brand)
+        theme_folder.write(folder, brand, contents)
     click.echo(f"Wrote version {found.version} of {tenant_name} to {folder}.")
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from app.kit.design import theme_file_names
 from app.kit.text.languages import LANGUAGES
 from app.kit.web.urls import is_web_url, origin_of, parse_url, split_url
 
@@ -62,10 +63,14 @@ def _own_picture(address: str) -> str:
     is_path = address.startswith("/") and not address.startswith("//")
     if is_path:
         return plain(address)
+    if theme_file_names.is_name(address):
+        return address
     try:
         return _picture(address)
     except ValueError:
-        raise ValueError("an https address, a path such as /theme/logo.svg, or an image as a data: URL") from None
+        raise ValueError(
+            "an https address, a file of the theme such as img/logo.svg, a path such as /theme/logo.svg, or an image as a data: URL"
+        ) from None
 
 
 def _network(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from app.kit.design.theme_files.names import digest_of
+from app.kit.design.theme_file_names import digest_of
 from tests.support.images import image_file
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 28 28">'

@@ -13,7 +13,7 @@ import click
 
 from app.commands.errors import CommandError, as_command_errors
 from app.commands.prompts import counted
-from app.commands.theme.folder import read_brand
+from app.commands.theme.folder import read_theme
 from app.commands.theme.unused import RECORD
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def theme_diff(folder: Path, accept: bool) -> None:
 
     The theme keeps ours as they were when its templates were written: write them with --accept, after each look at the changes.
     """
-    brand = read_brand(folder)
+    brand = read_theme(folder).brand
     now, file = ours_now(brand), folder / RECORD
     if accept:
         with as_command_errors():

@@ -12,7 +12,7 @@ import click
 from app.commands.errors import CommandError
 from app.commands.prompts import counted
 from app.commands.theme.contract import lines_against
-from app.commands.theme.folder import as_tenant, read_brand
+from app.commands.theme.folder import as_tenant, read_theme
 from app.commands.theme.unused import unused
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
     from app.hub.theme_check.review import review
     from app.hub.theme_check.style import style_problems
 
-    brand = read_brand(folder)
+    brand = read_theme(folder).brand
     folder = folder.resolve()
     if against is not None:
         refused = lines_against(against, folder, brand)

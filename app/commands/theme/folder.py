@@ -11,10 +11,11 @@ from app.commands.prompts import counted
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
     from app.hub.tenants.tenant import HubTenant
+    from app.identity.administration.configuration.file.theme import ThemeFolder
 
 
-def read_brand(folder: Path) -> Brand:
-    """Return the brand of a theme folder. Raises CommandError with every problem of its files."""
+def read_theme(folder: Path) -> ThemeFolder:
+    """Return what a theme folder has. Raises CommandError with every problem of its files."""
     from app.identity.administration.configuration.file import theme
     from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
@@ -22,7 +23,7 @@ def read_brand(folder: Path) -> Brand:
         raise CommandError(f"There's no folder {folder}.")
     try:
         with as_command_errors():
-            return theme.brand_of(folder)
+            return theme.folder_of(folder)
     except ConfigurationError as found:
         raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}") from None
 

@@ -13,11 +13,12 @@ RECORD = "ours.json"
 """The file of a theme folder with ours as they were when its templates were written (`changes.py`)."""
 _READ = frozenset((".yaml", ".html", ".css", ".txt"))
 """Ends of the names of files that name others, and are read as they are."""
-_NAMED_BY_PLACE = ("texts/", "templates/", "static/css/")
+_NAMED_BY_PLACE = ("texts/", "templates/", "static/")
 
 
 def unused(folder: Path, brand: Brand) -> Iterator[str]:
     """Yield a sentence for each unused file and each unused text of the theme's own, by name."""
+    from app.contract.tenants import theme_problems
     from app.identity.administration.configuration.file.theme_walk import files
     from app.kit.text.tenant_texts import OWN
 
@@ -26,6 +27,8 @@ def unused(folder: Path, brand: Brand) -> Iterator[str]:
     for name, path in found.items():
         if name not in ("theme.yaml", RECORD) and not name.startswith(_NAMED_BY_PLACE) and path.name not in words:
             yield f"{name} isn’t used: no file of the theme names it."
+    for file in theme_problems.unused_files(brand):
+        yield f"static/{file} isn’t used: no file of the theme names it."
     shown = "\n".join(brand.templates.values())
     own = sorted({key for wordings in brand.texts.values() for key in wordings if key.startswith(OWN)})
     for key in own:

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from app.contract.catalogue import hub_operation
+from app.contract.tenants.errors import UnknownThemeFile
 from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import From, Wire
 
@@ -31,4 +32,18 @@ class ImageView(Wire):
 read = hub_operation(
     "hub.image", "GET /hub/images/{name}", ImageName, ImageView, errors=(UnknownImage,),
     summary="Read an uploaded image.",
+)  # fmt: skip
+
+
+class ThemeFileDigest(Wire):
+    digest: Annotated[str, From.PATH, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class ThemeFileView(ImageView):
+    """A picture or font of a theme; `content` is base64."""
+
+
+read_theme_file = hub_operation(
+    "hub.theme_file", "GET /hub/theme-files/{digest}", ThemeFileDigest, ThemeFileView, errors=(UnknownThemeFile,),
+    summary="Read a static file of the tenant’s theme.",
 )  # fmt: skip

@@ -15,6 +15,7 @@ from pydantic import Tag as UnionTag
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
 from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.template_names import TemplateName
+from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
@@ -45,9 +46,13 @@ def _link(name: str) -> str:
 
 
 def _file_url(address: str) -> str:
+    if theme_file_names.is_name(address):
+        return address
     is_path = address.startswith("/") and not address.startswith("//")
     if not is_path and not (address.startswith("https://") and is_web_url(address)):
-        raise ValueError("an https address, or a path of this host such as /theme/NAME")
+        raise ValueError(
+            "an https address, a file of the theme such as img/NAME.jpg, or a path of this host such as /theme/NAME"
+        )
     return plain(address)
 
 
@@ -77,6 +82,12 @@ def _dark_ground(colour: str) -> str:
     return colour
 
 
+def _file_name(name: str) -> str:
+    if not theme_file_names.is_name(name):
+        raise ValueError(theme_file_names.EXPECTED_NAME)
+    return name
+
+
 _TEXT, _FORMS = union_tag("text"), union_tag("forms")
 
 
@@ -89,6 +100,8 @@ Wording = Annotated[
 ]
 """A text, or its plural forms. A problem is one of the kind that was sent."""
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
+FileName = Annotated[str, AfterValidator(_file_name), Field(max_length=100)]
+FileDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
 Contract = Annotated[int, AfterValidator(_contract)]
 ThemeName = Annotated[str, Field(max_length=60)]
@@ -160,6 +173,12 @@ class Brand(ConfigurationModel):
         "[emails](theming.md#theme-the-emails). In a theme folder, each is a file: `templates/layouts/split.html`.",
     )
 
+    files: dict[FileName, FileDigest] = Field(
+        default_factory=dict,
+        description="Your own [pictures and fonts](theming.md#files-on-your-own-host): the digest of each file by its name, such as "
+        "`img/logo.svg`. In a theme folder, they are the files of `static/img` and `static/fonts`.",
+    )
+
     @model_validator(mode="after")
     def _agrees(self) -> "Brand":
         if self.scene == "picture" and self.picture is None:
@@ -195,7 +214,7 @@ class ThemeNames(NamedTuple):
 
 NO_THEMES: Final = ThemeNames()
 
-_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "texts": 2}
+_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "texts": 2}
 """The members that merge by language, name or key, and how deep these are."""
 _LED_BY: Final = {"logo_dark": "logo", "picture": "scene", "font_file": "font"}
 """The members that belong to another one: a level that sets the other one does not inherit them."""

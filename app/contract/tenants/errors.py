@@ -40,6 +40,21 @@ class NoEarlierVersion(ApiError):
     description = "No version before the published one was ever published, or none is kept."
 
 
+class UnknownThemeFile(ApiError):
+    code, status, message = 8227, 404, "Theme file not found"
+    description = "The theme has no file with this name."
+
+
+class ThemeFileRefused(ApiError):
+    code, status, message = 8228, 400, "The theme file is refused"
+    description = "The file is too large, or its content isn’t what its name says. The description names the file and what is expected."
+
+
+class ThemeFileInUse(ApiError):
+    code, status, message = 8229, 409, "The theme file is in use"
+    description = "The theme’s logo, style sheet or templates name the file. Change them first."
+
+
 class UnknownDomain(ApiError):
     code, status, message = 8192, 404, "Custom domain not found"
     description = "The tenant has no custom domain with this name."

@@ -67,6 +67,7 @@ class BrandView(Wire):
     css: str = ""
     templates: dict[str, str] = Field(default_factory=dict)  # by the names of the files
     contract: int = CONTRACT
+    files: dict[str, str] = Field(default_factory=dict)  # digests of the theme's own files, by name
 
 
 class ThemeView(Wire):

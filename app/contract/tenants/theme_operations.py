@@ -1,16 +1,34 @@
-"""Management programs keep themes and activate one. The docstrings are published."""
+"""Management programs keep themes and their files, and activate one. The docstrings are published."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
+from app.contract.auth import MACHINE_TOKEN
+from app.contract.catalogue import operation
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
-from app.contract.errors import BadField, ThemeChanged, UnknownTheme
+from app.contract.error_profiles import MANAGE
+from app.contract.errors import BadField, ThemeChanged, ThemeFileInUse, ThemeFileRefused, UnknownTheme, UnknownThemeFile
+from app.contract.images.uploads import CONVERTS_IMAGE
 from app.contract.resources import collection
-from app.contract.tenants.branding import Brand, ButtonShape, Contract, Drawing, FileUrl, Hex, Scene, Wording
+from app.contract.shared_responses import Deleted
+from app.contract.tenants.branding import (
+    Brand,
+    ButtonShape,
+    Contract,
+    Drawing,
+    FileDigest,
+    FileName,
+    FileUrl,
+    Hex,
+    Scene,
+    Wording,
+)
 from app.contract.tenants.template_names import TemplateName
 from app.contract.tenants.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
-from app.kit.operations.wire import Wire
+from app.kit.design.theme_file_names import MAX_FILES
+from app.kit.operations.operation import Accept
+from app.kit.operations.wire import From, Wire
 from app.kit.resources.resource import (
     COMPUTED,
     CREATE,
@@ -62,6 +80,7 @@ class ThemeBrand(Wire):
     templates: Annotated[dict[TemplateName, Annotated[str, Field(max_length=20_000)]], Field(max_length=60)] = Field(
         default_factory=dict
     )
+    files: Annotated[dict[FileName, FileDigest], Field(max_length=MAX_FILES)] = Field(default_factory=dict)
     texts: Annotated[dict[Tag, Annotated[dict[str, Wording], Field(max_length=2_000)]], Field(max_length=30)] = Field(
         default_factory=dict
     )
@@ -146,4 +165,70 @@ THEMES = collection(
             answer=ThemeActivated,
         ),
     ),
+)  # fmt: skip
+
+_FILES: Final = "/v2/manage/hosted-pages/themes/{themeId}/files"
+_FILE: Final = f"{_FILES}/{{folder}}/{{fileName}}"
+
+
+class ThemeFilesOf(Wire):
+    theme_id: Annotated[str, From.PATH, Field(alias="themeId", description="The theme’s ID.")]
+
+
+class ThemeFileOf(ThemeFilesOf):
+    folder: Annotated[str, From.PATH, Field(alias="folder", description="“img” or “fonts”.")]
+    file_name: Annotated[str, From.PATH, Field(alias="fileName", description="The file’s name, such as “logo.svg”.")]
+
+    @property
+    def name(self) -> str:
+        return f"{self.folder}/{self.file_name}"
+
+
+class NewThemeFile(ThemeFileOf):
+    content: Annotated[str, Field(max_length=960_000, description="The file in base64.")]
+
+
+class ThemeFile(Wire):
+    """A file of a theme."""
+
+    name: Annotated[str, Field(description="Its name in the theme, such as “img/logo.svg”.")]
+    digest: Annotated[str, Field(description="The first half of the SHA-256 of its content, in hex.")]
+    media_type: Annotated[str, Field(description="Its media type.")]
+    size_bytes: Annotated[int, Field(description="Its size in bytes.")]
+    path: Annotated[str, Field(description="Its address on the tenant’s host.")]
+
+
+class ThemeFileContent(ThemeFile):
+    """A file of a theme, with its content."""
+
+    content: Annotated[str, Field(description="The file in base64.")]
+
+
+class ThemeFiles(Wire):
+    """The files of a theme, by name."""
+
+    data: Annotated[list[ThemeFile], Field(description="The files.")]
+
+
+list_files = operation(
+    "themes.list_files", f"GET {_FILES}", ThemeFilesOf, ThemeFiles, auth=MACHINE_TOKEN, scope="template:read",
+    error_profile=MANAGE, errors=(UnknownTheme,), summary="List the files of a theme",
+    description="Returns the pictures and fonts of a theme, with their digests and addresses.",
+)  # fmt: skip
+read_file = operation(
+    "themes.read_file", f"GET {_FILE}", ThemeFileOf, ThemeFileContent, auth=MACHINE_TOKEN, scope="template:read",
+    error_profile=MANAGE, errors=(UnknownTheme, UnknownThemeFile), summary="Read a file of a theme",
+    description="Returns a picture or font of a theme in base64.",
+)  # fmt: skip
+put_file = operation(
+    "themes.put_file", f"PUT {_FILE}", NewThemeFile, ThemeFile, auth=MACHINE_TOKEN, scope="template:update",
+    error_profile=MANAGE, accepts=Accept.JSON, heavy_work=CONVERTS_IMAGE, errors=(UnknownTheme, ThemeFileRefused, BadField),
+    summary="Add or replace a file of a theme",
+    description="Stores a picture (svg, png, jpg, webp, avif, ico) or a font (woff2) of up to 700 kB. A theme has up to 100 files "
+    "and 4 MB. The theme’s logo, style sheet and templates name it as `img/NAME` or `fonts/NAME`; a changed file has a new address.",
+)  # fmt: skip
+delete_file = operation(
+    "themes.delete_file", f"DELETE {_FILE}", ThemeFileOf, Deleted, auth=MACHINE_TOKEN, scope="template:delete",
+    error_profile=MANAGE, errors=(UnknownTheme, UnknownThemeFile, ThemeFileInUse), summary="Delete a file of a theme",
+    description="Removes a file from a theme. One that the theme’s logo, style sheet or templates name can’t be removed.",
 )  # fmt: skip

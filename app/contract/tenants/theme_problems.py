@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from app.contract.tenants import layout_templates
 from app.contract.tenants.branding import Brand
+from app.kit.design import theme_file_names
 from app.kit.text import tenant_texts
+
+_ADDRESSES: Final = ("logo", "logo_dark", "favicon", "picture", "font_file")
+"""Keys of the brand that may name a file of the theme."""
 
 
 class ThemeProblem(NamedTuple):
     """A problem of one value of a brand."""
 
     path: tuple[str, ...]
-    """`texts` with language and key, `templates` with the name, or `css`."""
+    """`texts` with language and key, `templates` with the name, `css`, or the key of an address."""
     line: int
     """Within the template or the style sheet; 0 for a text."""
     expected: str
@@ -30,16 +34,31 @@ class ThemeProblem(NamedTuple):
 
 
 def problems(brand: Brand) -> Iterator[ThemeProblem]:
-    """Yield each problem of the brand's texts, templates and style sheet."""
+    """Yield each problem of the brand's texts, templates and style sheet, and each file that they name and the brand does not have."""
     from app.kit.design.theme_css.check import checked
 
     for tag, key, expected in tenant_texts.problems(brand.texts):
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
-    sheet = checked(brand.css)
+    yield from _of_files(brand)
+    sheet = checked(brand.css, theme_file_names.addresses(brand.files))
     for name, line, sentence in _of_templates(brand, sheet.hiding):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for problem in sheet.problems:
         yield ThemeProblem(("css",), problem.line, problem.sentence.removeprefix("expected "))
+
+
+def _of_files(brand: Brand) -> Iterator[ThemeProblem]:
+    if sentence := theme_file_names.total_problem(dict.fromkeys(brand.files, 0)):
+        yield ThemeProblem(("files",), 0, sentence.removeprefix("expected "))
+    for name, other in theme_file_names.twins(brand.files):
+        yield ThemeProblem(("files",), 0, f"names that differ in more than letter case; found {name} and {other}")
+    for key in _ADDRESSES:
+        if (reference := getattr(brand, key) or "") not in brand.files and theme_file_names.is_name(reference):
+            yield ThemeProblem((key,), 0, _missing(reference))
+    for template, source in brand.templates.items():
+        for line, reference in theme_file_names.references_of(source):
+            if reference not in brand.files:
+                yield ThemeProblem(("templates", template), line, _missing(reference))
 
 
 def _of_templates(brand: Brand, hiding: frozenset[str]) -> Iterator[tuple[str, int, str]]:
@@ -50,3 +69,18 @@ def _of_templates(brand: Brand, hiding: frozenset[str]) -> Iterator[tuple[str, i
         yield from layout_templates.problems(part_templates.PARTS, brand, hiding)
         yield from page_templates.problems(page_templates.page_templates(), brand, hiding)
         yield from mail_templates.problems(brand.templates, brand.texts)
+
+
+def unused_files(brand: Brand) -> list[str]:
+    """Return the names of files that nothing in the brand names."""
+    from app.kit.design.theme_css.check import checked
+
+    used = {getattr(brand, key) for key in _ADDRESSES}
+    used.update(checked(brand.css, theme_file_names.addresses(brand.files)).urls)
+    for source in brand.templates.values():
+        used.update(name for _, name in theme_file_names.references_of(source))
+    return sorted(set(brand.files) - used)
+
+
+def _missing(reference: str) -> str:
+    return f"a file of the theme; there’s no static/{reference}"

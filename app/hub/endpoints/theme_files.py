@@ -1,42 +1,44 @@
-"""Files of a tenant's theme on the tenant's own host: font, picture, icons. The operator puts them into a folder."""
+"""Files of a tenant's theme on the tenant's own host: those of the theme, and those that the operator puts into a folder."""
 
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from pathlib import Path
 from typing import Final
 
 from flask import Blueprint, Response, abort, jsonify
 from werkzeug.utils import send_file
 
+from app.contract.images import image_pages
+from app.contract.tenants.errors import UnknownThemeFile
 from app.hub.rendering.assets import asset_response
 from app.hub.tenants.branding import css_asset
-from app.hub.web.services import services
+from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
+from app.kit.caching.lru_cache import ByteCache, CachedFile
+from app.kit.design import theme_file_names
+from app.kit.design.theme_file_names import MEDIA_TYPES
 
 views = Blueprint("theme_files", __name__)
 
-_KINDS: Final = {
-    "woff2": "font/woff2",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "webp": "image/webp",
-    "avif": "image/avif",
-    "ico": "image/x-icon",
-}
 _NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.(?P<kind>[a-z0-9]+)")
 _STYLE: Final = re.compile(r"theme\.[0-9a-f]{12}\.css")
 _DAY: Final = 86_400
 _PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 """An SVG may style itself, and runs nothing, even where it is opened by its address."""
+MAX_CACHED_BYTES: Final = 16 * 1024 * 1024
+"""Of the theme files that a process keeps in memory."""
+_cached: Final = ByteCache(MAX_CACHED_BYTES)
 
 
 @views.get("/idx/manifest")
 def manifest() -> Response:
     """The tenant's name, color and files, for programs that show its look."""
     brand = current_visit().tenant.brand
-    assets = [{"Name": path.name, "Path": f"/theme/{path.name}", "Type": _KINDS[path.suffix[1:]]} for path in _files()]
+    assets = [
+        {"Name": path.name, "Path": f"/theme/{path.name}", "Type": MEDIA_TYPES[path.suffix[1:]]} for path in _files()
+    ]
     response = jsonify({"Name": brand.name, "Color": brand.colour, "Assets": assets})
     response.headers["Cache-Control"] = "public, max-age=300"
     return response
@@ -54,7 +56,7 @@ def theme_file(name: str) -> Response:
     response: Response = send_file(  # type: ignore[assignment]  # of `response_class`
         path,
         current_visit().environ,
-        mimetype=_KINDS[path.suffix[1:]],
+        mimetype=MEDIA_TYPES[path.suffix[1:]],
         conditional=True,
         max_age=_DAY,
         response_class=Response,
@@ -62,6 +64,34 @@ def theme_file(name: str) -> Response:
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # emails in a browser show the logo, too
     return response
+
+
+@views.get("/theme/<any(img,fonts):folder>/<name>")
+def own_file(folder: str, name: str) -> Response:
+    """A file of a theme by an address that has its digest; 404 for every other. Only the first request of a process makes a call."""
+    digest = theme_file_names.digest_at(f"/theme/{folder}/{name}")
+    file = _own_file(digest) if digest else None
+    if file is None or file.media_type != MEDIA_TYPES[theme_file_names.kind_of(name)]:
+        abort(404)
+    response = Response(file.content, content_type=file.media_type)
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    response.headers["Content-Security-Policy"] = _PICTURE_POLICY
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # as above
+    return response
+
+
+def _own_file(digest: str) -> CachedFile | None:
+    """Return a file of the visit's tenant."""
+    key = (current_visit().tenant.name, digest)
+    if (cached := _cached.get(key)) is not None:
+        return cached
+    try:
+        found = api()(image_pages.read_theme_file, image_pages.ThemeFileDigest(digest=digest))
+    except UnknownThemeFile:
+        return None
+    file = CachedFile(found.media_type, b64decode(found.content))
+    _cached.put(key, file)
+    return file
 
 
 def _style_sheet(name: str) -> Response:
@@ -85,7 +115,7 @@ def _files() -> list[Path]:
 def _path(name: str) -> Path | None:
     """Return the file's path; None if its name or kind is not allowed, or if a link leads out of the folder."""
     folder, tenant, parsed = services().settings.theme_files, current_visit().tenant.name, _NAME.fullmatch(name)
-    if not folder or not tenant or parsed is None or parsed["kind"] not in _KINDS:
+    if not folder or not tenant or parsed is None or parsed["kind"] not in MEDIA_TYPES:
         return None
     root = (Path(folder) / tenant).resolve()
     path = (root / name).resolve()

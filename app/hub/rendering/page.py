@@ -245,6 +245,7 @@ def _response(
     application_logo = visit.interaction.logo if visit.interaction else ""
     images = {file_source(address) for address in (*brand.pictures, application_logo, *pictures) if "://" in address}
     fonts = (file_source(brand.font_file) if "://" in brand.font_file else "'self'",) if brand.font_file else ()
+    fonts = tuple({*fonts, "'self'"}) if "@font-face" in brand.css else fonts
     policy = content_security_policy(
         visit.nonce,
         form_targets=form_targets,

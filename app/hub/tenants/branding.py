@@ -18,6 +18,7 @@ from urllib.parse import quote
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS
 from app.hub.tenants.layouts import NO_LAYOUTS, Layouts, layouts_of
+from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import palette, scene
@@ -221,23 +222,34 @@ def _drawing_of(tenant: str) -> str:
     return DRAWINGS[zlib.crc32(tenant.encode()) % len(DRAWINGS)]
 
 
-def page_branding(brand: tenant_pages.BrandView, tenant: str, name: str, default_locale: str) -> PageBranding:
-    """Return the branding of pages. What this version refuses is left out."""
-    picture, sheet = _file(brand.picture), style_sheet(brand.css)
-    layouts = layouts_of(brand.templates, sheet.hiding, brand.contract)
+def page_branding(
+    brand: tenant_pages.BrandView,
+    tenant: str,
+    name: str,
+    default_locale: str,
+    css_files: Mapping[str, str] | None = None,
+) -> PageBranding:
+    """Return the branding of pages. What this version refuses is left out.
+
+    `css_files`: the files of the theme that has the style sheet, if others are merged into those of the brand.
+    """
+    files = brand.files
+    picture = _file(theme_file_names.address(brand.picture or "", files))
+    sheet = style_sheet(brand.css, files if css_files is None else css_files)
+    layouts = layouts_of(brand.templates, sheet.hiding, brand.contract, files)
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
-        logo=_picture(brand.logo),
-        logo_dark=_picture(brand.logo_dark),
-        icon_url=_picture(brand.favicon),
+        logo=_picture(brand.logo, files),
+        logo_dark=_picture(brand.logo_dark, files),
+        icon_url=_picture(brand.favicon, files),
         scene=brand.scene if brand.scene != "picture" or picture else "dusk",
         drawing=brand.drawing or _drawing_of(tenant),
         picture=picture,
         background=_ground(brand.background),
         background_dark=_ground(brand.background_dark),
         font=_fonts(brand.font),
-        font_file=_file(brand.font_file),
+        font_file=_file(theme_file_names.address(brand.font_file or "", files)),
         radius_pixels=brand.radius_px,
         button_shape=brand.button_shape,
         sentence=_with_fallback(brand.sentence, default_locale),
@@ -273,14 +285,16 @@ class StyleSheet(NamedTuple):
     """Why this version refuses it; empty for one that it takes."""
 
 
+def style_sheet(text: str, files: Mapping[str, str]) -> StyleSheet:
+    """Return the style sheet of a theme with these files; an empty one if this version refuses it."""
+    return _style_sheet(text, tuple(files.items())) if text else StyleSheet()
+
+
 @lru_cache(maxsize=128)
-def style_sheet(text: str) -> StyleSheet:
-    """Return a theme's style sheet; an empty one if this version refuses it."""
-    if not text:
-        return StyleSheet()
+def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
     from app.kit.design.theme_css.check import checked
 
-    sheet = checked(text)
+    sheet = checked(text, theme_file_names.addresses(dict(files)))
     if not sheet.css:
         return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
     return StyleSheet(sheet.css + _ABOVE, sheet.hiding)
@@ -290,13 +304,14 @@ def _digest(brand: tenant_pages.BrandView) -> str:
     """Return a digest of what a theme can fail by; empty without layouts and style sheet."""
     if not (brand.templates or brand.css):
         return ""
-    content = json.dumps([brand.templates, brand.css, brand.texts], sort_keys=True)
+    content = json.dumps([brand.templates, brand.css, brand.texts, brand.files], sort_keys=True)
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _picture(address: str | None) -> str:
-    """Return a data: image or what `_file` accepts; empty for any other."""
-    return address if address and address.startswith("data:image/") else _file(address)
+def _picture(reference: str | None, files: Mapping[str, str]) -> str:
+    """Return a data: image, the address of a file of the theme, or what `_file` accepts; empty for any other."""
+    address = theme_file_names.address(reference or "", files)
+    return address if address.startswith("data:image/") else _file(address)
 
 
 def _file(address: str | None) -> str:

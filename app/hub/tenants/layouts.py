@@ -12,10 +12,12 @@ from typing import Any, Final
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
 from app.contract.tenants.layout_templates import CONTRACT, LAYOUTS, MAILS
+from app.kit.design import theme_file_names
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.templating.contract import TemplateContract
 
+NO_FILES: Final[Mapping[str, str]] = {}
 Failed = Callable[[str, str], None]
 """Is called with the name and the reason of a layout that failed."""
 
@@ -51,45 +53,58 @@ class Layouts:
 NO_LAYOUTS: Final = Layouts()
 
 
-def layouts_of(templates: Mapping[str, str], hiding: frozenset[str] = frozenset(), number: int = CONTRACT) -> Layouts:
+def layouts_of(
+    templates: Mapping[str, str],
+    hiding: frozenset[str] = frozenset(),
+    number: int = CONTRACT,
+    files: Mapping[str, str] = NO_FILES,
+) -> Layouts:
     """Return the compiled layouts; one that this version does not know, or cannot compile, is left out.
 
     Args:
         hiding: classes whose elements the style sheet may hide or cover. It may be another theme's than the layouts.
         number: the contract that they are written for.
+        files: the digests of the theme's files by their names, which templates have as addresses of pictures.
     """
-    return _compile(json.dumps(templates, sort_keys=True), hiding, number) if templates else NO_LAYOUTS
+    if not templates:
+        return NO_LAYOUTS
+    return _compile(json.dumps([templates, files], sort_keys=True), hiding, number)
 
 
 @lru_cache(maxsize=128)
-def _compile(templates: str, hiding: frozenset[str], number: int) -> Layouts:
+def _compile(theme: str, hiding: frozenset[str], number: int) -> Layouts:
     from app.contract.tenants.part_templates import PARTS
 
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     left_out: list[tuple[str, str]] = []
-    for name, source in json.loads(templates).items():
+    templates, files = json.loads(theme)
+    for name, source in templates.items():
         if name.startswith(MAILS):  # the identity service renders those
             continue
         try:
             if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
-                compiled[name] = _compiled(source, contract.written_for(number), hiding)
+                compiled[name] = _compiled(source, contract.written_for(number), hiding, files)
             else:
-                pages[name] = _compiled_page(name, source, hiding, number)
+                pages[name] = _compiled_page(name, source, hiding, number, files)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
-    digest = hashlib.sha256(json.dumps([templates, sorted(hiding), number]).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([theme, sorted(hiding), number]).encode()).hexdigest()
     return Layouts(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 
 
-def _compiled(source: str, contract: TemplateContract, hiding: frozenset[str]) -> CompiledTemplate:
+def _compiled(
+    source: str, contract: TemplateContract, hiding: frozenset[str], files: Mapping[str, str]
+) -> CompiledTemplate:
     """Return a compiled template. What was stored was checked, but an upgrade may have changed what it can use."""
     if found := language.problems(source, contract, lambda _: True, hiding):
         raise TemplateFailed(f"line {found[0].line}: {found[0].sentence}")
-    return CompiledTemplate(source, contract)
+    return CompiledTemplate(theme_file_names.in_template(source, files), contract)
 
 
-def _compiled_page(name: str, source: str, hiding: frozenset[str], number: int) -> Mapping[str, CompiledTemplate]:
+def _compiled_page(
+    name: str, source: str, hiding: frozenset[str], number: int, files: Mapping[str, str]
+) -> Mapping[str, CompiledTemplate]:
     """Return the compiled blocks of a page's template."""
     from app.contract.tenants import page_templates
 
@@ -98,5 +113,5 @@ def _compiled_page(name: str, source: str, hiding: frozenset[str], number: int) 
         raise TemplateFailed("this version has no such template")
     if found := next(page_templates.page_problems(page, source, number, lambda _: True, hiding), None):
         raise TemplateFailed(f"line {found.line}: {found.sentence}")
-    blocks, _ = page_templates.blocks_in(source)
+    blocks, _ = page_templates.blocks_in(theme_file_names.in_template(source, files))
     return {block: CompiledTemplate(inner, page.contract(block, number)) for block, (inner, _) in blocks.items()}

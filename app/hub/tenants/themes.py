@@ -46,10 +46,12 @@ class Themes:
         """Return the merged branding."""
         found = self._looks.get(names)
         if found is None:
-            values: dict[str, Any] = dict(self.merged(names).values)
+            merged = self.merged(names)
+            values: dict[str, Any] = dict(merged.values)
             name = values.pop(_NAME, "") or self._view.name
             view = BrandView.model_validate(values)
-            found = page_branding(view, self._view.name, name, self._view.default_locale)
+            css_files = self._files(getattr(names, merged.sources.get("css", Level.TENANT), ""))
+            found = page_branding(view, self._view.name, name, self._view.default_locale, css_files)
             self._looks.put(names, found)
         return found
 
@@ -65,8 +67,16 @@ class Themes:
 
     @cached_property
     def _style_sheets(self) -> Mapping[str, str]:
-        sheets = (style_sheet(theme.brand.get("css") or "").css for theme in self._view.themes.values())
+        themes = self._view.themes
+        sheets = (style_sheet(themes[name].brand.get("css") or "", self._files(name)).css for name in themes)
         return {css_asset(css).name: css for css in sheets if css}
+
+    def _files(self, name: str) -> Mapping[str, str]:
+        """Return the files of a theme; those of the tenant's own look for an empty name."""
+        files: Mapping[str, str] = (
+            (self._view.themes[name].brand.get("files") or {}) if name else self._view.brand.files
+        )
+        return files
 
     def _members_of(self, name: str) -> Mapping[str, Any]:
         """Return the members that a theme sets; those of another version are left out."""

@@ -28,6 +28,7 @@ def load_handlers() -> None:
     from app.identity.administration.resource_operations import (  # noqa: PLC0415 - decision 0366
         resource_handlers,  # noqa: F401 - registers those of declared resources
     )
+    from app.identity.administration.theme_files import put_file  # noqa: F401, PLC0415 - as above
     from app.identity.assembly import (  # noqa: PLC0415 - decision 0366
         extension_points,
         table_modules,  # noqa: F401 - deletions need every table

@@ -16,6 +16,7 @@ import app.identity.directory.organizations.tables
 import app.identity.directory.pictures
 import app.identity.directory.roles.tenant_role_store
 import app.identity.directory.tenants.tables
+import app.identity.directory.tenants.theme_files
 import app.identity.messaging.tenant_templates.template_store
 import app.identity.messaging.theme_failures
 import app.identity.platform.audit

@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from app.contract.tenants.branding import Brand
+from app.kit.design import theme_file_names
 from app.kit.text.tenant_texts import TenantTexts, compile_texts
 
 MAX_NAME_LENGTH: Final = 60
@@ -100,6 +101,7 @@ class Branding:
 
     def _picture(self, address: str | None) -> str:
         """Return the absolute address; nothing for an SVG, which most mail programs do not show."""
+        address = theme_file_names.address(address or "", self.brand.files)
         if not address or urlsplit(address).path.lower().endswith(".svg"):
             return ""
         if address.startswith("/theme/") and self.origin:

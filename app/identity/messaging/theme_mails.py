@@ -20,6 +20,7 @@ from app.contract.messages.models import MailKind
 from app.contract.tenants import mail_templates  # noqa: TID253 - mails of themes alone load this module
 from app.contract.tenants.layout_templates import MAILS
 from app.identity.messaging.message import Branding, MessageFacts, isolated
+from app.kit.design import theme_file_names
 from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.templating import language
 from app.kit.templating.blocks import blocks_of
@@ -67,7 +68,7 @@ class OwnMail:
         known |= _of_every_template(branding, language)
         names = {name: isolated(value, language.direction) for name in _NAMES if (value := values[name])}
         view = {**values, **known, **names}
-        return OwnBlocks(self.blocks, view, {**known, **of_subject}, _texts(branding, language), branding.origin)
+        return OwnBlocks(self.blocks, view, {**known, **of_subject}, _texts(branding, language), branding)
 
     def around(
         self, branding: Branding, language: Language, links: Iterable[tuple[str, str]]
@@ -84,7 +85,7 @@ class OwnMail:
         }
 
         def place(**parts: str) -> Markup:
-            return Markup(absolute(layout.render(view, parts, text), branding.origin))  # noqa: S704 - a checked template
+            return Markup(absolute(layout.render(view, parts, text), branding))  # noqa: S704 - a checked template
 
         return place
 
@@ -128,7 +129,7 @@ class OwnBlocks:
     view: Mapping[str, Any]
     of_subject: Mapping[str, Any]
     text: Text
-    origin: str
+    branding: Branding
     _markups: dict[str, str] = field(default_factory=dict)
 
     def put_before_ours(self, context: Context, *, is_html: bool) -> None:
@@ -153,12 +154,14 @@ class OwnBlocks:
         markup = str(own.render(used, {"super": ours}, self.text))
         if name in mail_templates.REQUIRED and not markup.strip():
             raise TemplateFailed(f"nothing is left of the block {name}")
-        return absolute(markup, self.origin)
+        return absolute(markup, self.branding)
 
 
-def absolute(markup: str, origin: str) -> str:
+def absolute(markup: str, branding: Branding) -> str:
     """Return own markup with whole addresses: quotes in values are escaped, so these stand in its attributes alone."""
-    return str(markup).replace('src="/', f'src="{origin}/').replace('href="/', f'href="{origin}/')
+    origin, files = branding.origin, branding.brand.files
+    found = theme_file_names.in_template(str(markup), files) if files else str(markup)
+    return found.replace('src="/', f'src="{origin}/').replace('href="/', f'href="{origin}/')
 
 
 def plain_text(markup: str) -> str:

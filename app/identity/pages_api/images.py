@@ -1,11 +1,13 @@
-"""Uploaded images, for the pages."""
+"""Uploaded images and the files of themes, for the pages."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 
 from app.contract.images import image_pages
+from app.contract.tenants.errors import UnknownThemeFile
 from app.identity.directory import pictures
+from app.identity.directory.tenants import theme_files
 from app.identity.platform.context import Context
 
 
@@ -15,3 +17,11 @@ def read_image(context: Context, req: image_pages.ImageName) -> image_pages.Imag
     if image is None:
         raise image_pages.UnknownImage
     return image_pages.ImageView(media_type=image.media_type, content=b64encode(image.content).decode())
+
+
+@image_pages.read_theme_file.implements
+def read_theme_file(context: Context, req: image_pages.ThemeFileDigest) -> image_pages.ThemeFileView:
+    file = theme_files.find(context.work, req.digest)
+    if file is None:
+        raise UnknownThemeFile
+    return image_pages.ThemeFileView(media_type=file.media_type, content=b64encode(file.content).decode())

@@ -1,10 +1,12 @@
-"""A bounded, thread-safe cache."""
+"""Bounded, thread-safe caches."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Generic, TypeVar
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -54,3 +56,47 @@ class LruCache(Generic[Key, Value]):
     def clear(self) -> None:
         with self._lock:
             self._entries.clear()
+
+
+_OVERHEAD_BYTES: Final = 500
+"""Of an entry, beside the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    media_type: str
+    content: bytes
+
+
+class ByteCache:
+    """The most recently used files, up to `max_bytes` together. Thread-safe."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._size_bytes = 0
+        self._files: OrderedDict[Hashable, CachedFile] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the files in it, each with an overhead."""
+        return self._size_bytes
+
+    def get(self, key: Hashable) -> CachedFile | None:
+        with self._lock:
+            file = self._files.get(key)
+            if file is not None:
+                self._files.move_to_end(key)
+            return file
+
+    def put(self, key: Hashable, file: CachedFile) -> None:
+        with self._lock:
+            self._drop(self._files.pop(key, None))
+            self._files[key] = file
+            self._size_bytes += len(file.content) + _OVERHEAD_BYTES
+            while self._size_bytes > self._max_bytes:
+                self._drop(self._files.popitem(last=False)[1])
+
+    def _drop(self, file: CachedFile | None) -> None:
+        if file is not None:
+            self._size_bytes -= len(file.content) + _OVERHEAD_BYTES

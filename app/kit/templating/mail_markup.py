@@ -52,8 +52,8 @@ MAIL: Final = Dialect(
     },
     classes=CLASSES,
     holders=_words("blockquote center div td th") | _TABLES,
-    file=re.compile(r"/theme/[A-Za-z0-9][A-Za-z0-9._-]*\.(?:png|jpe?g|webp|gif)"),
-    example="/theme/flower.png (mail programs show no svg)",
+    file=re.compile(r"(?:img/|/theme/(?:img/)?)[A-Za-z0-9][A-Za-z0-9._-]*\.(?:png|jpe?g|webp|gif)"),
+    example="img/flower.png (mail programs show no svg)",
     silencing=_words("aria-hidden"),
     hints={
         "form": "no <form>: mail programs have none",

@@ -58,7 +58,7 @@ _ATTRIBUTE: Final = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9:_-]*)(="?)?')
 _END: Final = re.compile(r"\s*(/?)>")
 _LINK: Final = re.compile(r"(?:https://|mailto:|tel:|/(?![/\\])|#own-)[^\s\\]*")
 _FILE: Final = re.compile(
-    r"/theme/[A-Za-z0-9][A-Za-z0-9._-]*\.(?:svg|png|jpe?g|webp|avif)|data:image/(?:png|webp|jpeg);base64,[A-Za-z0-9+/=]{1,6000}"
+    r"(?:img/|/theme/(?:img/)?)[A-Za-z0-9][A-Za-z0-9._-]*\.(?:svg|png|jpe?g|webp|avif)|data:image/(?:png|webp|jpeg);base64,[A-Za-z0-9+/=]{1,6000}"
 )
 _ID: Final = re.compile(r"own-[a-z0-9-]{1,60}")
 _ARIA: Final = _words("aria-hidden aria-label aria-labelledby aria-describedby aria-current aria-roledescription")
@@ -83,7 +83,7 @@ PAGE: Final = Dialect(
     classes=CLASSES,
     holders=_BLOCKS,
     file=_FILE,
-    example="/theme/logo.svg",
+    example="img/logo.svg",
     silencing=frozenset({"aria-hidden", "role"}),
     hints=_HINTS,
 )

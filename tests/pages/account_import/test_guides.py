@@ -111,7 +111,7 @@ def test_theme_of_the_guide_is_on_the_page(moved: Moved) -> None:
     assert "data:image/svg+xml;base64," in page.html
     assert "https://hazel.example/privacy" in page.html
     assert "hazel has this look already: version 1.\n" in moved.said
-    assert theme.brand_of(Path("copy")) == theme.brand_of(Path("hazel"))
+    assert theme.folder_of(Path("copy")).brand == theme.folder_of(Path("hazel")).brand
     Path("hazel/theme.yaml").write_text(Path("hazel/wrong.yaml").read_text())
     refused = CliRunner().invoke(
         cli, ["apply", "hazel.yaml", "--dry-run"], env={"GATEHOUSE_DATA_DIR": ".", "GATEHOUSE_SECRET_KEY": SECRET}

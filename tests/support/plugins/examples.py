@@ -34,6 +34,8 @@ _LESS_TYPICAL: Final = (
 )  # fmt: skip
 _ODD: Final = ("<", "evil", "xxxx", "attack", "something", "\\u", "javascript", "foreign", "globex")
 _MAX_ITEMS: Final = 12
+_MAX_BODY: Final = 20_000
+"""Of the requests that are recorded: replacing fixed values takes long in the base64 of a file."""
 
 Example = dict[str, Any]
 
@@ -55,7 +57,7 @@ class Recorder:
     def note(self, operation: AnyOperation, raw: RawRequest, answer: server.HttpResponse, context: Any) -> None:
         """Keep a successful call whose example is to be recorded."""
         is_recorded = self.records_all or operation.name in self.names_by_test.get(self.test, ())
-        if not is_recorded or not operation.documentation.is_public:
+        if not is_recorded or not operation.documentation.is_public or len(raw.body) > _MAX_BODY:
             return
         example = _example_of(operation, raw, answer, context)
         if example is None:

@@ -55,7 +55,7 @@ def test_other_files_are_refused_with_all_accepted_forms(theme: Path) -> None:
     (theme / "logo.gif").write_bytes(b"gif")
     sentence = problem(theme, "logo_dark: logo.gif")
     assert (
-        "logo_dark: expected an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg"
+        "logo_dark: expected an svg, png, webp or jpg file in the theme folder, a file of static/img such as img/logo.svg, a path such as "
         in sentence
     )
     assert sentence.endswith("; found 'logo.gif'")
@@ -66,7 +66,7 @@ def test_large_logos_are_refused_with_an_alternative(theme: Path) -> None:
     assert brand(theme, "logo: large.png").logo
     assert problem(theme, "logo: logo.svg\nlogo_dark: large.png") == (
         "hazel/theme.yaml:2: logo_dark: expected at most 8900 bytes for all logo files; found 8931: "
-        "put large.png into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/large.png"
+        "put large.png into static/img, and write img/large.png"
     )
 
 
@@ -226,10 +226,10 @@ def test_problem_of_a_style_sheet_has_its_file_and_line(theme: Path, sheet: Path
     assert problem(theme, "").startswith("hazel/static/css/theme.css:2: expected ")
 
 
-def test_other_static_file_leads_to_the_folder_of_files(theme: Path, sheet: Path) -> None:
+def test_other_static_file_leads_to_the_folders_of_files(theme: Path, sheet: Path) -> None:
     sheet.with_name("logo.svg").write_text("<svg/>")
     assert problem(theme, "").startswith(
-        "hazel/static/css/logo.svg:1: expected static/css/theme.css alone; put fonts and pictures"
+        "hazel/static/css/logo.svg:1: expected css/theme.css, img/NAME with the ending svg"
     )
 
 

@@ -10,10 +10,13 @@ import pytest
 
 from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file import theme, theme_folder
+from app.kit.design.theme_file_names import digest_of
 from tests.support.processes.command_line import Run, refused
+from tests.support.theme_files import FONT, svg
 
 FILE = "tenants:\n  - name: acme\n    theme: acme\n"
 SVG = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmcnLz4="
+CONTENTS = {"img/tile.svg": svg("<path d='M0 0'/>"), "fonts/inter.woff2": FONT}
 EVERY_KEY: dict[str, Any] = {
     "display_name": "Häzel: the “best”",
     "color": "#0a7d55",
@@ -36,6 +39,7 @@ EVERY_KEY: dict[str, Any] = {
     "texts": {"en": {"continue": "yes", "own.hello": "one: 'two' # three"}, "ar": {"continue": "تابع"}},
     "css": ".own-band { color: #123456 }\n",
     "templates": {"layouts/split.html": "<div>{{ content() }}</div>\n{{ languages() }}\n"},
+    "files": {name: digest_of(content) for name, content in CONTENTS.items()},
 }
 
 
@@ -64,8 +68,8 @@ def listed(run: Run, *options: str) -> list[tuple[int, bool]]:
 def test_every_key_returns_from_the_folder(tmp_path: Path) -> None:
     assert EVERY_KEY.keys() == Brand.model_fields.keys()
     brand = Brand.model_validate(EVERY_KEY)
-    theme_folder.write(tmp_path / "hazel", brand)
-    assert theme.brand_of(tmp_path / "hazel") == brand
+    theme_folder.write(tmp_path / "hazel", brand, CONTENTS)
+    assert theme.folder_of(tmp_path / "hazel").brand == brand
     assert (tmp_path / "hazel" / "logo.svg").read_text().startswith("<svg")
     assert (tmp_path / "hazel" / "logo-dark.png").read_bytes() == b"png"
 
@@ -74,24 +78,24 @@ def test_every_key_returns_from_the_folder(tmp_path: Path) -> None:
 def test_key_returns_alone(tmp_path: Path, key: str) -> None:
     needed = {"picture": {"scene": "picture"}, "scene": {"picture": "/theme/a.jpg"}}
     brand = Brand.model_validate({key: EVERY_KEY[key], **needed.get(key, {})})
-    theme_folder.write(tmp_path / "hazel", brand)
-    assert theme.brand_of(tmp_path / "hazel") == brand
+    theme_folder.write(tmp_path / "hazel", brand, CONTENTS if key == "files" else {})
+    assert theme.folder_of(tmp_path / "hazel").brand == brand
 
 
 def test_default_that_a_theme_sets_returns(tmp_path: Path) -> None:
     theme_folder.write(tmp_path / "hazel", Brand(scene="dusk"))
-    assert theme.brand_of(tmp_path / "hazel").model_fields_set == {"scene"}
+    assert theme.folder_of(tmp_path / "hazel").brand.model_fields_set == {"scene"}
 
 
 @pytest.mark.parametrize("logo", ["data:image/svg+xml,%3Csvg/%3E", "data:image/gif;base64,R0lG", "/theme/logo.svg"])
 def test_logo_that_no_file_can_be_stays(tmp_path: Path, logo: str) -> None:
     theme_folder.write(tmp_path / "hazel", Brand(logo=logo))
-    assert theme.brand_of(tmp_path / "hazel").logo == logo
+    assert theme.folder_of(tmp_path / "hazel").brand.logo == logo
 
 
 def test_pulled_folder_is_the_pushed_one(acme: Run, tmp_path: Path) -> None:
     every = {key: value for key, value in EVERY_KEY.items() if key not in ("scene", "picture")}
-    theme_folder.write(tmp_path / "hazel", Brand.model_validate(every))
+    theme_folder.write(tmp_path / "hazel", Brand.model_validate(every), CONTENTS)
     assert "Published version 2 of acme." in acme("theme", "push", "hazel", "acme", "--publish").stdout
     assert "Wrote version 2 of acme" in acme("theme", "pull", "acme", "copy").stdout
     names = {path.relative_to(tmp_path / "hazel") for path in (tmp_path / "hazel").rglob("*") if path.is_file()}

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from app.contract.errors import BadField
 from app.contract.tenants import theme_operations, theme_problems
 from app.contract.tenants.settings import TenantSettings
 from app.contract.tenants.theme_operations import ThemeBrand
 from app.identity.administration.tenant_settings import theme_views
 from app.identity.administration.theme_versions import history
-from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants import tenant_writes, theme_files
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
@@ -70,6 +71,12 @@ def unusable_values(
         yield ".".join(("brand", *problem.path)), problem.expected + (f" (line {problem.line})" if problem.line else "")
 
 
+def refuse_unknown_files(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Refuse a theme that names files which the tenant has not stored. Raises BadField."""
+    if sentence := theme_files.problem(context.work, (after.content.get("brand") or {}).get("files") or {}):
+        raise BadField(f"Brand.Files: {sentence}.")
+
+
 def _activate(context: Context, item: Item) -> None:
     brand = history.brand_of(item.content.get("brand"))
     tenant_writes.change(context.work, brand=history.stored(brand))
@@ -79,7 +86,8 @@ def _activate(context: Context, item: Item) -> None:
 
 RULES: Final = {
     theme_operations.THEMES: Rules(
-        problems=unusable_values, on_input=read_members, on_output=show_state, number=history.number_of, after_write=history.keep,
-        after_request=show_changed, after_delete=history.remove, actions={"activate": activate},
+        problems=unusable_values, before_write=refuse_unknown_files, on_input=read_members, on_output=show_state,
+        number=history.number_of, after_write=history.keep, after_request=show_changed, after_delete=history.remove,
+        actions={"activate": activate},
     ),
 }  # fmt: skip

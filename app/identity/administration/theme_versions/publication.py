@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors
 from app.contract.tenants.branding import Brand
@@ -14,11 +15,13 @@ from app.identity.administration.resource_operations import resource_operations
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.administration.theme_versions import history, version_store
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
-from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants import tenant_writes, theme_files
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
 from app.kit.resources.resource_values import version_of
+
+NO_FILES: Final[Mapping[str, bytes]] = {}
 
 
 @dataclass(frozen=True)
@@ -83,19 +86,28 @@ def version(context: Context, look: Look, number: int) -> StoredThemeVersion:
 
 
 def save_draft(
-    context: Context, theme_id: str, brand: dict[str, Any], note: str, base: int | None
+    context: Context,
+    theme_id: str,
+    brand: dict[str, Any],
+    note: str,
+    base: int | None,
+    files: Mapping[str, bytes] = NO_FILES,
 ) -> StoredThemeVersion:
     """Add a version that no page shows; one that equals the newest adds none.
+
+    `files`: checked contents of its pictures and fonts by their names, for those that may not be stored yet.
 
     Raises:
         UnknownTheme: there is no such theme.
         ThemeChanged: there is a newer version than `base`.
-        BadField: the brand is malformed; it names each problem.
+        BadField: the brand is malformed, or the tenant would have too many files; it names each problem.
     """
     look = _locked(context, theme_id)
     newest = list_versions(context, look)[0].version
     if base not in (None, newest):
         raise errors.ThemeChanged
+    if not theme_files.store(context.work, files, context.now, is_sqlite=context.services.database.is_sqlite):
+        raise errors.BadField("Brand.Files: the files of all versions of the tenant’s themes have too many bytes.")
     draft = _checked(context, brand)
     number = newest + 1
     if history.stored(draft) == version(context, look, newest).brand:
@@ -210,7 +222,10 @@ def _checked(context: Context, brand: dict[str, Any] | None) -> Brand:
     """Return the brand of a version. Raises BadField, also for one of another release."""
     content = {"name": OWN_LOOK, "brand": {name: value for name, value in (brand or {}).items() if value is not None}}
     _writer(context).check(Item((), content))
-    return history.brand_of(brand)
+    checked = history.brand_of(brand)
+    if sentence := theme_files.problem(context.work, checked.files):
+        raise errors.BadField(f"Brand.Files: {sentence}.")
+    return checked
 
 
 def _writer(context: Context) -> Writer:

@@ -15,7 +15,7 @@ from sqlalchemy import Select, Table, and_, bindparam, delete, exists, func, lit
 
 from app.identity.assembly.clean_up import audit_retention, deleted_accounts, queued_messages
 from app.identity.assembly.table_modules import metadata
-from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants import tenant_writes, theme_files
 from app.identity.directory.tenants.tenant_store import LOOKUP_TENANT
 from app.identity.platform.store import removal
 from app.identity.platform.store.database import Database, StoreUnavailable
@@ -33,6 +33,8 @@ ROUND_INTERVAL = timedelta(minutes=10)
 MAX_UNANSWERED: Final = 100_000
 """Unanswered interactions of a tenant; the oldest go first, of the networks that hold most (decision 0333)."""
 _SURPLUS: Final = "surplus"
+_FILES: Final = "theme_files"
+_FILES_BEFORE: Final[Any] = bindparam(_FILES, type_=theme_files.F.stored_at.type)
 _INTERACTIONS: Final = metadata.tables["attempts"]
 A = _INTERACTIONS.c
 TENANTS_PER_TURN = 25
@@ -123,6 +125,7 @@ _TABLES_WITH_EXPIRED_ROWS: Final = union_all(
     ),
     select(literal(_SURPLUS)).where(exists(_unanswered_beyond(bindparam("tenant"), MAX_UNANSWERED))),
     *queued_messages.due_work(),
+    select(literal(_FILES)).where(exists().where(theme_files.is_old(bindparam("tenant"), _FILES_BEFORE))),
 )
 
 
@@ -132,7 +135,7 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     try:
         first_retained = audit_retention.first_retained(work, now)
         bounds = {"tenant": tenant_id, deleted_accounts.TABLE: now, audit_retention.TABLE: first_retained, **cutoffs}
-        bounds |= queued_messages.bounds(now)
+        bounds |= {**queued_messages.bounds(now), _FILES: now - theme_files.RETENTION}
         names = [row.name for row in work.run(_TABLES_WITH_EXPIRED_ROWS, bounds)]
     finally:
         work.rollback()
@@ -141,6 +144,8 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
         deleted += audit_retention.delete_expired(database, tenant_id, first_retained)
     if _SURPLUS in names:
         deleted += push_out_unanswered(database, tenant_id, MAX_UNANSWERED)
+    if _FILES in names:
+        deleted += theme_files.clean(database, tenant_id, now)
     deleted += queued_messages.clean(database, tenant_id, now, names)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 

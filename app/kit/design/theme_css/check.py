@@ -10,7 +10,7 @@ sheet prevents by a stacking layer above theirs (`z-index` is at most 0); an ele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -22,7 +22,7 @@ from app.kit.design.theme_css.bound_check import is_outside
 from app.kit.design.theme_css.bounds import COLOURS, MAX_BYTES, ONLY_OWN, OWN, Bound
 from app.kit.design.theme_css.selectors import SelectorSubject, subjects
 from app.kit.design.theme_css.tokens import RefusedCss, read_tokens, text_of, trimmed
-from app.kit.design.theme_css.values import check_special, check_value
+from app.kit.design.theme_css.values import FilesInCss, check_special, check_value
 from app.kit.near_names import near_name
 
 MAX_RULES: Final = 400
@@ -31,6 +31,7 @@ MAX_SELECTOR: Final = 300
 MAX_DEPTH: Final = 3
 """Of at-rules within one another."""
 MAX_PROBLEMS: Final = 50
+NO_FILES: Final[Mapping[str, str]] = {}
 _AT_RULES: Final = {
     "import": "copy its rules into this file",
     "charset": "delete it, the file is UTF-8",
@@ -43,7 +44,7 @@ _AT_RULES: Final = {
 _DESCRIPTORS: Final = {
     "font-display": "font-display: swap",
     "font-family": 'font-family: "Inter"',
-    "src": "src: url(/theme/inter.woff2)",
+    "src": "src: url(fonts/inter.woff2)",
 }
 
 
@@ -62,13 +63,16 @@ class CheckedCss:
     css: str = ""
     """The style sheet to serve; empty if there are problems."""
     urls: tuple[str, ...] = ()
-    """Paths of the files that it loads, such as /theme/hills.jpg."""
+    """The files that it loads: names of the theme's own, such as img/hills.jpg, and paths such as /theme/hills.jpg."""
     hiding: frozenset[str] = frozenset()
     """Own classes whose elements it may hide, place or stack: the form must not be within such an element."""
 
 
-def checked(css: str) -> CheckedCss:
-    """Return the problems of a style sheet, or the sheet to serve. The time is linear in its size, which is bounded."""
+def checked(css: str, files: Mapping[str, str] = NO_FILES) -> CheckedCss:
+    """Return the problems of a style sheet, or the sheet to serve. The time is linear in its size, which is bounded.
+
+    `files`: the address of each of the theme's own files, by its name.
+    """
     if (size := len(css.encode("utf-8", "surrogatepass"))) > MAX_BYTES:
         sentence = (
             f"expected at most {MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB: delete rules that no page needs"
@@ -77,12 +81,12 @@ def checked(css: str) -> CheckedCss:
     tokens, problems = read_tokens(css)
     if problems:
         return _refused(problems)
-    sheet = _Sheet()
+    sheet = _Sheet(files)
     text = "".join(sheet.rules(tinycss2.parse_stylesheet(tokens, skip_comments=True, skip_whitespace=True), _Place()))
     sheet.check_bounds()
     if sheet.problems:
         return _refused(sheet.problems)
-    return CheckedCss((), text, tuple(sorted(sheet.urls)), frozenset(sheet.hiding))
+    return CheckedCss((), text, tuple(sorted(sheet.files.named)), frozenset(sheet.hiding))
 
 
 def _refused(problems: Iterable[tuple[int, str]]) -> CheckedCss:
@@ -110,9 +114,9 @@ class _Bounded(NamedTuple):
 class _Sheet:
     """What a style sheet says, gathered while its rules are written."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Mapping[str, str]) -> None:
         self.problems: list[tuple[int, str]] = []
-        self.urls: set[str] = set()
+        self.files = FilesInCss(files)
         self.hiding: set[str] = set()
         self._own_values: dict[str, list[Sequence[Node]]] = {}
         self._bounded: list[_Bounded] = []
@@ -198,8 +202,8 @@ class _Sheet:
             raise RefusedCss(node, f"expected {', '.join(sorted(FONT_DESCRIPTORS))}; found {node.name}: delete it")
         value = [token for token in node.value if not _is_format(token)]
         if node.lower_name == "src" and not any(_is_address(token) for token in value):
-            raise RefusedCss(node, "expected src: url(/theme/NAME.woff2); found no address: add it")
-        check_value(node.lower_name, value, self.urls)
+            raise RefusedCss(node, "expected src: url(fonts/NAME.woff2); found no address: add it")
+        check_value(node.lower_name, value, self.files)
         return f"{node.lower_name}:{text_of(value, ',')}"
 
     def _declarations(self, rule: Node, found: Sequence[SelectorSubject], *, is_free: bool) -> list[str]:
@@ -216,7 +220,7 @@ class _Sheet:
             raise RefusedCss(
                 node, f"expected an element or a class for {name}; found the root of the page: select body or a class"
             )
-        check_value(name, value, self.urls)
+        check_value(name, value, self.files)
         check_special(name, value, is_own=is_free)
         if name.startswith(f"--{OWN}"):
             self._own_values.setdefault(name, []).append(value)

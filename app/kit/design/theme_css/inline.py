@@ -14,7 +14,7 @@ from app.kit.design.theme_css.allowed import OWN_BOUNDS, PROPERTIES, REASONS
 from app.kit.design.theme_css.bound_check import is_outside
 from app.kit.design.theme_css.bounds import SPACE, Bound, one_of, words
 from app.kit.design.theme_css.tokens import RefusedCss, read_tokens, text_of, trimmed
-from app.kit.design.theme_css.values import check_special, check_value
+from app.kit.design.theme_css.values import FilesInCss, check_special, check_value
 from app.kit.near_names import near_name
 
 MAX_STYLE: Final = 600
@@ -81,7 +81,7 @@ def _hiding(node: Node) -> str:
         remedy = REASONS.get(name) or (f"did you mean {near}?" if near else "delete it")
         raise RefusedCss(node, f"expected a property that mails may set; found {name}: {remedy}")
     _check_functions(value)
-    check_value(name, value, set())
+    check_value(name, value, FilesInCss({}))
     check_special(name, value, is_own=True)
     least, bound = OWN_BOUNDS.get(name), PROPERTIES_OF_MAILS[name]
     if least is not None and is_outside(least, value, {}):

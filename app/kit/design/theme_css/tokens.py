@@ -124,9 +124,7 @@ def _error(token: Node) -> str:
         return "expected the closing quote on the same line; found a line break in the text: close or join it"
     if token.kind in ")]}":
         return f"{_UNOPENED} {token.kind}; found none: delete {token.kind}"
-    return (
-        "expected url(/theme/NAME); found an address with quotes, brackets or spaces in it, or without an end: mend it"
-    )
+    return "expected url(img/NAME); found an address with quotes, brackets or spaces in it, or without an end: mend it"
 
 
 def _misnamed(name: str, *, is_hash: bool) -> str:

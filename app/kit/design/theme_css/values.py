@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from tinycss2.ast import Node
 
 from app.kit.design.theme_css.allowed import DATA_KINDS, FILE_KINDS, FUNCTIONS, PICTURES
 from app.kit.design.theme_css.tokens import RefusedCss
+from app.kit.design.theme_file_names import is_name
 
 _MAX_DATA: Final = 4096
 _MAX_STRING: Final = 120
@@ -18,31 +20,40 @@ _BASE64: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 _NOT_FUNCTIONS: Final = {
     "attr": "it would show what fields contain; write a text in quotes",
     "expression": "it runs code; delete it",
-    "image-set": "write url(/theme/NAME)",
-    "-webkit-image-set": "write url(/theme/NAME)",
-    "src": "write url(/theme/NAME)",
-    "image": "write url(/theme/NAME)",
-    "local": "write url(/theme/NAME.woff2)",
+    "image-set": "write url(img/NAME)",
+    "-webkit-image-set": "write url(img/NAME)",
+    "src": "write url(img/NAME)",
+    "image": "write url(img/NAME)",
+    "local": "write url(fonts/NAME.woff2)",
 }
 
 
-def check_value(name: str, value: Sequence[Node], urls: set[str]) -> None:
-    """Add the addresses of a declaration's value to `urls`. Raises RefusedCss for what no element may have."""
+@dataclass(frozen=True)
+class FilesInCss:
+    """The files that a style sheet can load, and those that it names."""
+
+    addresses: Mapping[str, str]
+    """The address of each of the theme's own files, by name."""
+    named: set[str] = field(default_factory=set)
+
+
+def check_value(name: str, value: Sequence[Node], files: FilesInCss) -> None:
+    """Note the files that a value loads, and write the addresses of the theme's own. Raises RefusedCss for what no element may have."""
     for token in value:
         if token.type == "url":
-            _add_address(name, token, token.value, urls)
+            _add_address(name, token, token, files)
         elif token.type == "function" and token.lower_name == "url":
             strings = [part for part in token.arguments if part.type != "whitespace"]
-            _add_address(name, token, strings[0].value if [part.type for part in strings] == ["string"] else "", urls)
+            _add_address(name, token, strings[0] if [part.type for part in strings] == ["string"] else None, files)
         elif token.type == "function":
             if token.lower_name not in FUNCTIONS:
                 remedy = _NOT_FUNCTIONS.get(token.lower_name, "write a plain value")
                 raise RefusedCss(
                     token, f"expected a function such as var(), calc() or rgb(); found {token.name}(): {remedy}"
                 )
-            check_value(name, token.arguments, urls)
+            check_value(name, token.arguments, files)
         elif token.type == "() block":
-            check_value(name, token.content, urls)
+            check_value(name, token.content, files)
         else:
             _check_plain(token)
 
@@ -65,8 +76,8 @@ def _check_plain(token: Node) -> None:
         raise RefusedCss(token, f"expected a value; found {found}: delete it, or end the declaration before it with ;")
 
 
-def _add_address(name: str, token: Node, address: str, urls: set[str]) -> None:
-    is_font = name == "src"
+def _add_address(name: str, token: Node, text: Node | None, files: FilesInCss) -> None:
+    is_font, address = name == "src", text.value if text else ""
     if not is_font and name not in PICTURES and not name.startswith("--"):
         raise RefusedCss(
             token, f"expected {name} without url(); found one: only backgrounds, masks, list marks and fonts load files"
@@ -80,25 +91,32 @@ def _add_address(name: str, token: Node, address: str, urls: set[str]) -> None:
         ):
             raise RefusedCss(
                 token,
-                "expected a png, webp or jpeg of at most 4 kB as data:image/…;base64,…; found another: make it a file, url(/theme/NAME)",
+                "expected a png, webp or jpeg of at most 4 kB as data:image/…;base64,…; found another: make it a file, url(img/NAME)",
             )
         return
     file = address.removeprefix("/theme/")
     stem, _, kind = file.rpartition(".")
     kinds = frozenset({"woff2"}) if is_font else FILE_KINDS
-    if (
-        not address.startswith("/theme/")
-        or not stem
-        or stem[0] == "."
-        or not set(file) <= _FILE_NAME
-        or kind not in kinds
-    ):
-        one_of = "woff2" if is_font else "svg, png, jpg, webp or avif"
+    if text is not None and is_name(address) and kind in kinds:
+        _add_own(text, address, files)
+        return
+    is_named = address.startswith("/theme/") and stem and stem[0] != "." and set(file) <= _FILE_NAME
+    if not is_named or kind not in kinds:
+        folder, one_of = ("fonts", "woff2") if is_font else ("img", "svg, png, jpg, webp or avif")
+        found = address[:60] or "none"
         raise RefusedCss(
-            token,
-            f"expected url(/theme/NAME) with a file of the theme ({one_of}); found {address[:60] or 'none'}: put the file there",
+            token, f"expected url({folder}/NAME) with a file of the theme ({one_of}); found {found}: put the file there"
         )
-    urls.add(address)
+    files.named.add(address)
+
+
+def _add_own(text: Node, name: str, files: FilesInCss) -> None:
+    """Note a file of the theme, and write its address in place of its name."""
+    if name not in files.addresses:
+        raise RefusedCss(text, f"expected a file of the theme; found {name}: add static/{name}")
+    files.named.add(name)
+    address = files.addresses[name]
+    text.value, text.representation = address, f'"{address}"' if text.type == "string" else f"url({address})"
 
 
 def check_special(name: str, value: Sequence[Node], *, is_own: bool) -> None:

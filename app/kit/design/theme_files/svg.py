@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from xml.parsers import expat  # noqa: TID253 - files of themes alone load this module
 
 MAX_ELEMENTS: Final = 20_000
 MAX_DEPTH: Final = 100
@@ -20,62 +19,18 @@ _EDITORS: Final = (
     "http://www.serif.com/", "http://ns.adobe.com/",
 )  # fmt: skip
 """Namespaces of notes that drawing programs leave; browsers ignore them."""
-ELEMENTS: Final = frozenset(
-    [
-        "svg",
-        "g",
-        "defs",
-        "symbol",
-        "use",
-        "path",
-        "circle",
-        "ellipse",
-        "line",
-        "polygon",
-        "polyline",
-        "rect",
-        "text",
-        "tspan",
-        "textPath",
-        "title",
-        "desc",
-        "metadata",
-        "style",
-        "image",
-        "switch",
-        "linearGradient",
-        "radialGradient",
-        "stop",
-        "clipPath",
-        "mask",
-        "pattern",
-        "marker",
-        "filter",
-        "feBlend",
-        "feColorMatrix",
-        "feComponentTransfer",
-        "feComposite",
-        "feConvolveMatrix",
-        "feDiffuseLighting",
-        "feDisplacementMap",
-        "feDistantLight",
-        "feDropShadow",
-        "feFlood",
-        "feFuncA",
-        "feFuncB",
-        "feFuncG",
-        "feFuncR",
-        "feGaussianBlur",
-        "feMerge",
-        "feMergeNode",
-        "feMorphology",
-        "feOffset",
-        "fePointLight",
-        "feSpecularLighting",
-        "feSpotLight",
-        "feTile",
-        "feTurbulence",
-    ]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ELEMENTS: Final = _words(
+    """svg g defs symbol use path circle ellipse line polygon polyline rect text tspan textPath title desc metadata style image switch
+    linearGradient radialGradient stop clipPath mask pattern marker filter feBlend feColorMatrix feComponentTransfer feComposite
+    feConvolveMatrix feDiffuseLighting feDisplacementMap feDistantLight feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR
+    feGaussianBlur feMerge feMergeNode feMorphology feOffset fePointLight feSpecularLighting feSpotLight feTile
+    feTurbulence"""
 )
 _PICTURE: Final = re.compile(r"data:image/(?:png|jpeg|webp);base64,[A-Za-z0-9+/=\s]+")
 _LOADING: Final = re.compile(
@@ -94,43 +49,45 @@ def problem(content: bytes) -> str | None:
         content.decode()
     except UnicodeDecodeError:
         return "expected an SVG picture as UTF-8 text"
-    return _Reader().problem(content)
+    from xml.parsers import expat
+
+    parser, reader = expat.ParserCreate(encoding="utf-8", namespace_separator=" "), _Reader()
+    parser.StartDoctypeDeclHandler, parser.ProcessingInstructionHandler = reader.doctype, reader.instruction
+    parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
+    parser.CharacterDataHandler = reader.text
+    try:
+        parser.Parse(content, True)
+    except _Refused as refusal:
+        return f"{refusal} (line {parser.CurrentLineNumber})"
+    except expat.ExpatError as mistake:
+        return f"expected an SVG picture; found XML that cannot be read (line {mistake.lineno})"
+    return reader.nested_use()
 
 
 class _Reader:
+    """Takes what the parser finds. Raises _Refused."""
+
     def __init__(self) -> None:
-        self._parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
-        self._depth = self._count = 0
+        self._count = 0
         self._open: list[tuple[str, str]] = []
         """The local name and the id of each open element."""
         self._texts: list[str] = []
         self._shown: set[str] = set()
         self._around_use: set[str] = set()
-        parser = self._parser
-        parser.StartDoctypeDeclHandler = self._doctype
-        parser.ProcessingInstructionHandler = self._instruction
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
 
-    def problem(self, content: bytes) -> str | None:
-        try:
-            self._parser.Parse(content, True)
-        except _Refused as refusal:
-            return f"{refusal} (line {self._parser.CurrentLineNumber})"
-        except expat.ExpatError as mistake:
-            return f"expected an SVG picture; found XML that cannot be read (line {mistake.lineno})"
+    def nested_use(self) -> str | None:
+        """Return what is expected if a <use> shows another one: some dozen of them would draw millions of elements."""
         if self._shown & self._around_use:
             return "expected <use> of elements without a <use> in them; found one within another"
         return None
 
-    def _doctype(self, *_: object) -> None:
+    def doctype(self, *_: object) -> None:
         raise _Refused("expected no <!DOCTYPE> and no entities")
 
-    def _instruction(self, target: str, _: str) -> None:
+    def instruction(self, target: str, _: str) -> None:
         raise _Refused(f"expected no <?{target[:40]}?>")
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         self._count += 1
         namespace, _, local = name.rpartition(" ")
         if self._count > MAX_ELEMENTS or len(self._open) >= MAX_DEPTH:
@@ -148,13 +105,13 @@ class _Reader:
             self._around_use |= {at for _, at in self._open if at}
             self._shown |= {value.lstrip()[1:] for key, value in attributes.items() if key.rpartition(" ")[2] == "href"}
 
-    def _end(self, _: str) -> None:
+    def end(self, _: str) -> None:
         local, _ = self._open.pop()
         if local == "style":
             _check_style("".join(self._texts))
             self._texts.clear()
 
-    def _text(self, text: str) -> None:
+    def text(self, text: str) -> None:
         if self._open and self._open[-1][0] == "style":
             self._texts.append(text)
 

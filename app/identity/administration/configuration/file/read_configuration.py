@@ -44,6 +44,7 @@ class Configuration:
 
     tenants: tuple[TenantFile, ...]
     brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, for those with a brand or theme
+    theme_files: dict[str, dict[str, bytes]] = field(default_factory=dict)  # of theme folders, by tenant and name
     document: YamlDocument = field(default_factory=lambda: YamlDocument(""))
     resources: tuple[Resource, ...] = ()  # that a file may contain
 
@@ -72,7 +73,8 @@ def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] |
     resources = file_resources() if resources is None else resources
     document = yaml_document.read(text, file)
     value = _without_later(document)
-    brands = _brands(document, folder)
+    theme_files: dict[str, dict[str, bytes]] = {}
+    brands = _brands(document, folder, theme_files)
     _refuse_duplicates(document)
     declared = None
     try:
@@ -91,7 +93,7 @@ def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] |
         document.problem(path, sentence)
     if document.problems:
         raise ConfigurationError(document.problems)
-    return Configuration(declared.tenants, brands, document, resources)
+    return Configuration(declared.tenants, brands, theme_files, document, resources)
 
 
 def _without_later(document: YamlDocument) -> Any:
@@ -108,13 +110,14 @@ def _drop_later(document: YamlDocument, part: dict[str, Any], later: Set[str], p
         del part[key]
 
 
-def _brands(document: YamlDocument, folder: Path) -> dict[str, Brand]:
+def _brands(document: YamlDocument, folder: Path, theme_files: dict[str, dict[str, bytes]]) -> dict[str, Brand]:
     brands = {}
     for path, tenant in _parts(document.value, "tenants", ()):
         if isinstance(tenant.get("theme"), str):
             found = theme.read_folder(document, (*path, "theme"), folder, tenant["theme"])
             if found is not None:
                 brands[str(tenant.get("name"))] = found.brand
+                theme_files[str(tenant.get("name"))] = found.files
                 _add_application_texts(document, path, tenant, found)
     return brands
 

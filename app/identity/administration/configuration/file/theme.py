@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file import theme_tree, theme_walk, yaml_document
+from app.identity.administration.configuration.file import theme_static, theme_tree, theme_walk, yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -39,12 +39,8 @@ class ThemeFolder(NamedTuple):
     brand: Brand
     application_texts: dict[str, dict[str, Any]]
     """Texts by application, language and key."""
-
-
-def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> Brand | None:
-    """Return the brand of a theme folder; adds problems to the outer document and returns None."""
-    found = read_folder(outer, path, folder, name)
-    return found.brand if found is not None else None
+    files: dict[str, bytes]
+    """The contents of pictures and fonts by their names."""
 
 
 def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFolder | None:
@@ -66,32 +62,35 @@ def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> 
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
-    values, texts = theme_tree.read(outer, root, name), theme_tree.application_texts(outer, root, name)
+    contents = theme_static.read(outer, root, name)
+    values, texts = theme_tree.read(outer, root, name, contents), theme_tree.application_texts(outer, root, name)
     brand = _brand(inner, root, name, values)
     if brand is not None:
         outer.problems += theme_tree.problems(outer, name, brand, values)
     outer.problems += inner.problems
-    return ThemeFolder(brand, texts) if brand is not None else None
+    return ThemeFolder(brand, texts, contents) if brand is not None else None
 
 
-def brand_of(folder: Path) -> Brand:
-    """Return the brand of a theme folder. Raises ConfigurationError with every problem, each with its file and line."""
+def folder_of(folder: Path) -> ThemeFolder:
+    """Return what a theme folder has. Raises ConfigurationError with every problem, each with its file and line."""
     folder = folder.resolve()
     outer = YamlDocument(str(folder.parent / "theme"))
-    brand = read(outer, (), folder.parent, folder.name)
-    if outer.problems or brand is None:
+    found = read_folder(outer, (), folder.parent, folder.name)
+    if outer.problems or found is None:
         raise ConfigurationError(outer.problems)
-    return brand
+    return found
 
 
 def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
-    """Yield what a valid brand probably does not mean: colors that YAML reads as comments, and files that are not there.
+    """Yield what a valid brand probably does not mean: colors that YAML reads as comments, unused files, and files that are not there.
 
     Files are looked for if `theme_files`, the folder of `GATEHOUSE_THEME_FILES`, is set.
     """
     for key in COLORS:
         if key in brand.model_fields_set and getattr(brand, key) is None:
             yield f"{tenant}: {key} is empty. If you wrote a color, {UNQUOTED_COLOR}."
+    for file in theme_problems.unused_files(brand):
+        yield f"{tenant}: nothing in the theme names {file}."
     folder = Path(theme_files, tenant)
     for key in ("logo", "logo_dark", "favicon", "picture", "font_file"):
         address = getattr(brand, key) or ""
@@ -109,7 +108,7 @@ def value_problems(brand: Brand, path: KeyPath) -> Iterator[tuple[KeyPath, str]]
 def _brand(inner: YamlDocument, root: Path, name: str, values: dict[str, Any]) -> Brand | None:
     value: Any = inner.value if inner.value is not None else {}
     if isinstance(value, dict):
-        _read_logos(inner, root, name, value)
+        _read_logos(inner, root, name, value, values.get("files", {}))
         for key in values:
             if value.setdefault(key, values[key]) is not values[key]:
                 inner.problem((key,), f"expected no {key} here, because {name}/{theme_tree.PLACES[key]} has them")
@@ -126,12 +125,12 @@ def _brand(inner: YamlDocument, root: Path, name: str, values: dict[str, Any]) -
         return None
 
 
-def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, Any]) -> None:
-    """Replace names of files by their contents; addresses stay."""
+def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, Any], files: Mapping[str, str]) -> None:
+    """Replace names of files beside theme.yaml by their contents; names of `static/` and addresses stay."""
     used = 0
     for key in ("logo", "logo_dark"):
         name = value.get(key)
-        if not isinstance(name, str) or ":" in name or name.startswith("/"):
+        if not isinstance(name, str) or ":" in name or name.startswith("/") or name in files:
             continue
         file = (root / name).resolve()
         sentence = _refusal(root, folder, name)
@@ -149,11 +148,14 @@ def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, A
 def _refusal(root: Path, folder: str, name: str) -> str | None:
     file = (root / name).resolve()
     if not file.is_relative_to(root) or file.suffix.lower() not in KINDS:
-        formats = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
+        formats = (
+            "an svg, png, webp or jpg file in the theme folder, a file of static/img such as img/logo.svg, a path such as "
+            "/theme/logo.svg, an https address or a data: URL"
+        )
         return f"expected {formats}; found {name!r}"
     return None if file.is_file() else f"there's no file {name} in {folder}"
 
 
 def _too_large(size: int, file: Path) -> str:
-    way_out = f"put {file.name} into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/{file.name}"
+    way_out = f"put {file.name} into static/img, and write img/{file.name}"
     return f"expected at most {MAX_LOGO_BYTES} bytes for all logo files; found {size}: {way_out}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,28 +15,41 @@ from app.contract.tenants.branding import Brand
 from app.identity.administration.configuration.file.theme import KINDS, MAX_LOGO_BYTES
 from app.identity.administration.configuration.file.theme_tree import PLACES
 from app.identity.administration.theme_versions.history import stored
+from app.kit.design import theme_file_names
 
+NO_FILES: Final[Mapping[str, bytes]] = {}
 _SUFFIXES: Final = {media_type: suffix for suffix, media_type in reversed(KINDS.items())}
 _DATA: Final = re.compile(r"data:([a-z/+]+);base64,(.*)", re.DOTALL)
 _LOGOS: Final = {"logo": "logo", "logo_dark": "logo-dark"}
-_WRITTEN: Final = ("theme.yaml", f"{PLACES['texts']}/*.yaml", f"{PLACES['templates']}/**/*", PLACES["css"])
+_STATIC: Final = PLACES["files"]
+_WRITTEN: Final = (
+    "theme.yaml",
+    f"{PLACES['texts']}/*.yaml",
+    f"{PLACES['templates']}/**/*",
+    PLACES["css"],
+    *(f"{_STATIC}/{folder}/*" for folder in theme_file_names.FOLDERS),
+)
 
 
-def files(brand: Brand) -> dict[str, bytes]:
-    """Return the files of a brand's folder by their paths within it; what it does not set is left out."""
+def files(brand: Brand, contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a brand's folder by their paths within it; what it does not set is left out.
+
+    `contents`: those of its pictures and fonts by their names.
+    """
     values = stored(brand)
     beside = {key: values.pop(key, None) for key in PLACES}
     found = {f"{PLACES['texts']}/{tag}.yaml": _yaml(texts) for tag, texts in (beside["texts"] or {}).items() if texts}
     found |= {f"{PLACES['templates']}/{name}": text.encode() for name, text in (beside["templates"] or {}).items()}
     if beside["css"]:
         found[PLACES["css"]] = beside["css"].encode()
+    found |= {f"{_STATIC}/{name}": content for name, content in contents.items()}
     found |= _take_logos(values)
     return {"theme.yaml": _yaml(values), **found}
 
 
-def write(folder: Path, brand: Brand) -> None:
+def write(folder: Path, brand: Brand, contents: Mapping[str, bytes] = NO_FILES) -> None:
     """Write a brand's folder; files of a theme that the brand has not are removed, all others stay. Raises OSError."""
-    wanted = {folder / name: content for name, content in files(brand).items()}
+    wanted = {folder / name: content for name, content in files(brand, contents).items()}
     for pattern in _WRITTEN:
         for path in folder.glob(pattern):
             if path.is_file() and path not in wanted:

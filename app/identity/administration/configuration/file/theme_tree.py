@@ -12,29 +12,39 @@ from pydantic import ValidationError
 from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.layout_templates import LAYOUTS
-from app.identity.administration.configuration.file import yaml_document
+from app.identity.administration.configuration.file import theme_static, yaml_document
 from app.identity.administration.configuration.file.validation_messages import sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
     ConfigurationProblem,
     YamlDocument,
 )
+from app.kit.design import theme_file_names
 from app.kit.design.theme_css.bounds import MAX_BYTES
 from app.kit.near_names import near_name
 from app.kit.templating import language
 from app.kit.text import tenant_texts
 from app.kit.text.languages import LANGUAGES
 
-PLACES: Final = {"texts": "texts", "templates": "templates", "css": "static/css/theme.css"}
+PLACES: Final = {
+    "texts": "texts",
+    "templates": "templates",
+    "css": f"static/{theme_static.STYLE_SHEET}",
+    "files": "static",
+}
 """The files or folder of each key of the brand."""
 
 
-def read(outer: YamlDocument, root: Path, name: str) -> dict[str, Any]:
-    """Return the keys of the brand that the folder has files for; adds problems to the outer document."""
+def read(outer: YamlDocument, root: Path, name: str, contents: dict[str, bytes]) -> dict[str, Any]:
+    """Return the keys of the brand that the folder has files for; adds problems to the outer document.
+
+    `contents`: the pictures and fonts by their names.
+    """
     found = {
         "texts": _texts(outer, root, name),
         "templates": _templates(outer, root, name),
         "css": _style_sheet(outer, root, name),
+        "files": {file: theme_file_names.digest_of(content) for file, content in contents.items()},
     }
     return {key: value for key, value in found.items() if value}
 
@@ -111,16 +121,14 @@ def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
 
 
 def _style_sheet(outer: YamlDocument, root: Path, name: str) -> str:
-    """Return the style sheet; adds problems to the outer document, also for other files beside it."""
-    text = ""
-    for file in sorted(path for path in (root / "static").rglob("*") if not path.is_dir()):
-        known = file.relative_to(root).as_posix()
-        if known != PLACES["css"] or not file.resolve().is_relative_to(root):
-            sentence = f"expected {PLACES['css']} alone; put fonts and pictures into the tenant's folder in GATEHOUSE_THEME_FILES"
-            outer.problems.append(_problem(outer, 1, sentence, name, known))
-        else:
-            text = _text(outer, file, MAX_BYTES, name, known) or ""
-    return text
+    """Return the style sheet; adds problems to the outer document."""
+    file = root / PLACES["css"]
+    if not file.is_file():
+        return ""
+    if not file.resolve().is_relative_to(root):
+        outer.problems.append(_problem(outer, 1, "expected a file of this folder", name, PLACES["css"]))
+        return ""
+    return _text(outer, file, MAX_BYTES, name, PLACES["css"]) or ""
 
 
 def _text(outer: YamlDocument, file: Path, most: int, *parts: str) -> str | None:

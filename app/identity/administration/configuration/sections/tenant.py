@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangeAction
 from app.identity.administration.configuration.sections import declared_secrets, declared_settings
 from app.identity.administration.configuration.sections.section import FileSection
@@ -18,13 +19,14 @@ from app.identity.administration.configuration.value_origins import Marks, chang
 from app.identity.administration.tenant_settings import second_factor_settings
 from app.identity.administration.theme_versions import history
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import tenant_store, tenant_writes
+from app.identity.directory.tenants import tenant_store, tenant_writes, theme_files
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.tenant import Tenant
 from app.kit import randomness
+from app.kit.design import theme_file_names
 
 _NO_COLUMNS: dict[str, Any] = {"settings": {}, "brand": {}, "captcha_secret": None, "service_secrets": None}
 """The columns that a file sets, of a tenant that is not stored yet."""
@@ -94,7 +96,35 @@ class TenantSection(FileSection):
             return stored
         named = brand.model_dump(mode="json", exclude_unset=True)
         self.planned.named["brand"] = marks(named)
-        return merged(stored, named, before)
+        after = merged(stored, named, before)
+        self._check_files(after.get("files", {}))
+        return after
+
+    def _check_files(self, files: dict[str, str]) -> None:
+        """Refuse files that are neither in the theme's folder nor stored: a file may name the digests of earlier ones."""
+        sent = {theme_file_names.digest_of(content) for content in self._theme_files.values()}
+        others = set(files.values()) - sent
+        missing = others - theme_files.sizes(self.work, others).keys()
+        for name in sorted(name for name, digest in files.items() if digest in missing):
+            self.add_problem(
+                (*self.path, "brand"), f"expected a folder as theme that has {name}; no such file is stored"
+            )
+
+    @property
+    def _theme_files(self) -> dict[str, bytes]:
+        return self.run.configuration.theme_files.get(self.declared.name, {})
+
+    def _store_files(self) -> None:
+        """Store the files of the theme's folder. Raises ConfigurationError if the tenant would have too many."""
+        is_sqlite = self.run.services.database.is_sqlite
+        if not theme_files.store(self.work, self._theme_files, self.run.now, is_sqlite=is_sqlite):
+            most = theme_files.MAX_STORED_BYTES // 1024**2
+            sentence = f"expected at most {most} MB of files of all versions of a tenant's themes"
+            raise ConfigurationError([self.run.configuration.document.problem_at((*self.path, "theme"), sentence)])
+
+    def _add(self, **columns: Any) -> None:
+        tenant_writes.add(self.work, self.declared.name, **columns)
+        self._store_files()
 
     def _secrets(self, stored: dict[str, Any], settings: dict[str, Any]) -> dict[str, bytes | None]:
         encryption, tenant_id, connections = self._encryption, self.planned.tenant_id, settings.get("connections", {})
@@ -111,7 +141,7 @@ class TenantSection(FileSection):
         sealed = declared_secrets.api_secret(self._encryption, self.planned.tenant_id, secret)
         columns |= {"api_key": key, "api_secret": sealed}
         digest, now = tenant_writes.secret_digest(secret), self.run.now
-        write = partial(tenant_writes.add, self.work, self.declared.name, **columns, api_secret_hash=digest, now=now)
+        write = partial(self._add, **columns, api_secret_hash=digest, now=now)
         self.note(ChangeAction.CREATE, "tenant", self.declared.name, write=write)
         return TenantRow(self.planned.tenant_id, self.declared.name, version=0, is_active=True, **columns)
 
@@ -149,6 +179,7 @@ class TenantSection(FileSection):
 
     def _write(self, before: dict[str, Any], columns: dict[str, Any]) -> None:
         tenant_writes.change(self.work, **columns)
+        self._store_files()
         provider_tokens.delete_unretained(self.work, before["settings"], columns["settings"])
         looks = history.brand_of(before["brand"]), history.brand_of(columns["brand"])
         if looks[0] != looks[1]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from PIL import Image
 
-from app.kit.design.theme_files import names, svg, woff2
-from app.kit.design.theme_files.content import problem
+from app.identity.directory.tenants.theme_file_content import problem
+from app.kit.design import theme_file_names
+from app.kit.design.theme_files import svg, woff2
 from app.kit.images.image_converter import ImageConverter
 from tests.support import theme_files
 from tests.support.images import animation, image_file, noise, with_archive, with_text
@@ -17,7 +18,7 @@ PICTURES = {"img/a.png": "PNG", "img/a.jpg": "JPEG", "img/a.webp": "WEBP", "img/
 
 @pytest.mark.parametrize("name", ["img/logo.svg", "img/Hills_2-b.1.jpg", "fonts/inter.woff2", *PICTURES])
 def test_names_of_files(name: str) -> None:
-    assert names.is_name(name)
+    assert theme_file_names.is_name(name)
 
 
 @pytest.mark.parametrize(
@@ -28,34 +29,34 @@ def test_names_of_files(name: str) -> None:
     ],
 )  # fmt: skip
 def test_other_names_are_none(name: str) -> None:
-    assert not names.is_name(name)
+    assert not theme_file_names.is_name(name)
 
 
 def test_address_has_the_digest_of_the_content() -> None:
-    files = {"img/logo.svg": names.digest_of(b"logo")}
-    address = names.address("img/logo.svg", files)
+    files = {"img/logo.svg": theme_file_names.digest_of(b"logo")}
+    address = theme_file_names.address("img/logo.svg", files)
     assert address == f"/theme/img/logo.{files['img/logo.svg']}.svg"
-    assert names.digest_at(address) == files["img/logo.svg"]
-    assert names.digest_at("/theme/img/logo.svg") == names.digest_at(address + "x") == ""
-    assert names.address("/theme/logo.svg", files) == "/theme/logo.svg"
+    assert theme_file_names.digest_at(address) == files["img/logo.svg"]
+    assert theme_file_names.digest_at("/theme/img/logo.svg") == theme_file_names.digest_at(address + "x") == ""
+    assert theme_file_names.address("/theme/logo.svg", files) == "/theme/logo.svg"
 
 
 def test_templates_get_addresses_in_place_of_names() -> None:
     files = {"img/a.svg": "0" * 32}
     source = '<p>img/a.svg</p>\n<img src="img/a.svg" alt=""><img src="img/b.svg" alt="">'
-    after = names.in_template(source, files)
+    after = theme_file_names.in_template(source, files)
     assert after == source.replace('src="img/a.svg"', f'src="/theme/img/a.{"0" * 32}.svg"')
-    assert list(names.references_of(source)) == [(2, "img/a.svg"), (2, "img/b.svg")]
+    assert list(theme_file_names.references_of(source)) == [(2, "img/a.svg"), (2, "img/b.svg")]
 
 
 def test_bounds_of_a_theme() -> None:
-    assert names.total_problem(dict.fromkeys(map(str, range(100)), 1)) is None
+    assert theme_file_names.total_problem(dict.fromkeys(map(str, range(100)), 1)) is None
     assert (
-        names.total_problem(dict.fromkeys(map(str, range(101)), 1))
+        theme_file_names.total_problem(dict.fromkeys(map(str, range(101)), 1))
         == "expected at most 100 files in a theme; found more"
     )
-    assert "at most 4 MB for all files" in (names.total_problem({"a": 5_000_000}) or "")
-    assert list(names.twins(["img/b.svg", "img/B.svg", "img/c.svg"])) == [("img/b.svg", "img/B.svg")]
+    assert "at most 4 MB for all files" in (theme_file_names.total_problem({"a": 5_000_000}) or "")
+    assert list(theme_file_names.twins(["img/b.svg", "img/B.svg", "img/c.svg"])) == [("img/b.svg", "img/B.svg")]
 
 
 @pytest.mark.parametrize(("name", "kind"), PICTURES.items())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.kit.design.theme_files import names, svg, woff2
+from app.kit.design import theme_file_names
+from app.kit.design.theme_files import svg, woff2
 from app.kit.images.image_converter import ImageConverter
 from app.kit.images.image_format import MAX_CHECKED_PIXELS, Unusable, UnusableImage
 
 _REASONS: Final = {
-    Unusable.TOO_LARGE: f"expected at most {names.MAX_FILE_BYTES // 1024} kB",
+    Unusable.TOO_LARGE: f"expected at most {theme_file_names.MAX_FILE_BYTES // 1024} kB",
     Unusable.TYPE: "expected a picture of the kind that its name says",
     Unusable.TOO_MANY_PIXELS: f"expected at most {MAX_CHECKED_PIXELS // 1_000_000} million pixels",
     Unusable.ANIMATED: "expected a still picture; found an animation",
@@ -23,11 +24,11 @@ def problem(name: str, content: bytes, converter: ImageConverter, tenant_id: str
 
     Costs a process of some 0.2 seconds for a picture that is not an SVG. Raises ImagesBusy.
     """
-    if len(content) > names.MAX_FILE_BYTES:
+    if len(content) > theme_file_names.MAX_FILE_BYTES:
         return f"{_REASONS[Unusable.TOO_LARGE]}; found {len(content) // 1024 or 1} kB"
     if not content:
         return "expected a file with content; found an empty one"
-    kind = names.kind_of(name)
+    kind = theme_file_names.kind_of(name)
     if kind == "woff2":
         return woff2.problem(content)
     if kind == "svg":
