@@ -12,15 +12,17 @@ from app.kit.text import tenant_texts
 
 _ADDRESSES: Final = ("logo", "logo_dark", "favicon", "picture", "font_file")
 """Keys of the brand that may name a file of the theme."""
+MAX_NAME: Final = 200
+"""Characters of a tenant's name."""
 
 
 class ThemeProblem(NamedTuple):
     """A problem of one value of a brand."""
 
     path: tuple[str, ...]
-    """`texts` with language and key, `templates` with the name, `css`, or the key of an address."""
+    """`texts` with language and key, `templates` with the name, `css`, or the name of another member."""
     line: int
-    """Within the template or the style sheet; 0 for a text."""
+    """Within the template or the style sheet; 0 for others."""
     expected: str
 
     @property
@@ -37,6 +39,7 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
     """Yield each problem of the brand's texts, templates and style sheet, and each file that they name and the brand does not have."""
     from app.kit.design.theme_css.check import checked
 
+    yield from _of_lines(brand)
     for tag, key, expected in tenant_texts.problems(brand.texts):
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
     yield from _of_files(brand)
@@ -84,3 +87,14 @@ def unused_files(brand: Brand) -> list[str]:
 
 def _missing(reference: str) -> str:
     return f"a file of the theme; there’s no static/{reference}"
+
+
+def _of_lines(brand: Brand) -> Iterator[ThemeProblem]:
+    """Yield the problems of name, sentence and signature, which every page and mail may show."""
+    lines: dict[tuple[str, ...], str] = {("display_name",): brand.display_name, ("signature",): brand.signature or ""}
+    lines |= {("sentence", tag): sentence.replace("\n", " ") for tag, sentence in brand.sentence.items()}
+    for path, text in lines.items():
+        if len(text) > (most := MAX_NAME if path == ("display_name",) else tenant_texts.MAX_TEXT_LENGTH):
+            yield ThemeProblem(path, 0, f"at most {most} characters; found {len(text)}")
+        elif text and not (tenant_texts.is_line(text) and tenant_texts.has_letters(text)):
+            yield ThemeProblem(path, 0, "one line without control characters")

@@ -272,7 +272,7 @@ _ABOVE: Final = (
     ".main,form,.methods,.bar,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
     ".tabs{z-index:1!important}@media(max-width:859px){.tabs{position:relative!important}}"
 )
-"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form. The tabs are sticky where they are wide."""
+"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form. Wide tabs are sticky."""
 
 
 class StyleSheet(NamedTuple):

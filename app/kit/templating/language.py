@@ -69,6 +69,8 @@ def problems(
         checker.template(tree)
     except TemplateSyntaxError as problem:
         return [TemplateProblem(problem.lineno, f"expected valid Jinja: {problem.message}")]
+    except ValueError:  # Python refuses integers of thousands of digits
+        return [TemplateProblem(1, "expected numbers of few digits; a template calculates nothing")]
     except RecursionError:
         return [TemplateProblem(1, f"expected at most {_MAX_NESTING} levels within each other")]
     return sorted(set(checker.found))
@@ -77,6 +79,10 @@ def problems(
 def _line_of_control(source: str) -> int | None:
     at = next((index for index, letter in enumerate(source) if letter < " " and letter not in "\n\r\t"), None)
     return None if at is None else source.count("\n", 0, at) + 1
+
+
+def _is_word(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Const) and isinstance(node.value, str | bool)
 
 
 @dataclass(frozen=True)
@@ -304,7 +310,7 @@ class _Checker:
 
     def _comparison(self, node: nodes.Compare) -> None:
         operand = node.ops[0] if len(node.ops) == 1 else None
-        is_plain = operand is not None and operand.op in ("eq", "ne") and isinstance(operand.expr, nodes.Const)
+        is_plain = operand is not None and operand.op in ("eq", "ne") and _is_word(operand.expr)
         if not is_plain or not isinstance(node.expr, nodes.Name | nodes.Getattr):
             self._problem(node.lineno, 'a comparison of one name with one word: name == "word"')
             return

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Final, NamedTuple
 
 from app.kit.templating.contract import Dialect, ValueKind
@@ -50,7 +51,10 @@ _FLAGS: Final = frozenset({"open", "reversed"})
 _WORDS: Final[Mapping[str, Set[str]]] = {
     "target": {"_blank"}, "loading": {"lazy", "eager"}, "decoding": {"async"}, "dir": {"ltr", "rtl", "auto"}, "tabindex": {"-1", "0"},
     "role": {"presentation", "none", "img", "note", "list", "group"},
+    "rel": {"noopener", "noreferrer", "noopener noreferrer", "nofollow", "external", "help", "license"},
 }  # fmt: skip
+_PAINT: Final = re.compile(r"none|currentColor|#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,24}|var\(--[a-z0-9-]{1,60}\)")
+"""A color, which loads nothing, as url() does."""
 _FIXED: Final = frozenset({"href", "src", "srcset", "id", "style"})
 """Attributes whose value is checked as a whole, beside those with a list of values."""
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
@@ -86,7 +90,20 @@ PAGE: Final = Dialect(
     example="img/logo.svg",
     silencing=frozenset({"aria-hidden", "role"}),
     hints=_HINTS,
+    patterns={"fill": _PAINT, "stroke": _PAINT},
 )
+_HEADINGS: Final = _words("h2 h3 h4")
+_ENDED: Final[Mapping[str, Set[str]]] = {
+    **dict.fromkeys(
+        _words(
+            "address aside blockquote details div dl figcaption figure footer header hgroup hr nav ol p section summary table ul"
+        ),
+        frozenset({"p"}),
+    ),
+    **dict.fromkeys(_HEADINGS, _HEADINGS | {"p"}),
+    "a": frozenset({"a"}),
+}
+"""By the name of an element: those that browsers end where it begins, so that it cannot be within them."""
 _MAX_DEPTH: Final = 40
 _LEAST_WIDTH: Final = 240
 """Of an element around a part, in px."""
@@ -235,6 +252,9 @@ class MarkupReader:
                 line, f"<{name}> within <svg>" if name in _SHAPES else f"shapes alone within <svg>; found <{name}>"
             )
             return None
+        if ended := next((element.name for element in self.open if element.name in _ENDED.get(name, ())), ""):
+            self.report(line, f"</{ended}> before <{name}>: browsers end it there")
+            return None
         if not self._require_place_for(name, line):
             return None
         self._place, self._element, self._attributes, self._classes, self._hides = "tag", name, set(), frozenset(), ""
@@ -334,7 +354,7 @@ class MarkupReader:
         if words and (self._kinds or literal not in words):
             return f"one of {', '.join(sorted(words))} for {name}; found {literal!r}"
         if pattern and (self._kinds or not pattern.fullmatch(literal)):
-            return f"{'a color such as #1d2433' if name == 'bgcolor' else 'a number'} for {name}; found {literal!r}"
+            return f"{'a color such as #1d2433' if name in ('bgcolor', 'fill', 'stroke') else 'a number'} for {name}; found {literal!r}"
         if pattern and name == "width" and literal.isdigit() and int(literal) < _LEAST_WIDTH:
             self._hides = self._hides or f"expected a width of at least {_LEAST_WIDTH}"
         return None
@@ -363,7 +383,9 @@ class MarkupReader:
             is_alone = not literal and self._kinds == [ValueKind.ADDRESS] and name == "href"
             return None if is_alone else f"an address of the view alone as {name}, or a fixed one"
         if name == "href":
-            return None if _LINK.fullmatch(literal) else "an https address, /path, mailto:, tel: or #own-id as href"
+            # Browsers decode character references: /&#9;/example.com is another host.
+            is_link = _LINK.fullmatch(literal) and _LINK.fullmatch(unescape(literal))
+            return None if is_link else "an https address, /path, mailto:, tel: or #own-id as href"
         return (
             None
             if self.dialect.file.fullmatch(literal)

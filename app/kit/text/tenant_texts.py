@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import islice
 from string import Formatter
 from typing import Any, Final, Literal, get_args
 
@@ -32,9 +33,12 @@ MAX_TEXT_LENGTH: Final = 600
 MAX_BYTES: Final = 64 * 1024
 """Of all texts of a theme as JSON: hubs and services have the texts of their tenants in memory."""
 MAX_PROBLEMS: Final = 50
+"""Reported at once: the near name of each strange key is looked for among all keys."""
 OWN: Final = "own."
 """The beginning of keys of a theme's own texts, which its templates show."""
 _OWN_KEY: Final = re.compile(r"own\.[a-z0-9_.]{1,60}")
+_TURNING: Final = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF"})
+"""Embeddings and overrides; isolates and marks stay, which Arabic texts need."""
 _KEPT: Final = frozenset({"code", "here", "link", "number", "privacy", "reset", "terms", "url"})
 """Placeholders that a text must keep, because people could not go on without them."""
 
@@ -44,26 +48,23 @@ class RefusedText(ValueError):
 
 
 def problems(texts: TextsByLanguage) -> Iterator[tuple[str, str, str]]:
-    """Yield (language, key, what is expected) for each text that cannot be used, at most `MAX_PROBLEMS`; both are empty for the
-    texts as a whole, whose size is checked first: to find the key that a wrong one means takes milliseconds.
+    """Yield (language, key, what is expected) for the first `MAX_PROBLEMS` texts that cannot be used.
+
+    Language and key are empty for the texts as a whole: of texts that are too large, single ones are not checked.
     """
-    if (size := len(json.dumps(texts, ensure_ascii=False).encode())) > MAX_BYTES:
-        yield (
-            "",
-            "",
-            f"at most {MAX_BYTES // 1024} kB of texts in all languages; found {size / 1024:.0f} kB",
-        )
-        return
-    count = 0
+    if (size := len(json.dumps(texts, ensure_ascii=False).encode("utf-8", "replace"))) > MAX_BYTES:
+        yield "", "", f"at most {MAX_BYTES // 1024} kB of texts in all languages; found {size / 1024:.0f} kB"
+    else:
+        yield from islice(_problems(texts), MAX_PROBLEMS)
+
+
+def _problems(texts: TextsByLanguage) -> Iterator[tuple[str, str, str]]:
     for tag, wordings in texts.items():
         for key, wording in wordings.items():
             try:
                 _compiled(key, wording, tag)
             except RefusedText as problem:
                 yield tag, key, str(problem)
-                count += 1
-                if count == MAX_PROBLEMS:
-                    return
 
 
 @dataclass(frozen=True)
@@ -215,13 +216,26 @@ def _categories(tag: str) -> tuple[PluralCategory, ...]:
     return tuple(name for name in get_args(PluralCategory) if name in tags)
 
 
+def has_letters(text: str) -> bool:
+    """Return whether people see something of a text: letters, digits or signs, not only spaces and unseen characters."""
+    return any(unicodedata.category(letter)[0] not in "CZ" for letter in text)
+
+
+def is_line(text: str) -> bool:
+    """Return whether a text is one line, without control characters and those that turn the direction of what follows."""
+    return not any(
+        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(letter) in _TURNING
+        for letter in text
+    )
+
+
 def _format_string(source: SourceText, text: str, *, is_form: bool = False) -> str:
     """Return the text with `%(name)s` for `{name}`, as the source has it. Raises RefusedText."""
-    if not text.strip():
+    if not has_letters(text):
         raise RefusedText("a text that isn’t empty")
     if len(text) > MAX_TEXT_LENGTH:
         raise RefusedText(f"at most {MAX_TEXT_LENGTH} characters; found {len(text)}")
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in text):
+    if not is_line(text):
         raise RefusedText("one line without control characters")
     parts, used = [], set()
     for literal, name in _parsed(text):
