@@ -1,0 +1,1 @@
+"""Themes that attack the pages, the mails and the server."""

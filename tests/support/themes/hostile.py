@@ -1,0 +1,30 @@
+"""The table of hostile themes: each is refused with file, line and a sentence, or renders harmlessly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.support.themes.hostile_markup import MARKUP
+from tests.support.themes.hostile_parts import PARTS
+from tests.support.themes.hostile_sheets import STYLE_SHEETS
+from tests.support.themes.hostile_templates import TEMPLATES
+from tests.support.themes.hostile_texts import MAILS, TEXTS
+from tests.support.themes.hostile_theme import HostileTheme
+from tests.support.themes.hostile_values import VALUES
+
+_KINDS: Final = {
+    "template": TEMPLATES,
+    "markup": MARKUP,
+    "parts": PARTS,
+    "css": STYLE_SHEETS,
+    "text": TEXTS,
+    "mail": MAILS,
+    "value": VALUES,
+}
+HOSTILE: Final[Mapping[str, HostileTheme]] = {
+    f"{kind}: {name}": theme for kind, themes in _KINDS.items() for name, theme in themes.items()
+}
+"""By their kind and name."""
+MAX_MEMORY: Final = 16 * 1024 * 1024
+"""Bytes that the check of a theme, and the rendering of a page, may take at most."""
