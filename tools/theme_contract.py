@@ -54,8 +54,8 @@ def views() -> Mapping[str, dict[str, Any]]:
     return {name: _entry(name, kinds) for name, kinds in sorted(pages.items()) if name not in OURS_ALONE}
 
 
-OURS_ALONE = frozenset({"components/form_post.html", "components/unknown_tenant.html"})
-"""Templates that no theme replaces: nobody sees the first, and the second is of no tenant."""
+OURS_ALONE = frozenset({"components/form_post.html", "components/unknown_tenant.html", "theme_editor.html"})
+"""Templates that no theme replaces: nobody sees the first, the second is of no tenant, the third edits themes."""
 
 
 def _entry(name: str, pages: list[type[Page]]) -> dict[str, Any]:

@@ -180,7 +180,24 @@ def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
     click.echo(f"Anyone with this address can see the look. It expires at {_shown(expires_at)}.", err=True)
 
 
-COMMANDS: Final = (push, pull, versions, publish, cancel, roll_back, preview_link)
+@click.command("edit-link")
+@click.argument("tenant_name", metavar="TENANT")
+@_of_theme
+def edit_link(tenant_name: str, theme_name: str) -> None:
+    """Print an address where people change TENANT's look without files.
+
+    It works for 8 hours. Each save is a draft: the editor publishes none.
+    """
+    from app.identity.administration.theme_versions import editor
+
+    with _look(tenant_name, theme_name) as (context, look):
+        address, expires_at = editor.create_address(context, look.theme_id)
+        context.commit()
+    click.echo(address)
+    click.echo(f"Anyone with this address can save drafts. It expires at {_shown(expires_at)}.", err=True)
+
+
+COMMANDS: Final = (push, pull, versions, publish, cancel, roll_back, preview_link, edit_link)
 
 
 @contextmanager

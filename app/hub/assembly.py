@@ -9,7 +9,7 @@ from typing import Final
 
 from flask import Blueprint, Response
 
-from app.contract.tenants.tenant_pages import THEME_PREVIEWS
+from app.contract.tenants.tenant_pages import THEME_EDITOR, THEME_PREVIEWS
 from app.hub import oidc_client, pages
 from app.hub.endpoints import (
     application_logos,
@@ -51,6 +51,7 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
         crawlers.views,
         theme_files.views,
         _theme_previews(),
+        _theme_editor(),
         application_logos.views,
         uploaded_images.views,
         protocol.views,
@@ -85,4 +86,19 @@ def _preview(view: str, /, **parts: str) -> Response:
     from app.hub import theme_preview  # noqa: PLC0415 - few processes show one
 
     response: Response = getattr(theme_preview, view)(**parts)
+    return response
+
+
+def _theme_editor() -> Blueprint:
+    """Return the address of the theme editor, which is imported with the first visit."""
+    views = Blueprint("theme_editor", __name__)
+    views.add_url_rule(THEME_EDITOR, "show", partial(_edit, "show"), methods=["GET"])
+    views.add_url_rule(THEME_EDITOR, "submit", partial(_edit, "submit"), methods=["POST"])
+    return views
+
+
+def _edit(view: str, /) -> Response:
+    from app.hub.theme_editor import page  # noqa: PLC0415 - few processes show it
+
+    response: Response = getattr(page, view)()
     return response

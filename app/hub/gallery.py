@@ -142,6 +142,7 @@ def _pages() -> dict[str, type[Page]]:
     """Return every page class by its name."""
     for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
         importlib.import_module(module.name)
+    importlib.import_module("app.hub.theme_editor.page")
     return {page.__name__: page for page in all_pages()}
 
 

@@ -21,10 +21,11 @@ document.querySelectorAll(".studio").forEach(function (form) {
         rules = content; // the parser would apply the policy of this page, and find another nonce
         return "";
       }), "text/html");
-      if (!page.querySelector(".preview")) return;
+      if (!page.querySelector(".studio")) return;
       document.querySelector("head style").textContent = rules;
       [".preview", ".upload", "#color-note"].forEach(function (place) {
-        document.querySelector(place).replaceChildren.apply(document.querySelector(place), page.querySelector(place).childNodes);
+        var here = document.querySelector(place);
+        if (here) here.replaceChildren.apply(here, page.querySelector(place).childNodes);
       });
       field.setAttribute("aria-describedby", "color-note");
       field.closest(".field").classList.toggle("field--wrong", !!page.querySelector("#color-problem"));

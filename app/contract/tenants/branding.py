@@ -102,6 +102,10 @@ Wording = Annotated[
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 FileName = Annotated[str, AfterValidator(_file_name), Field(max_length=100)]
 FileDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+LightGround = Annotated[Hex, AfterValidator(_light_ground)]
+DarkGround = Annotated[Hex, AfterValidator(_dark_ground)]
+FontNames = Annotated[str, AfterValidator(_fonts), Field(max_length=200)]
+Radius = Annotated[int, Field(ge=0, le=24)]
 FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
 Contract = Annotated[int, AfterValidator(_contract)]
 ThemeName = Annotated[str, Field(max_length=60)]
@@ -134,14 +138,14 @@ class Brand(ConfigurationModel):
     picture: FileUrl | None = Field(
         default=None, description="The picture for the scene `picture`. It fills half of a wide screen."
     )
-    background: Annotated[Hex, AfterValidator(_light_ground)] | None = Field(
+    background: LightGround | None = Field(
         default=None, description="The background of pages in light mode. Default: white."
     )
-    background_dark: Annotated[Hex, AfterValidator(_dark_ground)] | None = Field(
+    background_dark: DarkGround | None = Field(
         default=None,
         description="The background of pages in dark mode. Default: almost black, in the hue of your color.",
     )
-    font: Annotated[str, AfterValidator(_fonts), Field(max_length=200)] | None = Field(
+    font: FontNames | None = Field(
         default=None,
         description="Font names in order, such as `Inter, Arial, sans-serif`. Default: the device's font.",
     )
@@ -152,7 +156,7 @@ class Brand(ConfigurationModel):
     )
     sentence: dict[Tag, str] = Field(default_factory=dict)
     signature: str | None = None
-    radius_px: int = Field(default=10, ge=0, le=24)
+    radius_px: Radius = 10
     button_shape: ButtonShape = Field(
         default="rounded", description="The shape of buttons. `rounded` follows `radius_px`, like fields."
     )

@@ -6,11 +6,22 @@ from pydantic import Field, StringConstraints
 
 from app.contract.captcha.models import CaptchaWidget
 from app.contract.catalogue import hub_operation
+from app.contract.configuration_model import OwnPicture, Tag, WebUrl
 from app.contract.consents.forms import ConsentForm
-from app.contract.errors import UnknownThemeVersion
+from app.contract.errors import BadField, ThemeChanged, UnknownThemeVersion
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
-from app.contract.tenants.branding import ButtonShape, Drawing, Scene, Wording
+from app.contract.tenants.branding import (
+    ButtonShape,
+    DarkGround,
+    Drawing,
+    FontNames,
+    Hex,
+    LightGround,
+    Radius,
+    Scene,
+    Wording,
+)
 from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.kit.operations.wire import From, Wire
@@ -20,6 +31,8 @@ MAX_HOSTS: Final = 2_000
 
 THEME_PREVIEWS: Final = "/theme-preview"
 """The path of preview addresses."""
+THEME_EDITOR: Final = "/theme-editor"
+"""The path of the theme editor; the token of an address is its parameter `key`."""
 MAX_PREVIEW_TOKEN: Final = 400
 
 HeldHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.-]{1,254}(:[0-9]{1,5})?$")]
@@ -174,4 +187,54 @@ class ThemePreviewView(Wire):
 theme_preview = hub_operation(
     "hub.theme_preview", "GET /hub/theme-preview", ThemePreviewRequest, ThemePreviewView, errors=(UnknownThemeVersion,),
     summary="Read the look that a preview address shows.",
+)  # fmt: skip
+
+
+class ThemeLook(Wire):
+    """What people change in a theme without writing templates. What is null or empty is inherited."""
+
+    display_name: Annotated[str, Field(max_length=100)] = ""
+    color: Hex | None = None
+    logo: OwnPicture | None = None
+    background: LightGround | None = None
+    background_dark: DarkGround | None = None
+    radius_px: Radius | None = None
+    button_shape: ButtonShape | None = None
+    font: FontNames | None = None
+    scene: Scene | None = None
+    drawing: Drawing | None = None
+    sentence: dict[Tag, Annotated[str, Field(max_length=300)]] = Field(default_factory=dict)
+    signature: Annotated[str, Field(max_length=300)] = ""
+    links: dict[str, WebUrl] = Field(default_factory=dict)  # privacy, terms, help
+
+
+class ThemeEditorView(Wire):
+    """The newest version of a theme, for its editor."""
+
+    version: int
+    look: dict[str, Any]  # the members of `ThemeLook` that the version sets
+    texts: dict[str, dict[str, Wording]]  # by locale and key
+    shown_name: str  # inherited from the tenant if the version sets none
+    shown_color: str
+    has_picture: bool
+    preview: str  # the path of the version's preview
+
+
+class ThemeEdit(ThemeLook):
+    token: Annotated[str, Field(max_length=MAX_PREVIEW_TOKEN)]
+    base_version: int
+    texts: dict[Tag, dict[str, Wording | None]] = Field(default_factory=dict)  # those that change; null: ours again
+
+
+class ThemeEdited(Wire):
+    version: int
+
+
+theme_editor = hub_operation(
+    "hub.theme_editor", "GET /hub/theme-editor", ThemePreviewRequest, ThemeEditorView, errors=(UnknownThemeVersion,),
+    summary="Read the theme that an editor’s address opens.",
+)  # fmt: skip
+edit_theme = hub_operation(
+    "hub.edit_theme", "POST /hub/theme-editor", ThemeEdit, ThemeEdited, errors=(UnknownThemeVersion, ThemeChanged, BadField),
+    summary="Save a draft of the theme that an editor’s address opens.", max_body_bytes=256 * 1024,
 )  # fmt: skip

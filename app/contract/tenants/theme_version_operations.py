@@ -101,6 +101,15 @@ class ThemePreview(Wire):
     expires_date: Annotated[str, Field(description="When the address stops working.")]
 
 
+class ThemeEditorAddress(Wire):
+    """An address of the theme editor."""
+
+    url: Annotated[
+        str, Field(description="The address. Anyone who has it can save drafts of the theme, and publish none.")
+    ]
+    expires_date: Annotated[str, Field(description="When the address stops working.")]
+
+
 _THEME = "/v2/manage/hosted-pages/themes/{themeId}"
 _VERSIONS = f"{_THEME}/versions"
 _UNKNOWN = (UnknownTheme, UnknownThemeVersion)
@@ -141,4 +150,10 @@ preview_version = operation(
     scope="template:read", error_profile=MANAGE, errors=_UNKNOWN, summary="Create a preview address of a version",
     description="Returns an address on the tenant’s host, valid for 24 hours, that shows every page in every state and language with "
     "the version’s look. It shows made-up accounts, and its forms send nothing.",
+)  # fmt: skip
+open_editor = operation(
+    "themes.open_editor", f"POST {_THEME}/editor", ThemeOf, ThemeEditorAddress, auth=MACHINE_TOKEN, scope="template:update",
+    error_profile=MANAGE, errors=(UnknownTheme,), summary="Create an address of the theme editor",
+    description="Returns an address on the tenant’s host, valid for 8 hours, where people change the theme’s colors, logo and texts "
+    "without writing templates. Each save is a draft; the editor publishes none.",
 )  # fmt: skip

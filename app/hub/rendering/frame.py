@@ -89,8 +89,18 @@ class Frame:
         slots = {"added": added, "application": application, "links": links, "main": main}
         return self._document("split", title, beside, slots)
 
+    def workbench(self, title: Any, main: Markup) -> Markup:
+        """Return a page of an operator's tool around its content: it belongs to no account and no sign-in."""
+        return self._document("workbench", title, (), {"main": main}, sheet="console")
+
     def _document(
-        self, name: str, title: Any, arguments: tuple[FragmentArgument, ...], slots: dict[str, Any]
+        self,
+        name: str,
+        title: Any,
+        arguments: tuple[FragmentArgument, ...],
+        slots: dict[str, Any],
+        *,
+        sheet: str = "",
     ) -> Markup:
         """Return the macro of a complete document with slots."""
         page, script = self.page, self.script.name if self.script else ""
@@ -100,7 +110,14 @@ class Frame:
         slots["rules"] = Markup(self.assets.rules(page.own_rules) + page.own_tokens + counted)  # noqa: S704 - our own style sheets, colors and a number
         slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_error else title
         return fragment(
-            name, self.brand, self.language, self.assets.style(name).name, script, self._others, *arguments, slots=slots
+            name,
+            self.brand,
+            self.language,
+            self.assets.style(sheet or name).name,
+            script,
+            self._others,
+            *arguments,
+            slots=slots,
         )
 
     @cached_property

@@ -56,10 +56,15 @@ class ThemeReview:
     largest: PageSample | None = None
 
 
+OURS_ALONE: Final = frozenset({"ThemeEditorPage"})
+"""Pages of operators, which have nothing of a theme but its colors."""
+
+
 def page_names(words: Iterable[str], names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the pages whose name has one of the words, in any letter case; all without words."""
     wanted = [word.strip().casefold() for word in words if word.strip()]
-    return [(page, state) for page, state in names if not wanted or any(word in page.casefold() for word in wanted)]
+    themed = [(page, state) for page, state in names if page not in OURS_ALONE]
+    return [(page, state) for page, state in themed if not wanted or any(word in page.casefold() for word in wanted)]
 
 
 def review(

@@ -8,6 +8,10 @@ from typing import Final
 from app.kit.web.urls import is_source
 
 
+def _is_own_or_source(text: str) -> bool:
+    return text == "'self'" or is_source(text)
+
+
 def content_security_policy(
     nonce: str,
     *,
@@ -34,10 +38,10 @@ def content_security_policy(
     targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
     own = " ".join([f"'nonce-{nonce}'", *captcha_sources])
     connections = " ".join([*(["'self'"] if allows_fetch else []), *captcha_sources])
-    framed = " ".join((*captcha_sources, *filter(is_source, frame_sources)))
+    framed = " ".join((*captcha_sources, *filter(_is_own_or_source, frame_sources)))
     optional = f"frame-src {framed}; " if framed else ""
     optional += f"connect-src {connections}; " if connections else ""
-    font_sources = " ".join(font for font in fonts if font == "'self'" or is_source(font))
+    font_sources = " ".join(filter(_is_own_or_source, fonts))
     optional += f"font-src {font_sources}; " if font_sources else ""
     return (
         f"default-src 'none'; script-src {own}; style-src {own}; {optional}img-src {image_sources}; "

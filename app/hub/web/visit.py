@@ -94,7 +94,7 @@ class Visit:
     has_organizations: bool = False
     """Whether the signed-in account has organizations, once the identity service named the account."""
     files: Files = field(default_factory=dict)
-    """Of a posted form at an address that takes files, once `form` was read."""
+    """Of a posted form, once `form` was read."""
     is_upload_too_large: bool = False
     """Whether such a form was too large to be read; its page says so at the field, because no other form would."""
     costs: list[str] = field(default_factory=list)
@@ -136,7 +136,8 @@ class Visit:
             return NO_PARAMETERS
         self.form = NO_PARAMETERS  # of a refused form: its error page may read it, too
         if self.path not in FORM_ADDRESSES:
-            return read_form(self.environ)[0]
+            fields, self.files = read_form(self.environ)
+            return fields
         try:
             fields, self.files = read_form(self.environ, MAX_IMAGE_FORM_BYTES)
         except RequestEntityTooLarge:

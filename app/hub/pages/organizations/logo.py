@@ -11,10 +11,10 @@ from flask import Response
 
 from app.contract.images.uploads import LOGO_PAGE
 from app.contract.organizations.pages import organization_settings_pages
+from app.hub.components.look_preview import LookPreview
 from app.hub.forms.image_field import IMAGE_MESSAGES, TOO_LARGE, ImageField
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.look_preview import LookPreview
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,

@@ -13,11 +13,11 @@ from wtforms.validators import DataRequired, Length
 from app.contract import errors
 from app.contract.organizations.pages import organization_settings_pages
 from app.hub.account_pages import require_reauthentication
+from app.hub.components.look_preview import LookPreview, swatches_beside
 from app.hub.forms.reauthentication import NEEDED, ReauthenticationForm, reauthentication_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.locale import lazy_ngettext as _n
 from app.hub.pages import account_page, pages
-from app.hub.pages.organizations.look_preview import LookPreview, swatches_beside
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     ORGANIZATION_REFUSALS,

@@ -12,6 +12,7 @@ from app.contract.tenants import tenant_pages, theme_version_operations
 from app.contract.tenants.theme_operations import ThemeBrand
 from app.contract.tenants.theme_version_operations import (
     ThemeDraft,
+    ThemeEditorAddress,
     ThemeOf,
     ThemePreview,
     ThemePublication,
@@ -21,7 +22,7 @@ from app.contract.tenants.theme_version_operations import (
     ThemeVersionOf,
     ThemeVersions,
 )
-from app.identity.administration.theme_versions import preview, publication
+from app.identity.administration.theme_versions import editor, preview, publication
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -76,6 +77,22 @@ def preview_version(context: Context, req: ThemeVersionOf) -> ThemePreview:
 @tenant_pages.theme_preview.implements
 def theme_preview(context: Context, req: tenant_pages.ThemePreviewRequest) -> tenant_pages.ThemePreviewView:
     return preview.read(context, req.token)
+
+
+@theme_version_operations.open_editor.implements
+def open_editor(context: Context, req: ThemeOf) -> ThemeEditorAddress:
+    address, expires_at = editor.create_address(context, req.theme_id)
+    return ThemeEditorAddress(url=address, expires_date=iso(expires_at) or "")
+
+
+@tenant_pages.theme_editor.implements
+def theme_editor(context: Context, req: tenant_pages.ThemePreviewRequest) -> tenant_pages.ThemeEditorView:
+    return editor.read(context, req.token)
+
+
+@tenant_pages.edit_theme.implements
+def edit_theme(context: Context, req: tenant_pages.ThemeEdit) -> tenant_pages.ThemeEdited:
+    return tenant_pages.ThemeEdited(version=editor.save(context, req).version)
 
 
 def _entry(found: StoredThemeVersion) -> ThemeVersionEntry:

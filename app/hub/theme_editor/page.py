@@ -1,0 +1,229 @@
+"""The page of the theme editor, and its views."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, abort
+
+from app.contract import errors
+from app.contract.tenants.tenant_pages import (
+    MAX_PREVIEW_TOKEN,
+    THEME_EDITOR,
+    ThemeEditorView,
+    ThemePreviewRequest,
+    edit_theme,
+    theme_editor,
+)
+from app.hub.components.look_preview import LookPreview, swatches_beside
+from app.hub.locale import current_language
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import PageBranding
+from app.hub.tenants.layouts import NO_LAYOUTS
+from app.hub.theme_editor.form import EditorForm, TextPlace, form_for, places_of, stored_values
+from app.hub.theme_editor.text_search import found_keys
+from app.hub.web.responses import redirect_to
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+from app.kit.text.tenant_texts import NO_TEXTS
+
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_PREVIEW_TOKEN}}}")
+_SELECTOR: Final = ".swatches"
+_MAX_WORDS: Final = 100
+_MAX_FIELDS: Final = 120
+"""Fields of texts at once: a form has 200 at most."""
+PAGES: Final = {
+    "LoginPage": _l("Sign in"),
+    "RegisterPage": _l("Create account"),
+    "ForgotPage": _l("Forgot password?"),
+    "ProfilePage": _l("Profile"),
+    "SecurityPage": _l("Security"),
+}
+"""The pages to choose from for the preview."""
+_SAVED: Final = Notice(
+    _l("Saved as a draft"),
+    _l("To publish it, run “gatehouse theme publish”, or ask the team that runs this service."),
+    tone="ok",
+)
+_CHANGED: Final = Notice(
+    _l("This theme changed while you edited it"),
+    _l("Your entries are below and not saved yet. Save again to put them over the newer draft."),
+)
+
+
+@dataclass(frozen=True)
+class ThemeEditorPage(Page):
+    """Changes the look and the texts of a theme, beside its preview."""
+
+    template = "theme_editor.html"
+    scripts = (*Page.scripts, "studio")
+    own_rules = ("studio", "theme-editor")
+    allows_fetch = True
+    query = {"key": MAX_PREVIEW_TOKEN, "words": _MAX_WORDS, "language": 20, "shown": 40}
+    refusals = {
+        errors.ThemeChanged: _CHANGED,
+        errors.BadField: Notice(_l("This look can’t be saved"), _l("Check your entries and try again.")),
+    }
+
+    form: EditorForm
+    view: ThemeEditorView
+    is_stored: bool = False
+
+    @property
+    def brand(self) -> PageBranding:
+        """The tenant's branding without its templates, style sheet and texts: those of a draft may be broken."""
+        brand = current_visit().brand
+        return replace(brand, layouts=NO_LAYOUTS, css="", texts=NO_TEXTS, left_out=(), theme_digest="")
+
+    @property
+    def preview(self) -> LookPreview:
+        """The look with the color of the form, saved or not."""
+        brand = replace(self.brand, colour=self.view.shown_color)
+        return LookPreview.of(brand, "", "", (self.form.color.data or "").strip())
+
+    @property
+    def swatches(self) -> tuple[tuple[str, Any], ...]:
+        return swatches_beside(self.preview.brand.colour)
+
+    @property
+    def own_tokens(self) -> str:
+        """The default of the swatches is the color that the theme has without one of its own."""
+        return replace(self.brand, colour=self.view.shown_color).shades_for(_SELECTOR, ("--brand",))
+
+    @property
+    def frame_sources(self) -> tuple[str, ...]:
+        return ("'self'",)
+
+    @property
+    def shown_page(self) -> str:
+        """The page that the preview shows."""
+        chosen = self.form.shown.data or ""
+        return chosen if chosen in PAGES else next(iter(PAGES))
+
+    @property
+    def preview_address(self) -> str:
+        """The page with the look of the newest version."""
+        return f"{self.view.preview}/{self.shown_page}/fresh?lang={current_language().tag}"
+
+    @property
+    def logo(self) -> str:
+        """The logo of the newest version; empty for the default one."""
+        return str(self.view.look.get("logo", ""))
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return (self.logo,) if self.logo else ()
+
+    @property
+    def action(self) -> str:
+        return f"{THEME_EDITOR}?{urlencode({'key': self.form.key})}"
+
+    @property
+    def texts(self) -> list[tuple[str, list[Any]]]:
+        """The keys of texts, each with its fields and their plural categories."""
+        return [
+            (key, [(place.category, self.form[place.name]) for place in places])
+            for (_, key), places in groupby(self.form.places, lambda place: (place.tag, place.key))
+        ]
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ThemeEditorPage]:
+        view = ThemeEditorView(
+            version=4,
+            look={"display_name": "Acme", "color": "#3c4bdc", "links": {"help": "https://acme.example/help"}},
+            texts={"en": {"6_digit_code": "Code from your phone"}},
+            shown_name="Acme",
+            shown_color="#3c4bdc",
+            has_picture=False,
+            preview="/_gallery",
+        )
+        plain = _stored_page(view, "sample", "en", "", "LoginPage")
+        wrong = _stored_page(view, "sample", "en", "", "LoginPage")
+        wrong.form.color.data = "green"
+        wrong.form.add_error("color", _l("Enter a color such as #0b7a5b."))
+        wrong.form.add_error("link_help", _l("Enter a link such as https://www.example.com/page."))
+        return {
+            "fresh": plain,
+            "saved": replace(plain, page_notice=_SAVED),
+            "changed meanwhile": replace(plain, page_notice=_CHANGED),
+            "search": _stored_page(view, "sample", "en", "members", "LoginPage"),
+            "search in another language": _stored_page(view, "sample", "ar", "6", "ProfilePage"),
+            "nothing found": _stored_page(view, "sample", "en", "xyzzy", "LoginPage"),
+            "wrong": wrong,
+        }
+
+
+def show() -> Response:
+    """Show the newest version."""
+    query = current_visit().query
+    language = query.get("language", "")
+    page = _stored_page(_opened(), _key(), language, query.get("words", "")[:_MAX_WORDS], query.get("shown", ""))
+    is_saved = query.get("done") == "saved"
+    return (replace(page, page_notice=_SAVED) if is_saved else page).render()
+
+
+def submit() -> Response:
+    """Save a draft, or show the form again with its typed values: with the contrast, another page, or the texts that were found."""
+    view, posted = _opened(), current_visit().form
+    form = _posted_form(view, [place for name in posted if (place := TextPlace.read(name))])
+    done = posted.get("do", "")
+    if done == "find":
+        form = _posted_form(view, _after_search(form))
+    is_valid = form.validate()
+    page = ThemeEditorPage(form, view)
+    if done or not is_valid:
+        return page.render(200 if is_valid else form.error_status)
+    try:
+        api()(edit_theme, form.to_request())
+    except ApiError as refusal:
+        form.base.data = str(view.version)
+        return page.render_refusal(refusal)
+    kept = {"key": form.key, "language": form.language.data, "words": form.words.data, "shown": page.shown_page}
+    return redirect_to(f"{THEME_EDITOR}?{urlencode({**kept, 'done': 'saved'})}")
+
+
+def _posted_form(view: ThemeEditorView, places: Iterable[TextPlace]) -> EditorForm:
+    form = form_for(view, current_visit().tenant.languages, places, PAGES)
+    form.key = _key()
+    return form
+
+
+def _after_search(form: EditorForm) -> list[TextPlace]:
+    """Return the texts with typed changes, and those that the search finds."""
+    kept = [place for place in form.places if form.is_changed(place)]
+    tag = form.language.data or ""
+    found = places_of(tag, found_keys(tag, (form.words.data or "")[:_MAX_WORDS], form.stored.texts.get(tag, {})))
+    whole = {(place.tag, place.key) for place in kept}
+    kept = [place for place in form.places if (place.tag, place.key) in whole]
+    return list(dict.fromkeys((*kept, *found)))[:_MAX_FIELDS]
+
+
+def _stored_page(view: ThemeEditorView, key: str, language: str, words: str, shown: str) -> ThemeEditorPage:
+    languages = current_visit().tenant.languages
+    tag = language if language in languages else languages[0]
+    places = places_of(tag, found_keys(tag, words, view.texts.get(tag, {})))[:_MAX_FIELDS]
+    values = {**stored_values(view, places), "language": tag, "words": words, "shown": shown}
+    form = form_for(view, languages, places, PAGES, formdata=None, data=values)
+    form.key = key
+    return ThemeEditorPage(form, view, is_stored=True)
+
+
+def _key() -> str:
+    return current_visit().query.get("key", "")
+
+
+def _opened() -> ThemeEditorView:
+    """Return the theme that the address opens; 404 for an address that opens none."""
+    if not _TOKEN.fullmatch(_key()):
+        abort(404)
+    try:
+        return api()(theme_editor, ThemePreviewRequest.model_construct(token=_key()))
+    except (errors.BadParameter, errors.UnknownThemeVersion):
+        abort(404)

@@ -1,0 +1,85 @@
+"""The theme editor: an address by which people save drafts of one theme, without an account."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from app.contract import errors
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.tenant_pages import THEME_EDITOR, ThemeEdit, ThemeEditorView, ThemeLook
+from app.identity.administration.theme_versions import history, preview, publication, signed_addresses
+from app.identity.administration.theme_versions.publication import Look
+from app.identity.administration.theme_versions.version_store import StoredThemeVersion
+from app.identity.platform.context import Context
+
+LIFETIME: Final = timedelta(hours=8)
+ACTOR: Final = "theme editor"
+"""Who saved a version, and `act` in the audit entries of the editor."""
+_PURPOSE: Final = "theme_editor"
+
+
+def create_address(context: Context, theme_id: str) -> tuple[str, datetime]:
+    """Return an address on the tenant's host, and when it expires. Raises UnknownTheme."""
+    publication.look_of(context, theme_id)
+    context.audit.record("theme_versions.editor_opened", id=theme_id, by=history.author(context))
+    expires_at = context.now + LIFETIME
+    token = signed_addresses.seal(context, _PURPOSE, [theme_id], expires_at)
+    return f"{context.pages_url}{THEME_EDITOR}?key={token}", expires_at
+
+
+def read(context: Context, token: str) -> ThemeEditorView:
+    """Return the newest version. Raises UnknownThemeVersion, also for an address that does not work here or any more."""
+    look, expires_at = _opened(context, token)
+    found = _newest(context, look)
+    brand, shown = found.brand or {}, preview.shown_values(context, look, found)
+    return ThemeEditorView(
+        version=found.version,
+        look={name: value for name, value in brand.items() if name in ThemeLook.model_fields},
+        texts=brand.get("texts", {}),
+        shown_name=shown.get("display_name") or context.tenant.name,
+        shown_color=shown.get("color") or Brand.model_fields["color"].default,
+        has_picture=bool(brand.get("picture")),
+        preview=preview.path(context, look.theme_id, found.version, expires_at),
+    )
+
+
+def save(context: Context, edit: ThemeEdit) -> StoredThemeVersion:
+    """Save a draft: the newest version with the changes.
+
+    Raises:
+        UnknownThemeVersion: the address does not work here or any more.
+        ThemeChanged: there is a newer version than the edited one.
+        BadField: the look is malformed; it names each problem.
+    """
+    look, _ = _opened(context, edit.token)
+    found = _newest(context, look)
+    if found.version != edit.base_version:
+        raise errors.ThemeChanged
+    context.audit.actor = ACTOR
+    return publication.save_draft(context, look.theme_id, _edited(found.brand or {}, edit), "", edit.base_version)
+
+
+def _edited(brand: dict[str, Any], edit: ThemeEdit) -> dict[str, Any]:
+    """Return the members of a brand with the changes."""
+    given = edit.model_dump(mode="json", include=set(ThemeLook.model_fields))
+    texts = {tag: dict(wordings) for tag, wordings in brand.get("texts", {}).items()}
+    for tag, changes in edit.model_dump(mode="json", include={"texts"})["texts"].items():
+        texts[tag] = {key: text for key, text in {**texts.get(tag, {}), **changes}.items() if text is not None}
+    edited = {**brand, **given, "texts": {tag: wordings for tag, wordings in texts.items() if wordings}}
+    if edited["scene"] != "picture":
+        edited.pop("picture", None)
+    return {name: value for name, value in edited.items() if value not in (None, "", {})}
+
+
+def _newest(context: Context, look: Look) -> StoredThemeVersion:
+    return publication.version(context, look, publication.list_versions(context, look)[0].version)
+
+
+def _opened(context: Context, token: str) -> tuple[Look, datetime]:
+    """Return the theme that an address opens, and when the address expires. Raises UnknownThemeVersion."""
+    (theme_id,), expires_at = signed_addresses.unseal(context, _PURPOSE, token)
+    try:
+        return publication.look_of(context, theme_id), expires_at
+    except errors.UnknownTheme:
+        raise errors.UnknownThemeVersion from None

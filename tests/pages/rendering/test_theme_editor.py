@@ -1,0 +1,198 @@
+"""People who write no templates change a theme by an address of its editor: each save is a draft, and none is published."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from io import BytesIO
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+
+from app.identity.administration.theme_versions import editor
+from tests.support.oauth.world import NewWorld, World
+from tests.support.tenants.managed_themes import Themes
+from tests.support.tenants.tenant_server import TenantServer, answered, refused
+from tests.support.visitors.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
+
+TEXT = "text/en/forgot_password/"
+CSS = ".own-band { color: #123456 }"
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def themes(world: World, identity_app: Flask) -> Themes:
+    return Themes(TenantServer(world.services, identity_app, world.tenant_id, world.name, world.api_key, ""))
+
+
+@pytest.fixture
+def theme(themes: Themes) -> str:
+    return themes.stored("Live", Css=CSS, Texts={"de": {"forgot_password": "Passwort weg?"}})
+
+
+def path(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}" if parts.query else parts.path
+
+
+def opened(themes: Themes, visitor: Visitor, theme: str) -> VisitedPage:
+    """Open the editor of a theme."""
+    made = answered(themes.send("POST", f"/{theme}/editor"))
+    assert made["Url"].startswith(f"http://{themes.tenant.name}.")
+    return visitor.open(path(made["Url"]))
+
+
+def shown_in_preview(page: VisitedPage) -> VisitedPage:
+    (address, *_) = re.findall(r'<iframe src="([^"]+)"', page.html)
+    return page.visitor.open(address)
+
+
+def newest(themes: Themes, theme: str) -> dict[str, object]:
+    number = themes.listed(theme)[0]["Version"]
+    found: dict[str, object] = answered(themes.send("GET", f"/{theme}/versions/{number}"))
+    return found
+
+
+def test_color_and_text_become_a_draft(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme)
+    found = page.press("Find texts", words="forgot", language="en")
+    assert TEXT in found.html
+    saved = found.press("Save draft", color="#0b7a5b", language="en", **{TEXT: "Lost it?"})
+    assert "Saved as a draft" in saved.text
+    drafted = newest(themes, theme)
+    brand = drafted["Brand"]
+    assert isinstance(brand, dict)
+    assert (brand["Color"], brand["Css"], drafted["CreatedBy"]) == ("#0b7a5b", CSS, editor.ACTOR)
+    assert brand["Texts"] == {"de": {"forgot_password": "Passwort weg?"}, "en": {"forgot_password": "Lost it?"}}
+    assert "Lost it?" in shown_in_preview(saved).text
+    assert themes.published(theme) == 1
+    assert "Lost it?" not in visitor.open("/login").text
+    assert [facts["by"] for facts in themes.audited("theme_versions.drafted")] == [editor.ACTOR]
+
+
+def test_emptied_text_is_ours_again(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Find texts", words="passwort weg", language="de")
+    page.press("Save draft", **{"text/de/forgot_password/": ""})
+    brand = newest(themes, theme)["Brand"]
+    assert isinstance(brand, dict)
+    assert brand["Texts"] == {}
+
+
+def test_typed_text_outlasts_another_search(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Find texts", words="forgot", language="en")
+    other = page.press("Find texts", words="6 digit code", language="ar", **{TEXT: "Lost it?"})
+    assert other.form("Save draft").fields[TEXT] == "Lost it?"
+    assert "text/ar/6_digit_code/" in other.html
+
+
+def test_plural_forms_are_fields_of_their_own(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Find texts", words="num members", language="en")
+    key = re.findall(r'name="text/en/(\w+)/one"', page.html)[0]
+    one = page.press("Save draft", language="en", **{f"text/en/{key}/one": "{num} person"})
+    assert one.status == 422
+    both = one.press("Save draft", **{f"text/en/{key}/other": "{num} people"})
+    assert "Saved as a draft" in both.text
+
+
+def test_two_editors_do_not_overwrite_each_other(
+    themes: Themes, visitor: Visitor, new_visitor: NewVisitor, theme: str
+) -> None:
+    first, second = opened(themes, visitor, theme), opened(themes, new_visitor(), theme)
+    first.press("Save draft", display_name="First")
+    conflict = second.press("Save draft", display_name="Second")
+    assert conflict.status == 409
+    assert "This theme changed while you edited it" in conflict.text
+    assert conflict.form("Save draft").fields["display_name"] == "Second"
+    assert newest(themes, theme)["Version"] == 2
+    assert "Saved as a draft" in conflict.press("Save draft").text
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("color", "green"),
+        ("background", "#000000"),
+        ("background_dark", "#ffffff"),
+        ("radius_px", "99"),
+        ("font", "a;b{}"),
+        ("link_help", "javascript:alert(1)"),
+        ("display_name", "x" * 101),
+        ("scene", "picture"),
+    ],
+)
+def test_wrong_value_is_refused(themes: Themes, visitor: Visitor, theme: str, field: str, typed: str) -> None:
+    page = opened(themes, visitor, theme).press("Save draft", **{field: typed})
+    assert page.status in (400, 422)
+    assert f'id="{field}-problem"' in page.html or "This look can’t be saved" in page.text
+    assert len(themes.listed(theme)) == 1
+
+
+def test_contrast_is_shown_without_scripts(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Check contrast", color="#f2b705")
+    assert "Dark text on it reads well" in page.text
+    assert len(themes.listed(theme)) == 1
+
+
+def test_logo_is_stored_as_a_picture_that_runs_nothing(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme)
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">{SCRIPT}</svg>'.encode()
+    form = page.form("Save draft")
+    saved = visitor.send(
+        "POST", f"{visitor.home}{form.action}", {**form.fields, "logo": (BytesIO(svg), "logo.svg", "image/svg+xml")}
+    )
+    assert "Saved as a draft" in saved.text
+    assert '<img class="tile tile--large" src="data:image/svg+xml;base64,' in saved.html
+    assert SCRIPT not in saved.html
+    large = {**saved.form("Save draft").fields, "logo": (BytesIO(b"x" * 9_000), "logo.svg", "image/svg+xml")}
+    assert "at most 8.9 kB" in visitor.send("POST", f"{visitor.home}{form.action}", large).text
+
+
+def test_markup_in_a_text_stays_a_text(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Find texts", words=SCRIPT, language="en")
+    assert SCRIPT not in page.html
+    page = page.press("Find texts", words="forgot", language="en")
+    saved = page.press("Save draft", display_name=SCRIPT, signature=SCRIPT, language="en", **{TEXT: SCRIPT})
+    assert "Saved as a draft" in saved.text
+    for shown in (saved, shown_in_preview(saved)):
+        assert SCRIPT not in shown.html
+        assert "alert(1)" in shown.html
+
+
+def test_form_of_another_browser_saves_nothing(
+    themes: Themes, visitor: Visitor, new_visitor: NewVisitor, theme: str
+) -> None:
+    page = opened(themes, visitor, theme)
+    form, other = page.form("Save draft"), new_visitor()
+    refusal = other.send("POST", f"{other.home}{form.action}", {**form.fields, "display_name": "Stolen"})
+    assert refusal.status == 403
+    assert len(themes.listed(theme)) == 1
+
+
+def test_other_addresses_open_no_editor(
+    themes: Themes, visitor: Visitor, theme: str, new_world: NewWorld, new_visitor_at: NewVisitorAt
+) -> None:
+    made = path(answered(themes.send("POST", f"/{theme}/editor"))["Url"])
+    preview = path(answered(themes.send("POST", f"/{theme}/versions/1/preview"))["Url"])
+    token, key = preview.rpartition("/")[2], made.rpartition("=")[2]
+    assert visitor.open(made).status == 200
+    assert new_visitor_at(new_world()).open(made).status == 404
+    for address in (f"{editor.THEME_EDITOR}?key={token}", made[:-4], f"{made}AAAA", editor.THEME_EDITOR):
+        assert visitor.open(address).status == 404, address
+    assert visitor.open(f"/theme-preview/{key}").status == 404
+    assert refused(themes.send("POST", "/absent/editor")) == (404, 8191)
+
+
+def test_expired_address_opens_no_editor(
+    themes: Themes, visitor: Visitor, theme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(themes, visitor, theme)
+    assert page.status == 200
+    monkeypatch.setattr(editor, "LIFETIME", timedelta(seconds=-1))
+    assert opened(themes, visitor, theme).status == 404
+
+
+def test_editor_of_a_deleted_theme_is_not_found(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme)
+    answered(themes.send("DELETE", f"/{theme}"))
+    assert page.press("Save draft", display_name="Gone").status == 404
