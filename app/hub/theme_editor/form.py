@@ -157,25 +157,28 @@ class EditorForm(HubForm):
     def to_request(self) -> ThemeEdit:
         text = {name: (self[name].data or "").strip() for name in _MEMBERS}
         logo = "" if self.no_logo.data else self.logo.data or self.stored.look.get("logo")
-        return ThemeEdit(
-            token=self.key,
-            base_version=int(self.base.data) if (self.base.data or "").isdecimal() else 0,
-            **{name: value or None for name, value in text.items() if name not in _EMPTY_MEMBERS},  # type: ignore[arg-type]
-            **{name: text[name] for name in _EMPTY_MEMBERS},
-            logo=logo or None,
-            sentence={
-                tag: said for tag in self.sentence_tags if (said := (self[f"sentence/{tag}"].data or "").strip())
-            },
-            links={name: found for name in LINKS if (found := (self[f"link_{name}"].data or "").strip())},
-            texts=self._changed_texts(),
-        )
+        base = self.base.data or ""
+        given = {
+            **{name: value if name in _EMPTY_MEMBERS else value or None for name, value in text.items()},
+            "token": self.key,
+            "base_version": int(base) if base.isdecimal() else 0,
+            "logo": logo or None,
+            "sentence": self._filled({tag: f"sentence/{tag}" for tag in self.sentence_tags}),
+            "links": self._filled({name: f"link_{name}" for name in LINKS}),
+            "texts": self._changed_texts(),
+        }
+        return ThemeEdit.model_validate(given)
+
+    def _filled(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Return the values of the fields that are not empty, by the keys of `names`."""
+        return {key: text for key, name in names.items() if (text := (self[name].data or "").strip())}
 
     def validate(self, extra_validators: Any = None) -> bool:
         """Check the form, and its texts against their sources."""
         is_valid = super().validate(extra_validators)
         for tag, changes in self._changed_texts().items():
             wrong = {
-                key for _, key, _ in problems({tag: {key: said for key, said in changes.items() if said is not None}})
+                key for _, key, _ in problems({tag: {key: text for key, text in changes.items() if text is not None}})
             }
             for place in self.places:
                 if place.tag == tag and place.key in wrong:
@@ -206,8 +209,8 @@ class EditorForm(HubForm):
                 for place in self.places
                 if (place.tag, place.key) == (tag, key)
             }
-            said = forms.get("", forms)
-            changed.setdefault(tag, {})[key] = cast(Wording, said) if any(forms.values()) else None
+            text = forms.get("", forms)
+            changed.setdefault(tag, {})[key] = cast(Wording, text) if any(forms.values()) else None
         return changed
 
 
@@ -282,6 +285,6 @@ def stored_values(view: ThemeEditorView, places: Iterable[TextPlace]) -> dict[st
     look = view.look
     values = {name: str(look[name]) for name in _MEMBERS if look.get(name) is not None}
     values |= {f"link_{name}": address for name, address in look.get("links", {}).items()}
-    values |= {f"sentence/{tag}": said for tag, said in look.get("sentence", {}).items()}
+    values |= {f"sentence/{tag}": text for tag, text in look.get("sentence", {}).items()}
     values |= {place.name: stored_text(view, place) for place in places}
     return {**values, "base": str(view.version)}

@@ -17,12 +17,10 @@ def found_keys(tag: str, words: str, own: Mapping[str, Wording]) -> list[str]:
     """Return the keys of texts that have all words, in our wording, the tenant's, or the key; without words, those that the tenant
     changed. At most `MAX_FOUND`.
     """
-    wanted = words.casefold().split()
-    if not wanted:
+    parts = words.casefold().split()
+    if not parts:
         return [key for key in own if key in text_keys().current][:MAX_FOUND]
-    found = (
-        key for key, said in _folded(tag).items() if _has(wanted, f"{said} {_joined(own.get(key, ''))}".casefold())
-    )
+    found = (key for key, ours in _folded(tag).items() if _has(parts, f"{ours} {_joined(own.get(key, ''))}".casefold()))
     return [key for key, _ in zip(found, range(MAX_FOUND), strict=False)]
 
 
@@ -31,8 +29,8 @@ def forms_of(wording: Wording) -> Iterator[tuple[str, str]]:
     yield from (("", wording),) if isinstance(wording, str) else wording.items()
 
 
-def _has(wanted: list[str], said: str) -> bool:
-    return all(word in said for word in wanted)
+def _has(parts: list[str], text: str) -> bool:
+    return all(part in text for part in parts)
 
 
 def _joined(wording: Wording) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from flask import Flask
 
+from app.contract.tenants.tenant_pages import THEME_EDITOR
 from app.identity.administration.theme_versions import editor
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.managed_themes import Themes
@@ -177,7 +178,7 @@ def test_other_addresses_open_no_editor(
     token, key = preview.rpartition("/")[2], made.rpartition("=")[2]
     assert visitor.open(made).status == 200
     assert new_visitor_at(new_world()).open(made).status == 404
-    for address in (f"{editor.THEME_EDITOR}?key={token}", made[:-4], f"{made}AAAA", editor.THEME_EDITOR):
+    for address in (f"{THEME_EDITOR}?key={token}", made[:-4], f"{made}AAAA", THEME_EDITOR):
         assert visitor.open(address).status == 404, address
     assert visitor.open(f"/theme-preview/{key}").status == 404
     assert refused(themes.send("POST", "/absent/editor")) == (404, 8191)
