@@ -11,6 +11,7 @@ from app.commands.errors import CommandError
 from app.commands.theme.changes import theme_diff
 from app.commands.theme.check import theme_check
 from app.commands.theme.contract import theme_contract
+from app.commands.theme.preview import theme_preview
 from app.commands.theme.starter import theme_new
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def theme() -> None:
     """Write the look and the texts of a tenant's pages."""
 
 
-for command in (theme_check, theme_contract, theme_diff, theme_new, *theme_versions.COMMANDS):
+for command in (theme_check, theme_contract, theme_diff, theme_new, theme_preview, *theme_versions.COMMANDS):
     theme.add_command(command)
 
 

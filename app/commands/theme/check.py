@@ -52,7 +52,7 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         sys.exit(bool(refused))
     tenant = as_tenant(brand, folder.name)
     weak = style_problems(brand.css, tenant.brand)
-    found = review(tenant, words.split(","), _progress)
+    found = review(tenant, words.split(","), progress)
     if not found.count and not found.problems:
         raise CommandError(f"No page has a name with {words}.")
     for problem in weak[:MAX_PRINTED]:
@@ -66,7 +66,7 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         sys.exit(1)
 
 
-def _progress(places: list[PagePlace]) -> Iterable[PagePlace]:
+def progress(places: list[PagePlace]) -> Iterable[PagePlace]:
     """Show on a terminal how many pages are rendered; return the pages."""
     if not sys.stderr.isatty():
         yield from places

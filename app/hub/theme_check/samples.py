@@ -22,6 +22,7 @@ from app.hub.tenants.tenant import HubTenant
 from app.hub.tenants.tenant_cache import TenantCache
 from app.hub.web.application import HubFlask
 from app.hub.web.services import make_services
+from app.kit.clock import Clock
 from app.kit.operations.client import Client, ServiceUnavailable
 from app.kit.package_files import STATIC
 from app.settings import Settings
@@ -94,17 +95,23 @@ class SamplePages:
 
     Args:
         tenants: by host; the look `own` of a sample is the one of its host's tenant.
+        clock: the system clock by default.
+        files: a folder with a folder of theme files for each tenant; empty for none.
     """
 
     tenants: Mapping[str, HubTenant] = field(default_factory=dict)
+    clock: Clock | None = None
+    files: str = ""
     _weights: dict[tuple[str, str], int] = field(default_factory=dict)
     _failures: _NotedFailures = field(default_factory=_NotedFailures)
 
     @cached_property
     def app(self) -> HubFlask:
         """The application of the hub."""
-        settings = Settings(secrets=(b"a secret of samples, which nothing keeps",), development=True)
-        services = replace(make_services(settings, None, None, None), tenancy=_SampleTenants(self.tenants))
+        settings = Settings(
+            secrets=(b"a secret of samples, which nothing keeps",), development=True, theme_files=self.files
+        )
+        services = replace(make_services(settings, None, self.clock, None), tenancy=_SampleTenants(self.tenants))
         vars(services)["theme_failures"] = self._failures  # in place of the cached property
         made = make_app(services)
         made.jinja_env.bytecode_cache = CompiledTemplates(made.jinja_env)
@@ -140,6 +147,13 @@ class SamplePages:
             headers=dict(answer.headers),
             failures=self._failures.take(),
         )
+
+    def file(self, path: str, host: str = SAMPLE_DOMAIN) -> bytes | None:
+        """Return a file that a page loads; None if the host has no such file."""
+        with self._get(path, host) as answer:
+            if answer.status_code != 200:
+                return None
+            return gzip.decompress(answer.data) if answer.headers.get("Content-Encoding") == "gzip" else answer.data
 
     def _weight(self, part: str, host: str) -> int:
         """Return the compressed size of a style sheet or script."""

@@ -13,7 +13,7 @@ NO_WORD = re.compile(r"^[\W\d_]*$")
 TEXT_ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "aria-description", "label", "content"}
 PLACEHOLDER = "\x00"
 # Only developers see these pages.
-UNTRANSLATED = {Path("templates/gallery.html")}
+UNTRANSLATED = {Path("templates/gallery.html"), Path("templates/theme_preview.html")}
 # Mail programs drop style elements and have no content security policy, so mails use style attributes.
 MAIL = (Path("templates/mails/layout.html"), Path("templates/mails/frame.html"))
 

@@ -15,7 +15,7 @@ from tests.support.themes.hostile import HOSTILE, MAX_MEMORY
 def problems(folder: Path) -> list[str]:
     """Return the problems of a theme folder, as `apply` and `theme check` print them."""
     try:
-        theme.brand_of(folder)
+        theme.folder_of(folder)
     except ConfigurationError as refused:
         return [str(problem).removeprefix(f"{folder}/") for problem in refused.problems]
     return []
