@@ -299,17 +299,17 @@ VALUES: Final[Mapping[str, HostileTheme]] = {
     "theme.yaml by a link in a circle": HostileTheme(
         {},
         {BRAND: "theme.yaml"},
-        problem="tmp526grtgx/theme:1: expected the file theme.yaml in hostile",
+        problem="../theme:1: expected the file theme.yaml in hostile",
     ),
     "theme.yaml as a pipe": HostileTheme(
         {},
         {BRAND: ""},
-        problem="tmp526grtgx/theme:1: expected the file theme.yaml in hostile",
+        problem="../theme:1: expected the file theme.yaml in hostile",
     ),
     "theme.yaml as a device": HostileTheme(
         {},
         {BRAND: "/dev/zero"},
-        problem="tmp526grtgx/theme:1: expected the file theme.yaml in hostile",
+        problem="../theme:1: expected the file theme.yaml in hostile",
     ),
     "logo by a link": HostileTheme(
         {BRAND: "logo: a.svg"},
