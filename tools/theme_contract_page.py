@@ -10,7 +10,7 @@ from app.contract.tenants.page_templates import BLOCKS, EVERYWHERE, PageContract
 from app.contract.tenants.part_templates import PARTS
 from app.kit.design.theme_css.allowed import TOKENS
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
-from app.kit.templating.markup import CLASSES
+from app.kit.templating.page_markup import CLASSES
 from app.kit.text.typography import typographic
 
 HEAD = f"""# The contract of themes

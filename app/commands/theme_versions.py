@@ -168,7 +168,7 @@ def roll_back(tenant_name: str, theme_name: str) -> None:
 @click.argument("number", metavar="VERSION", type=click.IntRange(1))
 @_of_theme
 def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
-    """Print an address that shows every page in a VERSION.
+    """Print an address that shows a VERSION.
 
     It works for 24 hours. The accounts that it shows are made up.
     """
@@ -184,7 +184,7 @@ def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
 @click.argument("tenant_name", metavar="TENANT")
 @_of_theme
 def edit_link(tenant_name: str, theme_name: str) -> None:
-    """Print an address where people change TENANT's look without files.
+    """Print an address where people edit a look.
 
     It works for 8 hours. Each save is a draft: the editor publishes none.
     """

@@ -15,7 +15,7 @@ from app.contract.tenants.theme_problems import ThemeProblem
 from app.kit.design.theme_css.allowed import TOKENS
 from app.kit.design.theme_css.check import checked  # noqa: TID253 - as above
 from app.kit.templating.contract import Part, TemplateContract
-from app.kit.templating.markup import CLASSES, PAGE
+from app.kit.templating.page_markup import CLASSES, PAGE
 from app.kit.text.source_texts import text_keys
 
 _SET_TOKEN: Final = re.compile(r"(?<![\w-])(--(?!own-)[a-z][a-z0-9-]*)\s*:")

@@ -96,5 +96,5 @@ def _of_lines(brand: Brand) -> Iterator[ThemeProblem]:
     for path, text in lines.items():
         if len(text) > (most := MAX_NAME if path == ("display_name",) else tenant_texts.MAX_TEXT_LENGTH):
             yield ThemeProblem(path, 0, f"at most {most} characters; found {len(text)}")
-        elif text and not (tenant_texts.is_line(text) and tenant_texts.has_letters(text)):
+        elif text and not (tenant_texts.is_line(text) and tenant_texts.has_visible_text(text)):
             yield ThemeProblem(path, 0, "one line without control characters")

@@ -16,7 +16,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from app.kit.near_names import near_name
 from app.kit.templating.contract import Items, TemplateContract, TemplateProblem, Value, ValueKind
-from app.kit.templating.markup import PAGE, MarkupReader
+from app.kit.templating.markup import MarkupReader
+from app.kit.templating.page_markup import PAGE
 from app.kit.text.tenant_texts import placeholders_of
 
 MAX_BYTES: Final = 16 * 1024

@@ -14,84 +14,22 @@ from html import unescape
 from typing import Final, NamedTuple
 
 from app.kit.templating.contract import Dialect, ValueKind
+from app.kit.templating.page_markup import PAGE, SHAPES
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-VOID: Final = frozenset({"br", "hr", "img", "source", "wbr"})
-ELEMENTS: Final = VOID | _words(
-    "a abbr address aside b bdi blockquote cite code dd del details div dl dt em figcaption figure footer g h2 h3 h4 header hgroup i ins "
-    "kbd li mark nav ol p path picture circle ellipse line polygon polyline rect q s section small span strong sub summary sup svg time "
-    "title u ul"
-)
-_PLAIN: Final = _words("alt class datetime dir lang title role width height tabindex")
-_DRAWING: Final = _words(
-    "viewBox preserveAspectRatio fill stroke d cx cy r rx ry x y x1 x2 y1 y2 points transform opacity focusable "
-    "fill-rule clip-rule stroke-width stroke-linecap stroke-linejoin"
-)
-_SHAPES: Final = _words("g path circle ellipse line polygon polyline rect title")
-_BY_ELEMENT: Final[Mapping[str, Set[str]]] = {
-    "a": {"href", "target", "rel", "hreflang"},
-    "img": {"src", "loading", "decoding"},
-    "source": {"media", "type", "srcset"},
-    "details": {"open", "name"},
-    "ol": {"start", "reversed"},
-    "li": {"value"},
-}
-CLASSES: Final = _words(
-    "alone area aside bar button button--plain button--small card foot head lead pane quiet split tag tile"
-)
-"""Those of our classes that a template can use: none of them hides what is within it."""
 _OWN_CLASS: Final = re.compile(r"own-[a-z0-9-]{1,60}")
-_BLOCKS: Final = _words("aside div footer header nav section")
-"""Elements that a part may be in: none hides it, makes it small, or is too small for its blocks."""
 _FLAGS: Final = frozenset({"open", "reversed"})
-_WORDS: Final[Mapping[str, Set[str]]] = {
-    "target": {"_blank"}, "loading": {"lazy", "eager"}, "decoding": {"async"}, "dir": {"ltr", "rtl", "auto"}, "tabindex": {"-1", "0"},
-    "role": {"presentation", "none", "img", "note", "list", "group"},
-    "rel": {"noopener", "noreferrer", "noopener noreferrer", "nofollow", "external", "help", "license"},
-}  # fmt: skip
-_PAINT: Final = re.compile(r"none|currentColor|#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,24}|var\(--[a-z0-9-]{1,60}\)")
-"""A color, which loads nothing, as url() does."""
 _FIXED: Final = frozenset({"href", "src", "srcset", "id", "style"})
 """Attributes whose value is checked as a whole, beside those with a list of values."""
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _ATTRIBUTE: Final = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9:_-]*)(="?)?')
 _END: Final = re.compile(r"\s*(/?)>")
 _LINK: Final = re.compile(r"(?:https://|mailto:|tel:|/(?![/\\])|#own-)[^\s\\]*")
-_FILE: Final = re.compile(
-    r"(?:img/|/theme/(?:img/)?)[A-Za-z0-9][A-Za-z0-9._-]*\.(?:svg|png|jpe?g|webp|avif)|data:image/(?:png|webp|jpeg);base64,[A-Za-z0-9+/=]{1,6000}"
-)
 _ID: Final = re.compile(r"own-[a-z0-9-]{1,60}")
-_ARIA: Final = _words("aria-hidden aria-label aria-labelledby aria-describedby aria-current aria-roledescription")
-_HINTS: Final = {
-    "script": "no scripts: a theme has none",
-    "style": "no <style>: put rules into the theme's css",
-    "form": "no <form>: the page has its own",
-    "input": "no <input>: the page has its own fields",
-    "button": 'no <button>: link with <a class="button">',
-    "h1": "no <h1>: each page has its own; use <h2>",
-    "main": "no <main>: content() has it",
-    "body": "no <body>: the page has it",
-    "html": "no <html>: the page has it",
-    "head": "no <head>: the page has it",
-}
-PAGE: Final = Dialect(
-    elements=ELEMENTS,
-    void=VOID,
-    attributes=_PLAIN | _ARIA | {"id"},
-    by_element={**_BY_ELEMENT, **dict.fromkeys((*_SHAPES, "svg"), _DRAWING)},
-    words=_WORDS,
-    classes=CLASSES,
-    holders=_BLOCKS,
-    file=_FILE,
-    example="img/logo.svg",
-    silencing=frozenset({"aria-hidden", "role"}),
-    hints=_HINTS,
-    patterns={"fill": _PAINT, "stroke": _PAINT},
-)
 _HEADINGS: Final = _words("h2 h3 h4")
 _ENDED: Final[Mapping[str, Set[str]]] = {
     **dict.fromkeys(
@@ -246,10 +184,10 @@ class MarkupReader:
             return None
         if closes:
             return self._close(text, match.end(), name, line)
-        if (name in _SHAPES) != any(element.name == "svg" for element in self.open):
+        if (name in SHAPES) != any(element.name == "svg" for element in self.open):
             # Browsers would leave the drawing at another element, and read a title outside of one as the document's.
             self.report(
-                line, f"<{name}> within <svg>" if name in _SHAPES else f"shapes alone within <svg>; found <{name}>"
+                line, f"<{name}> within <svg>" if name in SHAPES else f"shapes alone within <svg>; found <{name}>"
             )
             return None
         if ended := next((element.name for element in self.open if element.name in _ENDED.get(name, ())), ""):
@@ -394,7 +332,7 @@ class MarkupReader:
 
 
 def _is_drawing(element: str) -> bool:
-    return element in _SHAPES or element == "svg"
+    return element in SHAPES or element == "svg"
 
 
 def _element_sentence(dialect: Dialect, name: str) -> str:

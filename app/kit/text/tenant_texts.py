@@ -216,7 +216,7 @@ def _categories(tag: str) -> tuple[PluralCategory, ...]:
     return tuple(name for name in get_args(PluralCategory) if name in tags)
 
 
-def has_letters(text: str) -> bool:
+def has_visible_text(text: str) -> bool:
     """Return whether people see something of a text: letters, digits or signs, not only spaces and unseen characters."""
     return any(unicodedata.category(letter)[0] not in "CZ" for letter in text)
 
@@ -231,7 +231,7 @@ def is_line(text: str) -> bool:
 
 def _format_string(source: SourceText, text: str, *, is_form: bool = False) -> str:
     """Return the text with `%(name)s` for `{name}`, as the source has it. Raises RefusedText."""
-    if not has_letters(text):
+    if not has_visible_text(text):
         raise RefusedText("a text that isn’t empty")
     if len(text) > MAX_TEXT_LENGTH:
         raise RefusedText(f"at most {MAX_TEXT_LENGTH} characters; found {len(text)}")

@@ -58,8 +58,8 @@ FAMILIES = {
     "devices": ("device/test_authorize_device",),
     "sign-out": ("oauth/test_logout",),
     "redirects": ("oauth/test_authorize_parameters", "federation/test_web_sso"),
-    "cookies": ("web/test_blocked_cookies", "sign_in/test_left_open", "rendering/test_theme_previews"),
-    "errors": ("web/test_routing", "web/test_identity_service_down"),
+    "cookies": ("web/test_blocked_cookies", "sign_in/test_left_open", "themes/test_theme_previews"),
+    "errors": ("themes/test_layouts", "themes/test_own_pages", "web/test_routing", "web/test_identity_service_down"),
 }
 """A third of the modules of `tests/pages`, by what their pages are about."""
 OVER_HTTP = frozenset(PAGES / f"{name}.py" for names in FAMILIES.values() for name in names)

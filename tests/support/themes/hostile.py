@@ -12,12 +12,13 @@ from tests.support.themes.hostile_templates import TEMPLATES
 from tests.support.themes.hostile_texts import MAILS, TEXTS
 from tests.support.themes.hostile_theme import HostileTheme
 from tests.support.themes.hostile_values import VALUES
+from tests.support.themes.hostile_values_of_sheets import MORE_SHEETS
 
 _KINDS: Final = {
     "template": TEMPLATES,
     "markup": MARKUP,
     "parts": PARTS,
-    "css": STYLE_SHEETS,
+    "css": {**STYLE_SHEETS, **MORE_SHEETS},
     "text": TEXTS,
     "mail": MAILS,
     "value": VALUES,

@@ -296,23 +296,23 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "picture of another host": HostileTheme(
         in_lead('<img src="https://eve.example/a.png" alt="">'),
-        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as /theme/logo.svg as src",
+        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as img/logo.svg as src",
     ),
     "picture with a script": HostileTheme(
         in_lead('<img src="data:image/svg+xml;base64,AAAA" alt="">'),
-        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as /theme/logo.svg as src",
+        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as img/logo.svg as src",
     ),
     "picture by path": HostileTheme(
         in_lead('<img src="/logout" alt="">'),
-        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as /theme/logo.svg as src",
+        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as img/logo.svg as src",
     ),
     "picture of two dots": HostileTheme(
         in_lead('<img src="/theme/../logout.png" alt="">'),
-        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as /theme/logo.svg as src",
+        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as img/logo.svg as src",
     ),
     "set of pictures": HostileTheme(
         in_lead('<picture><source srcset="https://eve.example/a.png 2x"></picture>'),
-        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as /theme/logo.svg as srcset",
+        problem="templates/pages/sign_in/login.html:2: expected a file of the tenant such as img/logo.svg as srcset",
     ),
     "picture of a lure": HostileTheme(
         in_lead('<video src="https://eve.example" autoplay></video>'),

@@ -198,7 +198,7 @@ MAILS: Final[Mapping[str, HostileTheme]] = {
     ),
     "pixel": HostileTheme(
         in_mail("intro", '<img src="https://eve.example/a.gif" alt="">'),
-        problem="templates/mails/reset.html:2: expected a file of the tenant such as /theme/flower.png (mail programs show",
+        problem="templates/mails/reset.html:2: expected a file of the tenant such as img/flower.png (mail programs show no svg)",
     ),
     "form": HostileTheme(
         in_mail("intro", '<form action="https://eve.example"><input name="code"></form>'),

@@ -17,7 +17,9 @@ def problems(folder: Path) -> list[str]:
     try:
         theme.folder_of(folder)
     except ConfigurationError as refused:
-        return [str(problem).replace(f"{folder}/", "").replace(f"{folder.parent}/", "../") for problem in refused.problems]
+        return [
+            str(problem).replace(f"{folder}/", "").replace(f"{folder.parent}/", "../") for problem in refused.problems
+        ]
     return []
 
 

@@ -7,7 +7,7 @@ import pytest
 from app.kit.templating.compiled import CompiledTemplate
 from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
 from app.kit.templating.language import problems
-from app.kit.templating.markup import CLASSES
+from app.kit.templating.page_markup import CLASSES
 
 CONTRACT = TemplateContract(
     values={

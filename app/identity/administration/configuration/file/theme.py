@@ -29,6 +29,8 @@ KINDS = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
+_MAX_NAME = 200
+"""Of a path in the folder: a longer one is none."""
 MAX_LOGO_BYTES = 8_900
 """Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
@@ -132,8 +134,7 @@ def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, A
         name = value.get(key)
         if not isinstance(name, str) or ":" in name or name.startswith("/") or name in files:
             continue
-        file = (root / name).resolve()
-        sentence = _refusal(root, folder, name)
+        sentence, file = _refusal(root, folder, name), root / name
         if sentence is None:
             used += file.stat().st_size
             sentence = _too_large(used, file) if used > MAX_LOGO_BYTES else None
@@ -146,8 +147,9 @@ def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, A
 
 
 def _refusal(root: Path, folder: str, name: str) -> str | None:
-    file = (root / name).resolve()
-    if not file.is_relative_to(root) or file.suffix.lower() not in KINDS:
+    is_short = len(name) <= _MAX_NAME
+    file = (root / name).resolve() if is_short else root
+    if not is_short or not file.is_relative_to(root) or file.suffix.lower() not in KINDS:
         formats = (
             "an svg, png, webp or jpg file in the theme folder, a file of static/img such as img/logo.svg, a path such as "
             "/theme/logo.svg, an https address or a data: URL"

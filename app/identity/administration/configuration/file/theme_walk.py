@@ -12,6 +12,8 @@ MAX_ENTRIES: Final = 1_000
 MAX_DEPTH: Final = 8
 """Folders within one another."""
 MAX_FILE_MEGABYTES: Final = 5
+MAX_YAML_KILOBYTES: Final = 128
+"""Of theme.yaml and the texts of a language, which have at most 64 kB: each key that no theme has costs a search."""
 MAX_PROBLEMS: Final = 50
 
 
@@ -87,6 +89,8 @@ def _link_problem(root: Path, entry: os.DirEntry[str]) -> str | None:
 
 def _size_problem(entry: os.DirEntry[str]) -> str | None:
     megabytes = entry.stat().st_size / 1024 / 1024
+    if Path(entry.path).suffix == ".yaml" and megabytes > MAX_YAML_KILOBYTES / 1024:
+        return f"expected at most {MAX_YAML_KILOBYTES} kB; found {megabytes * 1024:,.0f} kB"
     if megabytes <= MAX_FILE_MEGABYTES:
         return None
     return f"expected at most {MAX_FILE_MEGABYTES} MB; found {megabytes:,.1f} MB"
