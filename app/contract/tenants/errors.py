@@ -47,7 +47,7 @@ class UnknownThemeFile(ApiError):
 
 class ThemeFileRefused(ApiError):
     code, status, message = 8228, 400, "The theme file is refused"
-    description = "The file is too large, or its content isn’t what its name says. The description names the file and what is expected."
+    description = "The file is too large, or its content isn’t what its name says."
 
 
 class ThemeFileInUse(ApiError):

@@ -75,7 +75,7 @@ def client(send: Send) -> str:
 
 def organization(send: Send) -> str:
     body = {
-        "Name": "Acme", "Display": {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#0A7D55"},
+        "Name": "Acme", "Display": {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#0A7D55", "ThemeName": None},
         "Metadata": {"Plan": "gold"}, "Domains": [{"DomainName": "acme.example", "IsVerified": True}],
     }  # fmt: skip
     return f"{PATH}/{send('POST', PATH, body)['Id']}"
@@ -129,7 +129,7 @@ CASES: dict[str, PartialPut] = {
     "organizations.update": PartialPut(
         organization,
         {"Metadata": {"Plan": "silver"}},
-        {"Display": {"Name": None, "LogoURL": None, "Color": None}, "Metadata": {}, "Domains": []},
+        {"Display": {"Name": None, "LogoURL": None, "Color": None, "ThemeName": None}, "Metadata": {}, "Domains": []},
         ("Name",),
     ),
     "organizations.set_policies": PartialPut(
@@ -235,7 +235,7 @@ def test_part_keeps_its_other_members(send: Send) -> None:
     shown = send("PUT", social(send), {"AppleSecretConfiguration": {"TeamId": "T2"}})["AppleSecretConfiguration"]
     assert shown == {"Certificate": MASKED, "KeyIdentifier": "K1", "ServiceId": "s", "BundleId": "b", "TeamId": "T2"}
     look = send("PUT", organization(send), {"Display": {"Color": "#000000"}})["Display"]
-    assert look == {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#000000"}
+    assert look == {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#000000", "ThemeName": None}
 
 
 @pytest.mark.parametrize("body", [None, {}], ids=["no body", "empty object"])

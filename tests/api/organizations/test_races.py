@@ -84,7 +84,7 @@ def test_partial_updates_at_once_are_all_stored(business: Business) -> None:
     org = f"{PATH}/{business.org}"
     answers = at_once([partial(business.send, "PUT", org, {"Display": {name: value}}) for name, value in look.items()])
     assert {answer.status_code for answer in answers} == {200}
-    assert answered(business.send("GET", org))["Display"] == look
+    assert answered(business.send("GET", org))["Display"] == {**look, "ThemeName": None}
     idp = "https://idp.example"
     body = {"Name": "idp", "ConnectionType": "oidc_custom", "Issuer": idp, "ClientId": "c", "ClientSecret": "s"}
     body |= {"AuthorizationUrl": f"{idp}/a", "TokenUrl": f"{idp}/t"}

@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.support.browsers import page_samples
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth.world import NewWorld, World
@@ -69,17 +68,3 @@ def test_enter_signs_in_beside_other_buttons(
     page.locator("[name=password]").fill(person.password)
     page.locator(f"[name={field}]").press("Enter")
     page.wait_for_url("http://127.0.0.1:*/cb?**")
-
-
-def test_button_below_last_used_method_fills_in_use(opened: Opened, gallery_address: str) -> None:
-    page = opened(reduced_motion="reduce")
-    page.goto(gallery_address + page_samples.address("PasskeyLoginPage", "every way, one used last", "en"))
-    email, button = page.get_by_label("Email"), page.locator(".form > .button")
-    rest = button.evaluate(GROUND)
-    email.focus()
-    assert (filled := button.evaluate(GROUND)) != rest
-    email.blur()
-    assert button.evaluate(GROUND) == rest
-    email.press_sequentially(ADA)
-    email.blur()
-    assert button.evaluate(GROUND) == filled

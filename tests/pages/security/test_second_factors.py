@@ -245,7 +245,9 @@ def removals(tenant: World) -> list[str]:
     """Return the kinds whose removal is in the audit log."""
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
-        rows = work.all(audit.select().where(audit.c.event == "second_factor.removed"))
+        rows = work.all(
+            audit.select().where(audit.c.tenant_id == tenant.tenant_id, audit.c.event == "second_factor.removed")
+        )
         return sorted(row.facts["kind"] for row in rows)
     finally:
         work.rollback()

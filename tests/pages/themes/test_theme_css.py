@@ -22,14 +22,14 @@ def test_style_sheet_follows_ours_under_a_digest(world: World, visitor: Visitor)
     page = visitor.open("/login")
     address = sheet_of(page)
     assert re.fullmatch(r"/theme/theme\.[0-9a-f]{12}\.css", address)
-    assert page.html.index('href="/static/split.') < page.html.index(address) < page.html.index(":root{")
+    assert page.html.index('href="/static/split.') < page.html.index(":root{") < page.html.index(address)
     sheet = visitor.open(address)
     assert sheet.answer is not None
     assert sheet.answer.headers["Content-Type"] == "text/css; charset=utf-8"
     assert sheet.answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     text = sheet.answer.get_data(as_text=True)
     assert ".own-top{color:#0a7d55;background:url(/theme/hills.jpg)}" in text.replace('"', "")
-    assert text.endswith(".bar,.foot{z-index:2!important}"), "the page stands above what the theme places"
+    assert text.endswith(".tabs{position:relative!important}}"), "the page stands above what the theme places"
 
 
 def test_style_sheet_is_the_tenants_alone(world: World, new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

@@ -19,7 +19,8 @@ oauth_registration.replace organization_permissions.update organization_roles.up
 registration_schema.change saml_clients.update second_factor_settings.change_config second_factor_settings.change_duo
 second_factor_settings.change_push security_questions.update security_settings.change_passkeys
 security_settings.change_passwords security_settings.change_sessions security_settings.change_totp shopify_stores.replace
-themes.update webhooks.older_update webhooks.update workflows.update default_workflow.update custom_objects.change
+themes.put_file themes.save_draft themes.update
+webhooks.older_update webhooks.update workflows.update default_workflow.update custom_objects.change
 custom_objects.managed_change custom_object_types.update token_hook.update
 """
 _KEEPING: Final = """
@@ -40,7 +41,7 @@ second_factors.set_own_number second_factors.with_backup_code second_factors.wit
 second_factors.with_new_answers second_factors.with_sms second_factors.with_totp self_service.set_picture
 self_service.set_username self_service.unlock self_service.update smart_login.touch_code step_up.with_app
 step_up.with_backup_code step_up.with_duo step_up.with_factor_mail step_up.with_mail step_up.with_password step_up.with_pin
-step_up.with_sms themes.activate verification.by_code verification.resend
+step_up.with_sms themes.activate themes.publish_version themes.roll_back verification.by_code verification.resend
 """
 PUTS: Final[Mapping[str, str]] = MappingProxyType(
     {

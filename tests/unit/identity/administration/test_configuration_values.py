@@ -8,7 +8,7 @@ from app.identity.administration.configuration.file.read_configuration import re
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
 SHIPPED_LANGUAGES = "a language of the pages: en, de, ar"
-FILE = "an https address, or a path of this host such as /theme/NAME"
+FILE = "an https address, a file of the theme such as img/NAME.jpg, or a path of this host such as /theme/NAME"
 FONTS = "font names between commas, such as Inter, Arial, sans-serif"
 NETWORK = "an address or a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"
 WEB = "a web address such as https://www.example.com/page"
@@ -91,7 +91,8 @@ def test_setting_with_effect_is_accepted(entry: str) -> None:
         ("sentence: {fr: Bonjour}", f"sentence.fr: expected {SHIPPED_LANGUAGES}; found 'fr'"),
         (
             "logo: 'http://a.example/x.png'",
-            "logo: expected an https address, a path such as /theme/logo.svg, or an image as a data: URL; found 'http://a.example/x.png'",
+            "logo: expected an https address, a file of the theme such as img/logo.svg, a path such as /theme/logo.svg, "
+            "or an image as a data: URL; found 'http://a.example/x.png'",
         ),
         ("scene: dawn", "scene: expected one of dusk, daylight, picture, none; found 'dawn'"),
         ("scene: picture", "picture: expected the address of a picture, because scene is picture"),
