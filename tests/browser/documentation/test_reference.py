@@ -288,7 +288,7 @@ def test_without_scripts_search_is_a_page(opened: Opened, demo: Command) -> None
 def test_without_scripts_operations_are_listed_and_described(opened: Opened, demo: Command) -> None:
     reader = Reader(opened, demo, java_script_enabled=False)
     page = reader.open("/docs")
-    page.get_by_role("main").get_by_role("link", name="Sign-in", exact=True).click()
+    page.get_by_role("link", name="Sign-in", exact=True).first.click()
     page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
     expect(page.get_by_role("heading", name="Request body")).to_be_visible()

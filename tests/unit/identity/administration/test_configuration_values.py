@@ -91,8 +91,10 @@ def test_setting_with_effect_is_accepted(entry: str) -> None:
         ("sentence: {fr: Bonjour}", f"sentence.fr: expected {SHIPPED_LANGUAGES}; found 'fr'"),
         (
             "logo: 'http://a.example/x.png'",
-            "logo: expected an https address, a file of the theme such as img/logo.svg, a path such as /theme/logo.svg, "
-            "or an image as a data: URL; found 'http://a.example/x.png'",
+            (
+                "logo: expected an https address, a file of the theme such as img/logo.svg, a path such as /theme/logo.svg, "
+                "or an image as a data: URL; found 'http://a.example/x.png'"
+            ),
         ),
         ("scene: dawn", "scene: expected one of dusk, daylight, picture, none; found 'dawn'"),
         ("scene: picture", "picture: expected the address of a picture, because scene is picture"),
