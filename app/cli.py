@@ -23,7 +23,7 @@ COMMANDS = {
     "export": ("configuration", "Print a tenant as a configuration file, without secrets."),
     "import": ("account_import", "Import accounts of another system, with their passwords."),
     "schema": ("configuration", "Print the JSON Schema of configuration files."),
-    "theme": ("themes", "Begin and check a theme folder, save and publish versions, and find the keys of texts."),
+    "theme": ("theme.group", "Begin and check a theme folder, save and publish versions, and find the keys of texts."),
     "mail": ("mails", "Send a sample of a tenant's emails."),
     "tenant": ("tenants", "List, suspend or remove tenants."),
     "key": ("tenants", "Rotate or revoke signing keys."),

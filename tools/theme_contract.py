@@ -21,6 +21,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from jinja2 import Environment, nodes
 
+from app.commands.theme.changes import our_blocks
 from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
 from app.hub import create_app
@@ -35,7 +36,8 @@ PAGE = DOCS / "theme-contract.md"
 DENIED = frozenset(
     {
         "action", "address", "again", "back", "carries", "denial", "encrypted", "encrypted_password", "former", "key", "landing",
-        "last_key", "link", "needs", "other", "polling", "polls", "reload", "request", "secret_groups", "shown", "text", "sign_in_again",
+        "last_key", "link", "needs", "onward", "open_record", "other", "polling", "polls", "reload", "request", "secret_groups", "shown",
+        "sign_in_again", "text",
         "target", "token", "uid", "unknown", "uri", "waiting_browser",
     }
 )  # fmt: skip
@@ -62,6 +64,7 @@ def _entry(name: str, pages: list[type[Page]]) -> dict[str, Any]:
     shared = [dict(_values(page)) for page in pages]
     common = {key: value for key, value in shared[0].items() if all(other.get(key) == value for other in shared)}
     required = frozenset[str]().union(*(page.required_blocks for page in pages))
+    _require_alerts(name, required)
     blocks = {block: BLOCKS[block][1] or block in required for block in _blocks(name)}
     return {"values": {key: written(common[key]) for key in sorted(common)}, "blocks": blocks}
 
@@ -85,6 +88,13 @@ def _blocks(name: str) -> list[str]:
     if found != [block for block in BLOCKS if block in found]:
         raise ValueError(f"{name}: expected the blocks in the order {', '.join(BLOCKS)}")
     return found
+
+
+def _require_alerts(name: str, required: frozenset[str]) -> None:
+    """Raise ValueError for an alert in a block that a theme can leave out."""
+    for block, (_, is_required) in BLOCKS.items():
+        if not is_required and block not in required and 'role="alert"' in our_blocks(name).get(block, ""):
+            raise ValueError(f"{name}: the block {block} has an alert: add it to required_blocks of the page")
 
 
 def _is_frame(node: nodes.Node) -> bool:

@@ -31,6 +31,7 @@ def mail_test(tenant: str, name: str, address: str, tag: str) -> None:
     sends it as every other email.
     """
     from app.contract.messages.models import MailKind
+    from app.identity.directory.accounts import accounts
     from app.identity.messaging import messaging
     from app.identity.messaging.samples import EMAIL_SAMPLES
     from app.kit.near_names import near_name
@@ -44,7 +45,7 @@ def mail_test(tenant: str, name: str, address: str, tag: str) -> None:
         )
     if tag not in LANGUAGES:
         raise CommandError(f"There's no language {tag}. Choose one of: {', '.join(LANGUAGES)}.")
-    if not _is_address(address):
+    if not accounts.is_email(address):
         raise CommandError(f"{address} is no email address.")
     facts = next(iter(EMAIL_SAMPLES[kinds[name]].values()))
     with open_services() as services, outside_requests(services, tenant) as context:
@@ -53,8 +54,3 @@ def mail_test(tenant: str, name: str, address: str, tag: str) -> None:
         subject = messaging.mail_sample(context, kinds[name], address, shown, LANGUAGES[tag])
         context.commit()
     click.echo(f"Queued “{subject}” for {address}. The server sends it.")
-
-
-def _is_address(text: str) -> bool:
-    local, _, domain = text.partition("@")
-    return bool(local and domain) and text.isprintable() and " " not in text and "@" not in domain

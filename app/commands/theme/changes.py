@@ -39,11 +39,11 @@ def theme_diff(folder: Path, accept: bool) -> None:
         return
     try:
         before = json.loads(file.read_bytes())
+        lines = [line for name in sorted(now) for line in _changes(name, before.get(name), now[name])]
     except FileNotFoundError:
         raise CommandError(f"There's no {file} yet. Write it with --accept.") from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise CommandError(f"{file} isn't what --accept wrote.") from None
-    lines = [line for name in sorted(now) for line in _changes(name, before.get(name), now[name])]
     click.echo("\n".join(lines) or f"{folder.resolve().name}: nothing of ours changed under its templates.")
 
 
@@ -52,7 +52,7 @@ def ours_now(brand: Brand) -> dict[str, Any]:
     from app.contract.tenants.theme_contract import document
 
     found = document()
-    by_name = {**found["layouts"], **found["parts"], **found["pages"]}
+    by_name = {**found["layouts"], **found["parts"], **found["pages"], **found["mails"]}
     return {
         name: {**by_name[name], "source": our_blocks(name) if name in found["pages"] else {}}
         for name in brand.templates
@@ -77,14 +77,25 @@ def our_blocks(template: str) -> dict[str, str]:
     return blocks
 
 
+def _entries(found: Mapping[str, Any] | list[str]) -> dict[str, Any]:
+    """Return the entries of a contract by name, without their meanings, whose wording may change."""
+    if isinstance(found, list):
+        return dict.fromkeys(found)
+    return {
+        name: {key: value for key, value in each.items() if key != "meaning"} if isinstance(each, dict) else each
+        for name, each in found.items()
+    }
+
+
 def _changes(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any]) -> Iterator[str]:
     if before is None:
         yield f"{name}: not in {RECORD} yet. Look at it, then use --accept."
         return
     for kind, word in (("blocks", "block"), ("parts", "part"), ("values", "value")):
-        then, since = before.get(kind, {}), now.get(kind, {})
+        then, since = _entries(before.get(kind, {})), _entries(now.get(kind, {}))
         yield from (f"{name}: new {word} {key}" for key in since if key not in then)
         yield from (f"{name}: {word} {key} is gone" for key in then if key not in since)
+        yield from (f"{name}: {word} {key} changed" for key in since if key in then and since[key] != then[key])
     for block, source in now["source"].items():
         was = before["source"].get(block)
         if was is not None and was != source:

@@ -48,8 +48,10 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
     folder = folder.resolve()
     if against is not None:
         refused = lines_against(against, folder, brand)
-        click.echo("\n".join(refused) or f"{folder.name}: no problems by the contract of {against.name}.")
-        sys.exit(bool(refused))
+        if refused:
+            raise CommandError(f"Found {counted(len(refused), 'problem')}:\n" + "\n".join(refused))
+        click.echo(f"{folder.name}: no problems by the contract of {against.name}.")
+        return
     tenant = as_tenant(brand, folder.name)
     weak = style_problems(brand.css, tenant.brand)
     found = review(tenant, words.split(","), progress)
@@ -57,11 +59,11 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         raise CommandError(f"No page has a name with {words}.")
     for problem in weak[:MAX_PRINTED]:
         click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
-    for line in _problem_lines(found.problems):
+    for line in problem_lines(found.problems):
         click.echo(line)
     for warning in (*unused(folder, brand), *_warnings(found)):
         click.echo(f"Warning: {warning}", err=True)
-    click.echo(_summary(folder.name, brand, found))
+    click.echo(_summary(folder.name, brand, found, len(weak)))
     if found.problems or weak:
         sys.exit(1)
 
@@ -75,7 +77,7 @@ def progress(places: list[PagePlace]) -> Iterable[PagePlace]:
         yield from shown
 
 
-def _problem_lines(problems: Iterable[PageProblem]) -> Iterator[str]:
+def problem_lines(problems: Iterable[PageProblem]) -> Iterator[str]:
     """Yield the problems grouped by page; one of many pages stands first, and once."""
     by_sentence: dict[str, dict[str, dict[str, list[str]]]] = {}
     for page, state, language, sentence in problems:
@@ -116,11 +118,13 @@ def _warnings(found: ThemeReview) -> Iterator[str]:
         )
 
 
-def _summary(name: str, brand: Brand, found: ThemeReview) -> str:
+def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int) -> str:
     texts = sum(len(wordings) for wordings in brand.texts.values())
     languages = f" in {counted(len(brand.texts), 'language')}" if texts else ""
     wrong = len({problem[:3] for problem in found.problems})
     said = f"problems on {wrong:,} of {found.count:,} pages" if wrong else f"no problems on {found.count:,} pages"
+    if weak_rules:
+        said = f"{counted(weak_rules, 'problem')} of contrast, and {said}"
     largest = (
         f" The largest page, {found.largest.name}, has {found.largest.bytes_all_in:,} bytes." if found.largest else ""
     )

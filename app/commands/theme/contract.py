@@ -12,6 +12,7 @@ from app.commands.errors import CommandError
 
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
+    from app.contract.tenants.theme_problems import ThemeProblem
 
 
 @click.command("contract")
@@ -34,4 +35,14 @@ def lines_against(file: Path, folder: Path, brand: Brand) -> list[str]:
         problems = [*problems_under(found, brand)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise CommandError(f"{file} isn't the output of gatehouse theme contract.") from None
-    return [f"{folder}/{'/'.join(problem.path)}:{problem.line or 1}: {problem.sentence}" for problem in problems]
+    return [f"{folder}/{_file_of(problem)}:{problem.line or 1}: {problem.sentence}" for problem in problems]
+
+
+def _file_of(problem: ThemeProblem) -> str:
+    """Return the file of a theme folder that a problem is in, with the key of a text."""
+    from app.identity.administration.configuration.file.theme_tree import PLACES
+
+    key, *within = problem.path
+    if key == "texts" and within:
+        return f"{PLACES[key]}/{within[0]}.yaml ({within[-1]})"
+    return "/".join((PLACES[key], *within)) if key in PLACES else "theme.yaml"

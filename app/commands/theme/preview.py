@@ -44,10 +44,11 @@ def theme_preview(folder: Path, target: Path, words: str, files_folder: Path | N
     """
     from app.commands.theme.preview_files import PreviewFiles
 
-    brand = read_theme(folder).brand
+    found = read_theme(folder)
+    brand = found.brand
     if target.suffix != ".zip":
         raise CommandError(f"Expected a file that ends with .zip; found {target}.")
-    files = PreviewFiles(brand, as_tenant(brand, folder.resolve().name), str(files_folder or ""))
+    files = PreviewFiles(brand, as_tenant(brand, folder.resolve().name), str(files_folder or ""), found.files)
     places = files.places(words.split(","))
     if not places:
         raise CommandError(f"No page has a name with {words}.")
@@ -62,8 +63,9 @@ def theme_preview(folder: Path, target: Path, words: str, files_folder: Path | N
 def _write(target: Path, files: Iterator[tuple[str, bytes]]) -> None:
     """Write a zip file under its name once it is complete. Raises CommandError, OSError."""
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
+    opened = unfinished.open("xb")
     try:
-        with unfinished.open("xb") as opened:
+        with opened:
             _pack(opened, files)
         unfinished.replace(target)
     finally:

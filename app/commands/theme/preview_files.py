@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import groupby
@@ -24,10 +24,11 @@ from app.hub.thumbnails import GROUPS, Thumbnail, thumbnails
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
 from app.kit.clock import FixedClock
+from app.kit.design import theme_file_names
 from app.kit.text.languages import LANGUAGES
 
 _AT: Final = datetime(2026, 11, 22, 16, 0, tzinfo=UTC)
-"""The time on all pages, soon after what samples of messages tell of."""
+"""The time on all pages, soon after the events in the samples of messages."""
 _OF_PAGES, _OF_MAILS = "../../../", "../../"
 _NOT_A_LETTER: Final = re.compile(r"[^a-z0-9]+")
 _MAIL_POLICY: Final = (
@@ -44,14 +45,18 @@ class PreviewFiles:
         brand: the theme.
         tenant: the same, as the hub has it.
         folder: with a folder of files for each tenant; empty for none.
+        contents: those of the theme's own pictures and fonts by their names.
     """
 
     brand: Brand
     tenant: HubTenant
     folder: str = ""
+    contents: Mapping[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pages = SamplePages({SAMPLE_DOMAIN: self.tenant}, clock=FixedClock(_AT), files=self.folder)
+        own = theme_file_names.addresses(self.brand.files)
+        self._own = {address: self.contents[name] for name, address in own.items() if name in self.contents}
         self._loaded: dict[str, bytes | None] = {}
         self._failures: dict[tuple[str, str], int] = {}
 
@@ -106,7 +111,8 @@ class PreviewFiles:
     def _file(self, path: str) -> str:
         """Return the address of a file of the host, which is then one of the zip; empty without such a file."""
         if path not in self._loaded:
-            self._loaded[path] = self.pages.file(path)
+            own = self._own.get(path)
+            self._loaded[path] = self.pages.file(path) if own is None else own
         return path[1:] if self._loaded[path] is not None else ""
 
     def _loaded_files(self) -> Iterator[tuple[str, bytes]]:

@@ -216,8 +216,6 @@ class ThemeNames(NamedTuple):
         return ((level, name) for level, name in zip(tuple(Level)[1:], self, strict=True) if name)
 
 
-NO_THEMES: Final = ThemeNames()
-
 _BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "texts": 2}
 """The members that merge by language, name or key, and how deep these are."""
 _LED_BY: Final = {"logo_dark": "logo", "picture": "scene", "font_file": "font"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal, Protocol
 
 from app.kit.templating import language
-from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
+from app.kit.templating.contract import ClassEffects, Items, Part, TemplateContract, Value, ValueKind
 from app.kit.text.source_texts import text_keys
 from app.kit.text.tenant_texts import OWN, TextsByLanguage
 
@@ -97,17 +97,17 @@ def is_shown(texts: TextsByLanguage) -> language.IsText:
 def problems(
     contracts: Mapping[LayoutName, TemplateContract] | Mapping[str, TemplateContract],
     brand: TemplatesOfTheme,
-    hiding: frozenset[str],
+    effects: ClassEffects,
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (template, line, what is expected) for what the layouts or parts among a theme's templates cannot have.
 
     Args:
         contracts: by the name of the template.
-        hiding: classes whose elements its style sheet may hide or cover.
+        effects: of its style sheet.
     """
     is_text = is_shown(brand.texts)
     for name, contract in contracts.items():
         if name in brand.templates:
             written = contract.written_for(brand.contract)
-            for problem in language.problems(brand.templates[name], written, is_text, hiding):
+            for problem in language.problems(brand.templates[name], written, is_text, effects):
                 yield name, problem.line, problem.sentence

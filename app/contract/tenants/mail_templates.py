@@ -8,7 +8,6 @@ from typing import Final
 
 from app.contract.messages.models import MailKind
 from app.contract.tenants.layout_templates import MAILS, is_shown
-from app.kit.near_names import near_name
 from app.kit.templating import language
 from app.kit.templating.blocks import blocks_of
 from app.kit.templating.contract import Dialect, Items, Part, TemplateContract, Value, ValueKind
@@ -153,19 +152,6 @@ def problems(templates: Mapping[str, str], texts: TextsByLanguage) -> Iterator[t
 
 def mail_problems(kind: MailKind, source: str, is_text: language.IsText) -> Iterator[tuple[int, str]]:
     """Yield (line, what is expected) for what the template of a mail cannot have."""
-    if (size := len(source.encode("utf-8", "replace"))) > language.MAX_BYTES:
-        yield 1, f"expected at most {language.MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB"
-        return
-    split = blocks_of(source)
-    yield from ((problem.line, problem.sentence) for problem in split.problems)
-    for block, (inner, line) in split.blocks.items():
-        if block not in BLOCKS:
-            near = near_name(block, BLOCKS)
-            yield (
-                line,
-                f"expected one of the blocks {', '.join(BLOCKS)}; found {block}"
-                + (f"; did you mean {near}?" if near else ""),
-            )
-            continue
-        for problem in language.problems(inner, block_contract(kind, block), is_text):
-            yield problem.line + line - 1, problem.sentence
+    contracts = {block: block_contract(kind, block) for block in BLOCKS}
+    for problem in language.problems_of_blocks(source, blocks_of(source), contracts, is_text):
+        yield problem.line, problem.sentence

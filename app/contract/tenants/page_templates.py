@@ -16,11 +16,19 @@ from typing import Any, Final
 from app.contract.tenants import mail_templates  # noqa: TID253 - templates of themes alone load this module
 from app.contract.tenants.layout_templates import BRAND, CONTRACT, LAYOUTS, TemplatesOfTheme, is_shown
 from app.contract.tenants.part_templates import PARTS  # noqa: TID253 - as above
-from app.kit.near_names import near_name
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
-from app.kit.templating.blocks import Block, blocks_of
-from app.kit.templating.contract import Items, Part, TemplateContract, TemplateProblem, Value, ValueKind
+from app.kit.templating.blocks import Block, Blocks, blocks_of
+from app.kit.templating.contract import (
+    NO_EFFECTS,
+    ClassEffects,
+    Items,
+    Part,
+    TemplateContract,
+    TemplateProblem,
+    Value,
+    ValueKind,
+)
 
 CONTRACT_FILE: Final = TEMPLATES / "theme_contract.json"
 MAIN: Final = "main"
@@ -63,7 +71,7 @@ class PageContract:
         """
         values = {**EVERYWHERE, **self.values}
         if block != MAIN:
-            return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])})
+            return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])}, is_within_page=True)
         present = {
             f"has_{name}": Value(ValueKind.FLAG, f"Whether {name}() has anything on this page.")
             for name in self.blocks
@@ -73,7 +81,7 @@ class PageContract:
             name: Part(BLOCKS[name][0], is_required, self.since.get(name, 1))
             for name, is_required in self.blocks.items()
         }
-        return TemplateContract({**values, **present}, parts).written_for(number)
+        return TemplateContract({**values, **present}, parts, is_within_page=True).written_for(number)
 
 
 @cache
@@ -118,40 +126,28 @@ def written(value: Value | Items) -> dict[str, Any]:
     return {"kind": value.kind.value, "meaning": value.meaning}
 
 
-def blocks_in(source: str) -> tuple[Mapping[str, Block], list[TemplateProblem]]:
-    """Return the templates of the blocks of a page's file, and why it cannot be split; a file without blocks is that of `main`."""
-    if not _ANY_BLOCK.search(source):
-        return {MAIN: Block(source, 1)}, []
-    split = blocks_of(source)
-    return split.blocks, list(split.problems)
+def blocks_in(source: str) -> Blocks:
+    """Return the templates of the blocks of a page's file; a file without blocks is that of `main`."""
+    return blocks_of(source) if _ANY_BLOCK.search(source) else Blocks({MAIN: Block(source, 1)}, [])
 
 
 def problems(
-    pages: Mapping[str, PageContract], brand: TemplatesOfTheme, hiding: frozenset[str]
+    pages: Mapping[str, PageContract], brand: TemplatesOfTheme, effects: ClassEffects
 ) -> Iterator[tuple[str, int, str]]:
     """Yield (template, line, what is expected) for what the pages among a theme's templates cannot have."""
     is_text = is_shown(brand.texts)
     for name, source in brand.templates.items():
         page = pages.get(name)
         if page is not None:
-            for problem in page_problems(page, source, brand.contract, is_text, hiding):
+            for problem in page_problems(page, source, brand.contract, is_text, effects):
                 yield name, problem.line, problem.sentence
 
 
 def page_problems(
-    page: PageContract, source: str, number: int, is_text: language.IsText, hiding: frozenset[str] = frozenset()
+    page: PageContract, source: str, number: int, is_text: language.IsText, effects: ClassEffects = NO_EFFECTS
 ) -> Iterator[TemplateProblem]:
     """Yield why a file cannot replace a page's blocks, by block and line."""
-    if (size := len(source.encode("utf-8", "replace"))) > language.MAX_BYTES:
-        yield TemplateProblem(1, f"expected at most {language.MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB")
-        return
-    blocks, found = blocks_in(source)
-    yield from found
-    for name, (inner, line) in blocks.items():
-        if name != MAIN and name not in page.blocks:
-            near = near_name(name, page.blocks)
-            hint = f"; did you mean {near}?" if near else ""
-            yield TemplateProblem(line, f"expected one of the blocks {', '.join(page.blocks)}; found {name}{hint}")
-            continue
-        for problem in language.problems(inner, page.contract(name, number), is_text, hiding):
-            yield TemplateProblem(problem.line + line - 1, problem.sentence)
+    split = blocks_in(source)
+    names = [MAIN] if MAIN in split.blocks else page.blocks
+    contracts = {name: page.contract(name, number) for name in names}
+    return language.problems_of_blocks(source, split, contracts, is_text, effects)

@@ -26,6 +26,7 @@ PARTS: Final[Mapping[str, TemplateContract]] = {
             "note": Part("The line of the hint or the error, and the rules of a new password.", is_required=True),
             "beside": Part("What belongs to the field, such as “Forgot password?”.", is_required=True),
         },
+        is_within_page=True,
     ),
     "macros/notice.html": TemplateContract(
         values={
@@ -37,6 +38,7 @@ PARTS: Final[Mapping[str, TemplateContract]] = {
             "message": Part("What happened, and what to do.", is_required=True),
             "problems": Part("The links to the fields with errors.", is_required=True),
         },
+        is_within_page=True,
     ),
 }
 """By the name of the file below `templates/`. The element around each part is ours: a field’s container, a message’s box."""

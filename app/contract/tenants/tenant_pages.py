@@ -216,13 +216,14 @@ class ThemeEditorView(Wire):
     texts: dict[str, dict[str, Wording]]  # by locale and key
     shown_name: str  # inherited from the tenant if the version sets none
     shown_color: str
+    logo_address: str  # of the logo that `look` names; empty without one
     has_picture: bool
     preview: str  # the path of the version's preview
 
 
 class ThemeEdit(ThemeLook):
     token: Annotated[str, Field(max_length=MAX_PREVIEW_TOKEN)]
-    base_version: int
+    base_version: Annotated[int, Field(ge=0, le=2_000_000_000)]
     texts: dict[Tag, dict[str, Wording | None]] = Field(default_factory=dict)  # those that change; null: ours again
 
 

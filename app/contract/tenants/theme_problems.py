@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from app.contract.tenants import layout_templates
 from app.contract.tenants.branding import Brand
 from app.kit.design import theme_file_names
+from app.kit.templating.contract import ClassEffects
 from app.kit.text import tenant_texts
 
 _ADDRESSES: Final = ("logo", "logo_dark", "favicon", "picture", "font_file")
@@ -44,7 +45,7 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
     yield from _of_files(brand)
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
-    for name, line, sentence in _of_templates(brand, sheet.hiding):
+    for name, line, sentence in _of_templates(brand, ClassEffects(sheet.hiding, sheet.placing)):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for problem in sheet.problems:
         yield ThemeProblem(("css",), problem.line, problem.sentence.removeprefix("expected "))
@@ -64,13 +65,13 @@ def _of_files(brand: Brand) -> Iterator[ThemeProblem]:
                 yield ThemeProblem(("templates", template), line, _missing(reference))
 
 
-def _of_templates(brand: Brand, hiding: frozenset[str]) -> Iterator[tuple[str, int, str]]:
+def _of_templates(brand: Brand, effects: ClassEffects) -> Iterator[tuple[str, int, str]]:
     if brand.templates:
         from app.contract.tenants import mail_templates, page_templates, part_templates
 
-        yield from layout_templates.problems(layout_templates.LAYOUTS, brand, hiding)
-        yield from layout_templates.problems(part_templates.PARTS, brand, hiding)
-        yield from page_templates.problems(page_templates.page_templates(), brand, hiding)
+        yield from layout_templates.problems(layout_templates.LAYOUTS, brand, effects)
+        yield from layout_templates.problems(part_templates.PARTS, brand, effects)
+        yield from page_templates.problems(page_templates.page_templates(), brand, effects)
         yield from mail_templates.problems(brand.templates, brand.texts)
 
 

@@ -34,21 +34,26 @@ class _OwnBlock:
         self._rendering = rendering
 
     def __call__(self, context: Context) -> Iterator[str]:
-        rendering, brand = self._rendering, self._rendering.brand
         contract = block_contract(self._template, self._name)
-        placed = _Placed(contract, context, self._name)
+        placed = _Placed(context, self._name)
         parts = {name: placed.part(name) for name in self._block.names & contract.parts.keys()}
-        language = rendering.frame.language
-        shared = shared_values(brand, language) | {"application": rendering.frame.visit.relying_party}
-        values = {
-            name: shared[name] if name in shared else self._value(contract, name, placed)
-            for name in self._block.names & contract.values.keys()
-        }
         try:
-            yield self._block.render(values, parts, text_of(brand, language))
+            yield self._render(contract, placed, parts)
         except TemplateFailed as problem:
-            reporting(brand)(self._template, f"block {self._name}: {problem}")
+            reporting(self._rendering.brand)(self._template, f"block {self._name}: {problem}")
             yield from context.blocks[self._name][1](context)
+
+    def _render(self, contract: TemplateContract, placed: _Placed, parts: Mapping[str, str]) -> Markup:
+        brand, frame = self._rendering.brand, self._rendering.frame
+        shared = shared_values(brand, frame.language) | {"application": frame.visit.relying_party}
+        try:
+            values = {
+                name: shared[name] if name in shared else self._value(contract, name, placed)
+                for name in self._block.names & contract.values.keys()
+            }
+        except Exception as problem:  # a value that this state of the page does not have
+            raise TemplateFailed(f"a value of the page: {type(problem).__name__}") from problem
+        return self._block.render(values, parts, text_of(brand, frame.language))
 
     def _value(self, contract: TemplateContract, name: str, placed: _Placed) -> Any:
         if name.startswith(_PRESENT) and name.removeprefix(_PRESENT) in contract.parts:
@@ -59,8 +64,7 @@ class _OwnBlock:
 class _Placed:
     """The markup of our blocks on this page, rendered where the tenant's template uses it."""
 
-    def __init__(self, contract: TemplateContract, context: Context, block: str) -> None:
-        self._contract = contract
+    def __init__(self, context: Context, block: str) -> None:
         self._context = context
         self._block = block
         self._markup: dict[str, str] = {}

@@ -22,6 +22,7 @@ from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import palette, scene
+from app.kit.templating.contract import NO_EFFECTS, ClassEffects
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts, compile_texts
 from app.kit.web.assets import Asset
 from app.kit.web.urls import is_web_url, web_url
@@ -236,7 +237,7 @@ def page_branding(
     files = brand.files
     picture = _file(theme_file_names.address(brand.picture or "", files))
     sheet = style_sheet(brand.css, files if css_files is None else css_files)
-    layouts = layouts_of(brand.templates, sheet.hiding, brand.contract, files)
+    layouts = layouts_of(brand.templates, sheet.effects, brand.contract, files)
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
@@ -279,7 +280,7 @@ class StyleSheet(NamedTuple):
     """A theme's style sheet as browsers get it."""
 
     css: str = ""
-    hiding: frozenset[str] = frozenset()
+    effects: ClassEffects = NO_EFFECTS
     """The classes whose elements it may hide or cover."""
     problem: str = ""
     """Why this version refuses it; empty for one that it takes."""
@@ -297,14 +298,14 @@ def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
     sheet = checked(text, theme_file_names.addresses(dict(files)))
     if not sheet.css:
         return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
-    return StyleSheet(sheet.css + _ABOVE, sheet.hiding)
+    return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing))
 
 
 def _digest(brand: tenant_pages.BrandView) -> str:
     """Return a digest of what a theme can fail by; empty without layouts and style sheet."""
     if not (brand.templates or brand.css):
         return ""
-    content = json.dumps([brand.templates, brand.css, brand.texts, brand.files], sort_keys=True)
+    content = json.dumps([brand.templates, brand.contract, brand.css, brand.texts, brand.files], sort_keys=True)
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -15,7 +15,7 @@ from app.contract.tenants.layout_templates import CONTRACT, LAYOUTS, MAILS
 from app.kit.design import theme_file_names
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
-from app.kit.templating.contract import TemplateContract
+from app.kit.templating.contract import NO_EFFECTS, ClassEffects, TemplateContract
 
 NO_FILES: Final[Mapping[str, str]] = {}
 Failed = Callable[[str, str], None]
@@ -29,7 +29,7 @@ class Layouts:
     digest: str = ""
     """Two objects with the same digest have the same layouts."""
     templates: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
-    parts: bool = field(default=False, compare=False)
+    has_parts: bool = field(default=False, compare=False)
     """Whether it has templates of parts, such as fields."""
     pages: Mapping[str, Mapping[str, CompiledTemplate]] = field(default_factory=dict, compare=False)
     """By the name of a page's template: its own blocks by their names."""
@@ -55,24 +55,24 @@ NO_LAYOUTS: Final = Layouts()
 
 def layouts_of(
     templates: Mapping[str, str],
-    hiding: frozenset[str] = frozenset(),
+    effects: ClassEffects = NO_EFFECTS,
     number: int = CONTRACT,
     files: Mapping[str, str] = NO_FILES,
 ) -> Layouts:
     """Return the compiled layouts; one that this version does not know, or cannot compile, is left out.
 
     Args:
-        hiding: classes whose elements the style sheet may hide or cover. It may be another theme's than the layouts.
+        effects: of the style sheet, which may be another theme's than the layouts.
         number: the contract that they are written for.
         files: the digests of the theme's files by their names, which templates have as addresses of pictures.
     """
     if not templates:
         return NO_LAYOUTS
-    return _compile(json.dumps([templates, files], sort_keys=True), hiding, number)
+    return _compile(json.dumps([templates, files], sort_keys=True), effects, number)
 
 
 @lru_cache(maxsize=128)
-def _compile(theme: str, hiding: frozenset[str], number: int) -> Layouts:
+def _compile(theme: str, effects: ClassEffects, number: int) -> Layouts:
     from app.contract.tenants.part_templates import PARTS
 
     compiled: dict[str, CompiledTemplate] = {}
@@ -84,26 +84,26 @@ def _compile(theme: str, hiding: frozenset[str], number: int) -> Layouts:
             continue
         try:
             if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
-                compiled[name] = _compiled(source, contract.written_for(number), hiding, files)
+                compiled[name] = _compiled(source, contract.written_for(number), effects, files)
             else:
-                pages[name] = _compiled_page(name, source, hiding, number, files)
+                pages[name] = _compiled_page(name, source, effects, number, files)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
-    digest = hashlib.sha256(json.dumps([theme, sorted(hiding), number]).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps([theme, *map(sorted, effects), number]).encode()).hexdigest()
     return Layouts(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 
 
 def _compiled(
-    source: str, contract: TemplateContract, hiding: frozenset[str], files: Mapping[str, str]
+    source: str, contract: TemplateContract, effects: ClassEffects, files: Mapping[str, str]
 ) -> CompiledTemplate:
     """Return a compiled template. What was stored was checked, but an upgrade may have changed what it can use."""
-    if found := language.problems(source, contract, lambda _: True, hiding):
+    if found := language.problems(source, contract, lambda _: True, effects):
         raise TemplateFailed(f"line {found[0].line}: {found[0].sentence}")
     return CompiledTemplate(theme_file_names.in_template(source, files), contract)
 
 
 def _compiled_page(
-    name: str, source: str, hiding: frozenset[str], number: int, files: Mapping[str, str]
+    name: str, source: str, effects: ClassEffects, number: int, files: Mapping[str, str]
 ) -> Mapping[str, CompiledTemplate]:
     """Return the compiled blocks of a page's template."""
     from app.contract.tenants import page_templates
@@ -111,7 +111,7 @@ def _compiled_page(
     page = page_templates.page_templates().get(name)
     if page is None:
         raise TemplateFailed("this version has no such template")
-    if found := next(page_templates.page_problems(page, source, number, lambda _: True, hiding), None):
+    if found := next(page_templates.page_problems(page, source, number, lambda _: True, effects), None):
         raise TemplateFailed(f"line {found.line}: {found.sentence}")
     blocks, _ = page_templates.blocks_in(theme_file_names.in_template(source, files))
     return {block: CompiledTemplate(inner, page.contract(block, number)) for block, (inner, _) in blocks.items()}

@@ -161,7 +161,7 @@ class EditorForm(HubForm):
         given = {
             **{name: value if name in _EMPTY_MEMBERS else value or None for name, value in text.items()},
             "token": self.key,
-            "base_version": int(base) if base.isdecimal() else 0,
+            "base_version": int(base) if base.isdecimal() and len(base) <= 10 else 0,
             "logo": logo or None,
             "sentence": self._filled({tag: f"sentence/{tag}" for tag in self.sentence_tags}),
             "links": self._filled({name: f"link_{name}" for name in LINKS}),

@@ -110,12 +110,14 @@ class ThemeEditorPage(Page):
     @property
     def preview_address(self) -> str:
         """The page with the look of the newest version."""
+        if not self.view.preview:  # a sample has no version
+            return "about:blank"
         return f"{self.view.preview}/{self.shown_page}/fresh?lang={current_language().tag}"
 
     @property
     def logo(self) -> str:
         """The logo of the newest version; empty for the default one."""
-        return str(self.view.look.get("logo", ""))
+        return self.view.logo_address
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -141,8 +143,9 @@ class ThemeEditorPage(Page):
             texts={"en": {"6_digit_code": "Code from your phone"}},
             shown_name="Acme",
             shown_color="#3c4bdc",
+            logo_address="",
             has_picture=False,
-            preview="/_gallery",
+            preview="",
         )
         plain = _stored_page(view, "sample", "en", "", "LoginPage")
         wrong = _stored_page(view, "sample", "en", "", "LoginPage")

@@ -158,7 +158,7 @@ class OwnBlocks:
 
 
 def absolute(markup: str, branding: Branding) -> str:
-    """Return own markup with whole addresses: quotes in values are escaped, so these stand in its attributes alone."""
+    """Return own markup with absolute addresses. Only its attributes have them: quotes in values are escaped."""
     origin, files = branding.origin, branding.brand.files
     found = theme_file_names.in_template(str(markup), files) if files else str(markup)
     return found.replace('src="/', f'src="{origin}/').replace('href="/', f'href="{origin}/')

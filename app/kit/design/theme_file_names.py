@@ -35,7 +35,7 @@ _STEM: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}"
 NAME: Final = re.compile(rf"(?:img/{_STEM}\.(?:{'|'.join(FOLDERS['img'])})|fonts/{_STEM}\.woff2)")
 DIGEST: Final = re.compile(r"[0-9a-f]{32}")
 _ADDRESS: Final = re.compile(rf"/theme/((?:img|fonts)/{_STEM})\.({DIGEST.pattern})\.([a-z0-9]+)")
-_ATTRIBUTE: Final = re.compile(r'(\s(?:src|srcset)=")\s*([^"<>{}]*?)\s*(?=")')
+_ATTRIBUTE: Final = re.compile(r'(\s(?:src|srcset)=")([^"<>{}]*)(?=")')
 EXPECTED_NAME: Final = (
     "img/NAME with the ending "
     + ", ".join(FOLDERS["img"])
@@ -79,14 +79,14 @@ def digest_at(path: str) -> str:
 
 def in_template(source: str, files: Mapping[str, str]) -> str:
     """Return the source of a template with the addresses of its pictures in place of their names."""
-    return _ATTRIBUTE.sub(lambda match: match[1] + address(match[2], files), source)
+    return _ATTRIBUTE.sub(lambda match: match[1] + address(match[2].strip(), files), source)
 
 
 def references_of(source: str) -> Iterator[tuple[int, str]]:
     """Yield (line, name) of each picture of the theme that a template shows."""
     for match in _ATTRIBUTE.finditer(source):
-        if is_name(match[2]):
-            yield source.count("\n", 0, match.start(2)) + 1, match[2]
+        if is_name(name := match[2].strip()):
+            yield source.count("\n", 0, match.start(2)) + 1, name
 
 
 def total_problem(sizes: Mapping[str, int]) -> str | None:

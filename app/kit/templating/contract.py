@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Final, NamedTuple
 
 
 class ValueKind(Enum):
@@ -96,13 +97,27 @@ class TemplateContract:
     """By the name of a required part: parts that contain it, and may replace it."""
     dialect: Dialect | None = None
     """The markup that it may have; None: that of pages."""
-    late: frozenset[str] = frozenset()
-    """Parts that came after the template was written: it has none of them, and required ones stand after their neighbor."""
+    is_within_page: bool = False
+    """Whether its markup is among that of the page: it then has no element that the style sheet may hide, place or stack."""
+    newer: frozenset[str] = frozenset()
+    """Parts that came after the template was written: it has none of them, and required ones follow the part before them."""
 
     def written_for(self, number: int) -> TemplateContract:
         """Return the contract for a template that was written for an earlier one."""
-        late = frozenset(name for name, part in self.parts.items() if part.since > number)
-        return replace(self, late=late) if late else self
+        newer = frozenset(name for name, part in self.parts.items() if part.since > number)
+        return replace(self, newer=newer) if newer else self
+
+
+class ClassEffects(NamedTuple):
+    """What the theme's style sheet may do to elements by their own classes."""
+
+    hiding: frozenset[str] = frozenset()
+    """It may hide, place or stack them: parts are outside of them."""
+    placing: frozenset[str] = frozenset()
+    """It may move them over others: templates within the page have none."""
+
+
+NO_EFFECTS: Final = ClassEffects()
 
 
 @dataclass(frozen=True, order=True)

@@ -7,7 +7,7 @@ and includes nothing, so its output is at most its own size times the lists and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,12 +15,23 @@ from jinja2 import TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from app.kit.near_names import near_name
-from app.kit.templating.contract import Items, TemplateContract, TemplateProblem, Value, ValueKind
+from app.kit.templating.blocks import Blocks
+from app.kit.templating.contract import (
+    NO_EFFECTS,
+    ClassEffects,
+    Items,
+    TemplateContract,
+    TemplateProblem,
+    Value,
+    ValueKind,
+)
 from app.kit.templating.markup import MarkupReader
 from app.kit.templating.page_markup import PAGE
 from app.kit.text.tenant_texts import placeholders_of
 
 MAX_BYTES: Final = 16 * 1024
+MAX_PROBLEMS: Final = 50
+"""Reported at once for a template."""
 FILTERS: Final = frozenset({"upper", "lower", "title", "capitalize"})
 _MAX_LOOPS: Final = 2
 _MAX_NESTING: Final = 20
@@ -53,28 +64,61 @@ def parser() -> ImmutableSandboxedEnvironment:
 
 
 def problems(
-    source: str, contract: TemplateContract, is_text: IsText, hiding: frozenset[str] = frozenset()
+    source: str, contract: TemplateContract, is_text: IsText, effects: ClassEffects = NO_EFFECTS
 ) -> Sequence[TemplateProblem]:
     """Return why a template cannot be used, by line; nothing for one that can.
 
     Args:
-        hiding: classes whose elements the theme's style sheet may hide or cover.
+        effects: of the theme's style sheet.
     """
-    if (size := len(source.encode("utf-8", "replace"))) > MAX_BYTES:
-        return [TemplateProblem(1, f"expected at most {MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB")]
+    if (problem := _size_problem(source)) is not None:
+        return [problem]
     if (line := _line_of_control(source)) is not None:
         return [TemplateProblem(line, "expected text without control characters")]
     try:
         tree = parser().parse(source)
-        checker = _Checker(contract, is_text, hiding)
+        checker = _Checker(contract, is_text, effects)
         checker.template(tree)
-    except TemplateSyntaxError as problem:
-        return [TemplateProblem(problem.lineno, f"expected valid Jinja: {problem.message}")]
+    except TemplateSyntaxError as refused:
+        return [TemplateProblem(refused.lineno, f"expected valid Jinja: {refused.message}")]
     except ValueError:  # Python refuses integers of thousands of digits
         return [TemplateProblem(1, "expected numbers of few digits; a template calculates nothing")]
     except RecursionError:
         return [TemplateProblem(1, f"expected at most {_MAX_NESTING} levels within each other")]
-    return sorted(set(checker.found))
+    return sorted(set(checker.found))[:MAX_PROBLEMS]
+
+
+def problems_of_blocks(
+    source: str,
+    split: Blocks,
+    contracts: Mapping[str, TemplateContract],
+    is_text: IsText,
+    effects: ClassEffects = NO_EFFECTS,
+) -> Iterator[TemplateProblem]:
+    """Yield why a file of blocks cannot be used, by block and line.
+
+    Args:
+        contracts: that of each block that the file may have.
+        is_text, effects: as for `problems`.
+    """
+    if (problem := _size_problem(source)) is not None:
+        yield problem
+        return
+    yield from split.problems
+    for name, (inner, line) in split.blocks.items():
+        if name not in contracts:
+            near = near_name(name, contracts)
+            hint = f"; did you mean {near}?" if near else ""
+            yield TemplateProblem(line, f"expected one of the blocks {', '.join(contracts)}; found {name}{hint}")
+            continue
+        for problem in problems(inner, contracts[name], is_text, effects):
+            yield TemplateProblem(problem.line + line - 1, problem.sentence)
+
+
+def _size_problem(source: str) -> TemplateProblem | None:
+    if (size := len(source.encode("utf-8", "replace"))) > MAX_BYTES:
+        return TemplateProblem(1, f"expected at most {MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB")
+    return None
 
 
 def _line_of_control(source: str) -> int | None:
@@ -103,11 +147,13 @@ class _Uses:
 class _Checker:
     """Walks the syntax tree of one template."""
 
-    def __init__(self, contract: TemplateContract, is_text: IsText, hiding: frozenset[str]) -> None:
+    def __init__(self, contract: TemplateContract, is_text: IsText, effects: ClassEffects) -> None:
         self.contract = contract
         self.is_text = is_text
         self.found: list[TemplateProblem] = []
-        self._markup = MarkupReader(self._problem, hiding, contract.dialect or PAGE)
+        self._markup = MarkupReader(
+            self._problem, effects, contract.dialect or PAGE, is_within_page=contract.is_within_page
+        )
         self._loops: dict[str, Mapping[str, Value]] = {}
         """The lists' members by the name of their loop's variable."""
 
@@ -120,7 +166,7 @@ class _Checker:
             instead = self.contract.instead.get(name, frozenset())
             if (
                 part.is_required
-                and name not in self.contract.late
+                and name not in self.contract.newer
                 and not any(uses.least[each] for each in (name, *instead))
             ):
                 others = "".join(f", or {each}() in its place" for each in sorted(instead))
@@ -129,7 +175,8 @@ class _Checker:
                 self._problem(1, f"{name}() or {min(instead)}(), not both")
 
     def _problem(self, line: int, sentence: str) -> None:
-        self.found.append(TemplateProblem(line, f"expected {sentence}"))
+        if len(self.found) < 4 * MAX_PROBLEMS:  # they are sorted by line afterwards
+            self.found.append(TemplateProblem(line, f"expected {sentence}"))
 
     def _body(self, body: Iterable[nodes.Node], depth: int) -> _Uses:
         uses = _Uses()

@@ -97,6 +97,6 @@ SENTENCE: Final = replace(
     holders=_SENTENCES,
     parents={},
 )
-"""What a block may have that stands in one of our paragraphs."""
+"""What a block within one of our paragraphs may have."""
 TEXT: Final = replace(MAIL, elements=frozenset(), void=frozenset(), holders=frozenset(), parents={}, hints={})
 """What a block may have that is text alone, such as the subject."""

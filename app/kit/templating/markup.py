@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Final, NamedTuple
 
-from app.kit.templating.contract import Dialect, ValueKind
+from app.kit.templating.contract import NO_EFFECTS, ClassEffects, Dialect, ValueKind
 from app.kit.templating.page_markup import PAGE, SHAPES
 
 
@@ -75,12 +75,13 @@ class MarkupReader:
     """Reads the pieces of a template in their order; reports each problem with its line.
 
     Args:
-        hiding: classes whose elements the theme's style sheet may hide or cover: parts stand outside of them.
+        effects: of the theme's style sheet.
     """
 
     report: Report
-    hiding: frozenset[str] = frozenset()
+    effects: ClassEffects = NO_EFFECTS
     dialect: Dialect = PAGE
+    is_within_page: bool = False
     open: list[_Open] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     _place: str = "text"
@@ -143,7 +144,7 @@ class MarkupReader:
             self.report(element.line, f"</{element.name}> for this <{element.name}>")
 
     def _hidden(self) -> frozenset[str]:
-        return self.hiding.intersection(name for element in self.open for name in element.classes)
+        return self.effects.hiding.intersection(name for element in self.open for name in element.classes)
 
     @contextmanager
     def branch(self, line: int, *, is_loop: bool = False) -> Iterator[None]:
@@ -307,6 +308,8 @@ class MarkupReader:
     def _class_problem(self) -> str | None:
         if self._kinds:
             return "class names as they are, with conditions where they differ"
+        if self.is_within_page and (covering := self._classes & self.effects.placing):
+            return f"no .{min(covering)} here: the theme's css may place it over the page; layouts alone may have it"
         strange = [
             name
             for name in sorted(self._classes)

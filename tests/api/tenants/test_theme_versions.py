@@ -93,6 +93,16 @@ def test_roll_back_passes_over_drafts(themes: Themes) -> None:
     assert (themes.shown(), themes.published(theme)) == ("One", 1)
 
 
+def test_roll_back_returns_to_what_was_shown_before(themes: Themes) -> None:
+    theme = themes.stored("One")
+    for number, name in ((2, "Two"), (3, "Three")):
+        themes.drafted(theme, name)
+        answered(themes.publish(theme, number))
+    answered(themes.publish(theme, 1))  # by mistake
+    shown = [answered(themes.send("PUT", f"/{theme}/roll-back", {}))["Version"] for _ in range(2)]
+    assert shown == [3, 2]
+
+
 @pytest.mark.both_databases
 def test_one_of_two_drafts_of_one_base_is_refused(themes: Themes) -> None:
     theme = themes.stored()

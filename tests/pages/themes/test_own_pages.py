@@ -10,6 +10,8 @@ import pytest
 from app.contract.tenants.page_templates import MAIN, page_templates
 from app.contract.tenants.part_templates import PARTS
 from app.hub import gallery
+from app.hub.rendering import own_pages
+from app.hub.rendering.own_pages import shown
 from app.hub.tenants.layouts import layouts_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from tests.support.browsers import page_samples
@@ -163,3 +165,23 @@ def test_every_state_keeps_all_blocks(look: str, page: str, request: pytest.Fixt
             assert sorted(plain(own)) == sorted(plain(ours)), state
         else:
             assert plain(own) == plain(ours), state
+
+
+def test_every_value_can_be_read_in_every_state() -> None:
+    for page, state in page_samples.names():
+        address = page_samples.address(page, state, "en")
+        with page_samples.hub().test_request_context(address, base_url="http://localhost"):
+            gallery.use_sample_tenant("acme", "en")
+            shown_page = gallery._pages()[page].samples()[state]
+            template = page_templates().get(shown_page.template)
+            for name, value in template.values.items() if template else ():
+                shown(getattr(shown_page, name), value)
+
+
+def test_value_that_fails_leaves_ours(world: World, visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> str:
+        raise ValueError("a value of a person")
+
+    monkeypatch.setattr(own_pages, "shown", fail)
+    world.change_brand(templates={FORGOT: "{% block lead %}{% if asks_phone %}<p>own</p>{% endif %}{% endblock %}"})
+    assert "we’ll send you a link" in visitor.open("/forgot-password").text

@@ -112,6 +112,13 @@ def test_answer_can_be_sent_back(send: Send) -> None:
     assert again == theme
 
 
+def test_sheet_with_a_comment_of_ours_returns_as_it_was(send: Send) -> None:
+    css = "/* Variables */\n:root {\n  --radius: 6px;\n}\n.own-card { color: #333 }\n"
+    theme = answered(send("POST", body={"Name": "Hazel", "Brand": {"Css": css}}))
+    again = answered(send("PUT", f"/{theme['Id']}", theme))
+    assert (theme["Brand"]["Css"], again["Brand"]["Css"]) == (css, css)
+
+
 def test_of_an_answer_sent_back_the_changed_spelling_counts(send: Send) -> None:
     theme = answered(send("POST", body={"Name": "Hazel", **WHOLE}))
     changed = answered(send("PUT", f"/{theme['Id']}", {**theme, "Variables": {"--radius": "9px"}}))

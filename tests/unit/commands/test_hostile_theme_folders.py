@@ -158,5 +158,10 @@ def test_folder_of_a_repository_is_read(theme: Path, run: Run) -> None:
         (theme / ".git" / "objects" / str(number)).touch()
     (theme / "en").write_text("continue: Go on")
     (theme / "texts" / "en.yaml").symlink_to("../en")
+    (theme / "texts" / ".DS_Store").write_text("x")
+    (theme / "texts" / ".x").mkdir()
+    os.mkfifo(theme / "texts" / ".x" / "en.yaml")
+    (theme / "templates").mkdir(exist_ok=True)
+    (theme / "templates" / ".DS_Store").write_text("x")
     assert run("theme", "check", str(theme), "--pages", "ForgotPage").exit_code == 0
     assert [path.name for path in files(theme)] == ["en", "en.yaml", "theme.yaml"]

@@ -99,11 +99,11 @@ def test_unknown_words_of_pages_are_refused(run: Run, theme: Path) -> None:
 
 def test_problem_of_many_pages_is_printed_once() -> None:
     problems = [PageProblem(f"{letter}Page", state, "en", "broken") for letter in "abcdefgh" for state in ("x", "y")]
-    assert [*check._problem_lines(problems)] == ["8 pages: aPage, bPage, cPage, dPage …", "  broken"]
+    assert [*check.problem_lines(problems)] == ["8 pages: aPage, bPage, cPage, dPage …", "  broken"]
 
 
 def test_at_most_fifty_problems_are_printed() -> None:
     problems = [PageProblem(f"{number % 3}Page", "x", "en", f"broken {number}") for number in range(80)]
-    lines = [*check._problem_lines(problems)]
+    lines = [*check.problem_lines(problems)]
     assert sum(line.startswith("  ") for line in lines) == 50
     assert lines[-1] == "and 30 more."

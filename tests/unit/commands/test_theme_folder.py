@@ -182,13 +182,22 @@ def test_problem_of_a_layout_has_its_file_and_line(theme: Path, layouts: Path) -
     }
 
 
-@pytest.mark.parametrize("name", ["layouts/other.html", "pages/login.html", "layouts/split.html.bak", "a.txt"])
-def test_other_template_is_refused(theme: Path, layouts: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("layouts/other.html", "layouts/console.html"),
+        ("layouts/splits.html", "layouts/split.html"),
+        ("pages/login.html", "pages/sign_in/login.html"),
+        ("layouts/split.html.bak", "layouts/split.html"),
+        ("a.txt", "layouts/split.html"),
+    ],
+)
+def test_other_template_is_refused(theme: Path, layouts: Path, name: str, near: str) -> None:
     file = layouts.parent / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("x")
-    expected = "expected a template that a theme can replace, such as "
-    assert problem(theme, "").startswith(f"hazel/templates/{name}:1: {expected}")
+    expected = f"expected a template that a theme can replace, such as {near}"
+    assert problem(theme, "") == f"hazel/templates/{name}:1: {expected}"
 
 
 def test_unreadable_layout_is_refused(theme: Path, layouts: Path) -> None:

@@ -138,3 +138,15 @@ def test_text_that_looks_like_an_address_stays() -> None:
     html = '<meta charset="utf-8"><p>href="/theme/a.png" nonce="a"</p><a title="&gt;" href="/login">x</a>'
     made = offline_page(html, "default-src 'none'", "../", "{}.html", lambda _: "")
     assert made.endswith('<p>href="/theme/a.png" nonce="a"</p><a title="&gt;" href="#">x</a>')
+
+
+def test_files_of_the_theme_are_in_the_zip(run: Run, theme: Path) -> None:
+    (theme / "static" / "img").mkdir(parents=True, exist_ok=True)
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h2v2z"/></svg>'
+    (theme / "static" / "img" / "logo.svg").write_text(drawing)
+    with (theme / "theme.yaml").open("a") as tokens:
+        tokens.write("logo: img/logo.svg\n")
+    found = previewed(run, theme)
+    (name,) = [each for each in found.namelist() if each.startswith("theme/img/logo.")]
+    assert found.read(name).decode() == drawing
+    assert f'src="../../../{name}"' in found.read("pages/en/ForgotPage/fresh.html").decode()

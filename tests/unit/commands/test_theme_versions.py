@@ -163,6 +163,26 @@ def test_pull_overwrites_no_other_folder(acme: Run, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "mine").rglob("*") if path.is_file()) == ["notes.txt", "theme.yaml"]
 
 
+@pytest.mark.parametrize(("link", "target"), [("texts", "out"), ("static/css/theme.css", "out/kept.yaml")])
+def test_pull_follows_no_link_out_of_the_folder(acme: Run, tmp_path: Path, link: str, target: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "kept.yaml").write_text("mine")
+    (tmp_path / "mine" / link).parent.mkdir(parents=True)
+    (tmp_path / "mine" / link).symlink_to(tmp_path / target)
+    assert "expected a link" in refused(acme("theme", "pull", "acme", "mine", "--replace"))
+    assert (tmp_path / "out" / "kept.yaml").read_text() == "mine"
+    assert not (tmp_path / "mine" / "theme.yaml").exists()
+
+
+def test_pull_replaces_a_link_within_the_folder(acme: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    (tmp_path / "mine" / "theme.yaml").symlink_to("notes.txt")
+    assert acme("theme", "pull", "acme", "mine", "--replace").exit_code == 0
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
+    assert "display_name" in (tmp_path / "mine" / "theme.yaml").read_text()
+
+
 def test_unknown_tenants_themes_and_folders_are_named(acme: Run) -> None:
     assert refused(acme("theme", "versions", "nobody")).startswith("There's no tenant 'nobody'.")
     assert refused(acme("theme", "versions", "acme", "--theme", "Autumn")) == "acme has no theme 'Autumn'."

@@ -9,7 +9,7 @@ import pytest
 
 from app.identity.administration.configuration.file import theme
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
-from tests.support.themes.hostile import HOSTILE, MAX_MEMORY
+from tests.support.hostile_themes.table import HOSTILE, MAX_MEMORY
 
 
 def problems(folder: Path) -> list[str]:

@@ -49,6 +49,11 @@ def test_templates_get_addresses_in_place_of_names() -> None:
     assert list(theme_file_names.references_of(source)) == [(2, "img/a.svg"), (2, "img/b.svg")]
 
 
+def test_names_are_found_in_any_template() -> None:
+    hostile = f'<p> src="{" " * 16_000}<b></b></p><img src=" img/a.svg ">'
+    assert [*theme_file_names.references_of(hostile)] == [(1, "img/a.svg")]
+
+
 def test_bounds_of_a_theme() -> None:
     assert theme_file_names.total_problem(dict.fromkeys(map(str, range(100)), 1)) is None
     assert (
@@ -99,6 +104,9 @@ def test_drawings_of_design_programs_are_accepted() -> None:
     ("inner", "expected"),
     [
         ("<script>alert(1)</script>", "<script>"),
+        ('<style>g{quotes:"/*";background:url(https://evil.example/a.png);content:"*/"}</style>', "styles that load nothing"),
+        (f"<style>{'/*a' * 100_000}url(//evil.example)</style>", "64 kB of styles with comments"),
+        (f"<style>{'/*a*/' * 10_000}g{{background:url(//evil.example)}}</style>", "styles that load nothing"),
         ("<SCRIPT/>", "<SCRIPT>"),
         ("<foreignObject/>", "<foreignObject>"),
         ("<a href='https://evil.example'/>", "<a>"),

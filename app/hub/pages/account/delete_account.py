@@ -117,6 +117,7 @@ class ConfirmDeletionPage(mailed_link.LinkPage):
     """Confirms the deletion by the mailed link. A GET does not use the link up."""
 
     template = "pages/account/confirm_deletion.html"
+    required_blocks = frozenset({"lead"})
     own_rules = ("danger",)
     path = PATH
 

@@ -57,6 +57,7 @@ class VerifyPage(mailed_link.LinkPage):
     """Confirms an email address."""
 
     template = "pages/registration/verify.html"
+    required_blocks = frozenset({"lead"})
     path = check_mail.PATH
     scripts = (*Page.scripts, "reveal")
 

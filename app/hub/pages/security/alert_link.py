@@ -45,6 +45,7 @@ class SecurityAlertPage(mailed_link.LinkPage):
     """Ask whether someone else changed the account."""
 
     template = "pages/security/alert_link.html"
+    required_blocks = frozenset({"lead"})
     path = PATH
     query = mailed_link.QUERY
 

@@ -166,6 +166,7 @@ class TurnOffPage(Page):
     """Asks to confirm that every factor and the backup codes are removed."""
 
     template = "pages/security/turn_off_second_factors.html"
+    required_blocks = frozenset({"lead"})
     scripts = (*Page.scripts, "reveal")
     refusals = {
         **CHANGE_REFUSALS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Final, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.contract.errors import BadField
 from app.contract.tenants import theme_members, theme_problems
@@ -86,7 +86,9 @@ def merged_brand(
     Raises:
         BadField: both spellings change a value, and differ; or a member has a value that the brand cannot have.
     """
-    places = _places(members, language)
+    shown = members_of(stored, language)
+    changed = {name: value for name, value in members.items() if _as_shown(value) != shown.get(name)}
+    places = _places(changed, language)
     before, flat = _flat(stored.model_dump(mode="json")), _flat(sent)
     for path, (member, value) in places.items():
         sent_value = flat.get(path)
@@ -102,6 +104,13 @@ def merged_brand(
         brand["scene"] = "picture" if brand.get("picture") else None
     _refuse_unusable(brand, {path: place.member for path, place in places.items()})
     return brand
+
+
+def _as_shown(value: Any) -> Any:
+    """Return a member of a request as `members_of` returns one: an answer that is sent back changes nothing."""
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    return {key: _as_shown(each) for key, each in value.items()} if isinstance(value, dict) else value
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -12,6 +12,7 @@ from app.identity.administration.theme_versions import history, preview, publica
 from app.identity.administration.theme_versions.publication import Look
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
 from app.identity.platform.context import Context
+from app.kit.design import theme_file_names
 
 LIFETIME: Final = timedelta(hours=8)
 ACTOR: Final = "theme editor"
@@ -39,6 +40,7 @@ def read(context: Context, token: str) -> ThemeEditorView:
         texts=brand.get("texts", {}),
         shown_name=shown.get("display_name") or context.tenant.name,
         shown_color=shown.get("color") or Brand.model_fields["color"].default,
+        logo_address=theme_file_names.address(brand.get("logo") or "", brand.get("files") or {}),
         has_picture=bool(brand.get("picture")),
         preview=preview.path(context, look.theme_id, found.version, expires_at),
     )

@@ -143,9 +143,11 @@ def roll_back(context: Context, theme_id: str, base: int | None = None) -> Store
     if base not in (None, look.version):
         raise errors.ThemeChanged
     earlier = version_store.before_published(list_versions(context, look))
-    if earlier is None:
+    if earlier is None or earlier.published_at is None:
         raise errors.NoEarlierVersion
-    return _show(context, look, earlier.version)
+    _show(context, look, earlier.version)
+    version_store.set_published_at(context.work, theme_id, earlier.version, earlier.published_at)
+    return version(context, look, earlier.version)
 
 
 def schedule(context: Context, theme_id: str, number: int, at: datetime, base: int | None = None) -> StoredThemeVersion:

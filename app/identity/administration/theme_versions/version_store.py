@@ -81,9 +81,21 @@ def add(work: UnitOfWork, theme_id: str, version: StoredThemeVersion) -> None:
 
 
 def before_published(listed: Sequence[StoredThemeVersion]) -> StoredThemeVersion | None:
-    """Return the version to return to, of all versions of a theme, the newest first: the last published one before the present one."""
-    present = next((item.version for item in listed if item.is_published), 0)
-    return next((item for item in listed if item.version < present and item.published_at is not None), None)
+    """Return the version to return to, of all versions of a theme: the one that was published before the present one."""
+    times = {item.version: (item.published_at, item.version) for item in listed if item.published_at is not None}
+    present = next((times[item.version] for item in listed if item.is_published and item.version in times), None)
+    if present is None:
+        return None
+    return max(
+        (item for item in listed if item.version in times and times[item.version] < present),
+        key=lambda item: times[item.version],
+        default=None,
+    )
+
+
+def set_published_at(work: UnitOfWork, theme_id: str, version: int, at: datetime) -> None:
+    """Set when a version was published: after a return to it, so that the next return leads to the one before it."""
+    work.run(update(theme_versions).where(*_of(work, theme_id), T.version == version).values(published_at=at))
 
 
 def set_published(work: UnitOfWork, theme_id: str, version: int, now: datetime) -> None:

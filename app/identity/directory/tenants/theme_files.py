@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Column, Integer, LargeBinary, String, Text, and_, cast, delete, func, select
+from sqlalchemy import Column, Integer, LargeBinary, String, Text, and_, cast, delete, func, select, update
 
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.store import upserts
@@ -55,8 +55,12 @@ def find(work: UnitOfWork, digest: str) -> StoredFile | None:
 
 def contents(work: UnitOfWork, files: Mapping[str, str]) -> dict[str, bytes]:
     """Return the contents of the stored files among these digests, by name."""
-    found = {name: find(work, digest) for name, digest in files.items()}
-    return {name: file.content for name, file in found.items() if file is not None}
+    digests = sorted(set(files.values()))
+    if not digests:
+        return {}
+    rows = work.all(select(F.digest, F.content).where(F.tenant_id == work.tenant_id, F.digest.in_(digests)))
+    found = {row.digest: row.content for row in rows}
+    return {name: found[digest] for name, digest in files.items() if digest in found}
 
 
 def sizes(work: UnitOfWork, digests: Iterable[str]) -> dict[str, int]:
@@ -82,10 +86,9 @@ def store(work: UnitOfWork, contents: Mapping[str, bytes], now: datetime, *, is_
     The caller has locked the tenant, and checked the contents.
     """
     new = {theme_file_names.digest_of(content): (name, content) for name, content in contents.items()}
-    added = sum(len(content) for digest, (_, content) in new.items() if digest not in sizes(work, new))
-    if added and _stored_bytes(work) + added > MAX_STORED_BYTES:
+    if _bytes_with(work, new) > MAX_STORED_BYTES:
         delete_unnamed(work, now)
-        if _stored_bytes(work) + added > MAX_STORED_BYTES:
+        if _bytes_with(work, new) > MAX_STORED_BYTES:
             return False
     for digest, (name, content) in new.items():
         row = {"tenant_id": work.tenant_id, "digest": digest, "size_bytes": len(content), "content": content}
@@ -93,6 +96,12 @@ def store(work: UnitOfWork, contents: Mapping[str, bytes], now: datetime, *, is_
         insert = upserts.insert(theme_files, is_sqlite=is_sqlite).values(**row, media_type=media_type, stored_at=now)
         work.run(insert.on_conflict_do_update(index_elements=[F.tenant_id, F.digest], set_={"stored_at": now}))
     return True
+
+
+def _bytes_with(work: UnitOfWork, new: Mapping[str, tuple[str, bytes]]) -> int:
+    """Return the bytes that the tenant would have stored with files by their digests."""
+    stored = sizes(work, new)
+    return _stored_bytes(work) + sum(len(content) for digest, (_, content) in new.items() if digest not in stored)
 
 
 def delete_unnamed(work: UnitOfWork, before: datetime) -> int:
@@ -117,6 +126,7 @@ def clean(database: Database, tenant_id: str, now: datetime) -> int:
     work = UnitOfWork(database, tenant_id)
     try:
         deleted = delete_unnamed(work, now - RETENTION)
+        work.run(update(theme_files).where(is_old(tenant_id, now - RETENTION)).values(stored_at=now))  # those are named
         work.commit()
         return deleted
     finally:

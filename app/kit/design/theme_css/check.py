@@ -10,6 +10,7 @@ sheet prevents by a stacking layer above theirs (`z-index` is at most 0); an ele
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -26,6 +27,10 @@ from app.kit.design.theme_css.values import FilesInCss, check_special, check_val
 from app.kit.near_names import near_name
 
 MAX_RULES: Final = 400
+PLACING: Final = re.compile(
+    r"position|(?:inset|top|right|bottom|left)(?:-.*)?|transform|translate|scale|rotate|z-index|float"
+)
+"""Properties that move an element over others."""
 MAX_SELECTOR: Final = 300
 """Characters of a rule's selectors."""
 MAX_DEPTH: Final = 3
@@ -66,6 +71,8 @@ class CheckedCss:
     """The files that it loads: names of the theme's own, such as img/hills.jpg, and paths such as /theme/hills.jpg."""
     hiding: frozenset[str] = frozenset()
     """Own classes whose elements it may hide, place or stack: the form must not be within such an element."""
+    placing: frozenset[str] = frozenset()
+    """Own classes whose elements it may move over others: the page must have no such element among its own."""
 
 
 def checked(css: str, files: Mapping[str, str] = NO_FILES) -> CheckedCss:
@@ -86,7 +93,7 @@ def checked(css: str, files: Mapping[str, str] = NO_FILES) -> CheckedCss:
     sheet.check_bounds()
     if sheet.problems:
         return _refused(sheet.problems)
-    return CheckedCss((), text, tuple(sorted(sheet.files.named)), frozenset(sheet.hiding))
+    return CheckedCss((), text, tuple(sorted(sheet.files.named)), frozenset(sheet.hiding), frozenset(sheet.placing))
 
 
 def _refused(problems: Iterable[tuple[int, str]]) -> CheckedCss:
@@ -118,6 +125,7 @@ class _Sheet:
         self.problems: list[tuple[int, str]] = []
         self.files = FilesInCss(files)
         self.hiding: set[str] = set()
+        self.placing: set[str] = set()
         self._own_values: dict[str, list[Sequence[Node]]] = {}
         self._bounded: list[_Bounded] = []
         self._count = 0
@@ -224,6 +232,8 @@ class _Sheet:
         check_special(name, value, is_own=is_free)
         if name.startswith(f"--{OWN}"):
             self._own_values.setdefault(name, []).append(value)
+        if PLACING.fullmatch(name):
+            self.placing.update(*(subject.own_classes for subject in found))
         if bound is not None:
             self._bounded.append(_Bounded(node, name, bound, found, is_free))
         return f"{name}:{text_of(value, ',')}"

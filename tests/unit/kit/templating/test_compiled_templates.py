@@ -50,3 +50,33 @@ def test_view_is_not_changed_and_nothing_else_is_seen() -> None:
     for name in ("range", "dict", "lipsum", "cycler", "joiner", "namespace", "config", "request", "g"):
         with pytest.raises(TemplateFailed):
             rendered(f"{{{{ {name}() }}}}")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("{{ heading() }}{% if has_methods %}{{ methods() }}{% endif %}{{ body() }}", "HCB"),
+        ("{% if has_methods %}{{ methods() }}{% endif %}{{ body() }}", "CB"),
+        ("{{ body() }}{{ heading() }}", "BHC"),
+    ],
+)
+def test_newer_part_is_beside_one_that_is_always_there(source: str, expected: str) -> None:
+    newer = TemplateContract(
+        values={"has_methods": Value(ValueKind.FLAG, "")},
+        parts={
+            "heading": Part("", is_required=True),
+            "methods": Part("", is_required=True),
+            "captcha": Part("", is_required=True, since=2),
+            "body": Part("", is_required=True),
+        },
+    ).written_for(1)
+    parts = {"heading": "H", "methods": "M", "captcha": "C", "body": "B"}
+    assert CompiledTemplate(source, newer).render({"has_methods": False}, parts, str) == expected
+
+
+def test_template_without_a_place_for_a_newer_part_fails() -> None:
+    newer = TemplateContract(
+        {"a": Value(ValueKind.FLAG, "")}, {"body": Part(""), "new": Part("", True, 2)}
+    ).written_for(1)
+    with pytest.raises(TemplateFailed, match="no place for new"):
+        CompiledTemplate("{% if a %}{{ body() }}{% endif %}", newer)

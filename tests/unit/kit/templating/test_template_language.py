@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.kit.templating.compiled import CompiledTemplate
-from app.kit.templating.contract import Items, Part, TemplateContract, Value, ValueKind
-from app.kit.templating.language import problems
+from app.kit.templating.contract import ClassEffects, Items, Part, TemplateContract, Value, ValueKind
+from app.kit.templating.language import MAX_PROBLEMS, problems
 from app.kit.templating.page_markup import CLASSES
 
 CONTRACT = TemplateContract(
@@ -26,13 +28,13 @@ CONTRACT = TemplateContract(
     },
     instead={"languages": frozenset({"footer"})},
 )
-HIDING = frozenset({"own-hero"})
+EFFECTS = ClassEffects(frozenset({"own-hero"}), frozenset({"own-cover"}))
 REST = "{{ content() }}{{ footer() }}"
 
 
 def found(source: str, *, rest: str = REST) -> list[str]:
     known = {"hello", "own.slogan"}
-    return [f"{each.line}: {each.sentence}" for each in problems(source + rest, CONTRACT, known.__contains__, HIDING)]
+    return [f"{each.line}: {each.sentence}" for each in problems(source + rest, CONTRACT, known.__contains__, EFFECTS)]
 
 
 ACCEPTED = [
@@ -316,3 +318,16 @@ def test_empty_part_may_be_left_out(source: str, is_accepted: bool) -> None:
 def test_text_has_the_values_of_its_placeholders(call: str, sentence: str | None) -> None:
     got = [each.sentence for each in problems(f"<p>{{{{ {call} }}}}</p>{REST}", CONTRACT, lambda _: True)]
     assert got == ([sentence] if sentence else [])
+
+
+def test_element_that_may_cover_the_page_is_for_layouts_alone() -> None:
+    source = '<div class="own-cover"></div>{{ content() }}{{ footer() }}'
+    within = replace(CONTRACT, is_within_page=True)
+    assert problems(source, CONTRACT, lambda _: True, EFFECTS) == []
+    (problem,) = problems(source, within, lambda _: True, EFFECTS)
+    assert problem.sentence.startswith("expected no .own-cover here: the theme's css may place it over the page")
+
+
+def test_problems_of_a_template_are_bounded() -> None:
+    source = "\n".join(f"{{{{ a{number} }}}}" for number in range(1_000))
+    assert len(problems(source, CONTRACT, lambda _: True)) == MAX_PROBLEMS

@@ -51,7 +51,9 @@ class InvitationPage(Page):
 
     @property
     def expires_in(self) -> str:
-        """A text such as `in 5 days`."""
+        """A text such as `in 5 days`; empty without an invitation that can be answered."""
+        if not self.invitation.expires_at:
+            return ""
         left = datetime.fromisoformat(self.invitation.expires_at) - services().clock.now()
         text: str = format_timedelta(max(left, timedelta(minutes=1)), threshold=2, add_direction=True)
         return text

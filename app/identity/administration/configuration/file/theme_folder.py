@@ -12,8 +12,10 @@ from typing import Any, Final
 import yaml
 
 from app.contract.tenants.branding import Brand
+from app.identity.administration.configuration.file import theme_walk
 from app.identity.administration.configuration.file.theme import KINDS, MAX_LOGO_BYTES
 from app.identity.administration.configuration.file.theme_tree import PLACES
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError, ConfigurationProblem
 from app.identity.administration.theme_versions.history import stored
 from app.kit.design import theme_file_names
 
@@ -25,7 +27,6 @@ _STATIC: Final = PLACES["files"]
 _WRITTEN: Final = (
     "theme.yaml",
     f"{PLACES['texts']}/*.yaml",
-    f"{PLACES['templates']}/**/*",
     PLACES["css"],
     *(f"{_STATIC}/{folder}/*" for folder in theme_file_names.FOLDERS),
 )
@@ -48,15 +49,28 @@ def files(brand: Brand, contents: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def write(folder: Path, brand: Brand, contents: Mapping[str, bytes] = NO_FILES) -> None:
-    """Write a brand's folder; files of a theme that the brand has not are removed, all others stay. Raises OSError."""
+    """Write a brand's folder; files of a theme that the brand has not are removed, all others stay.
+
+    Raises:
+        ConfigurationError: the folder has what no theme can have, such as a link that leads out of it: nothing is written.
+        OSError: a file could not be written.
+    """
+    folder = folder.resolve()
+    if folder.is_dir() and (refused := theme_walk.problems(folder)):
+        raise ConfigurationError(
+            [ConfigurationProblem(str(folder / path), 1, "", sentence) for path, sentence in refused]
+        )
     wanted = {folder / name: content for name, content in files(brand, contents).items()}
-    for pattern in _WRITTEN:
-        for path in folder.glob(pattern):
-            if path.is_file() and path not in wanted:
-                path.unlink()
+    for path in [*theme_walk.files(folder)]:
+        if path.is_symlink() or (path not in wanted and _is_of_theme(path.relative_to(folder))):
+            path.unlink()
     for path, content in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
+
+
+def _is_of_theme(path: Path) -> bool:
+    return path.parts[0] == PLACES["templates"] or any(path.match(pattern) for pattern in _WRITTEN)
 
 
 def _take_logos(values: dict[str, Any]) -> dict[str, bytes]:

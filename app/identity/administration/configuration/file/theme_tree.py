@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.layout_templates import LAYOUTS
-from app.identity.administration.configuration.file import theme_static, yaml_document
+from app.identity.administration.configuration.file import theme_static, theme_walk, yaml_document
 from app.identity.administration.configuration.file.validation_messages import sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -63,7 +63,7 @@ def _problem(outer: YamlDocument, line: int, sentence: str, *parts: str) -> Conf
 
 def application_texts(outer: YamlDocument, root: Path, name: str) -> dict[str, dict[str, Any]]:
     """Return the texts in the folders of `texts/`, by the application that each is named after; adds problems to the outer document."""
-    folders = sorted(path.name for path in (root / PLACES["texts"]).glob("*") if path.is_dir())
+    folders = [path.name for path in theme_walk.entries(root / PLACES["texts"]) if path.is_dir()]
     found = {folder: _texts(outer, root, name, f"{PLACES['texts']}/{folder}") for folder in folders}
     return {folder: texts for folder, texts in found.items() if texts}
 
@@ -71,11 +71,11 @@ def application_texts(outer: YamlDocument, root: Path, name: str) -> dict[str, d
 def _texts(outer: YamlDocument, root: Path, name: str, folder: str = PLACES["texts"]) -> dict[str, Any]:
     """Return the texts in the files of a folder, by language; adds problems to the outer document."""
     texts: dict[str, Any] = {}
-    for file in sorted((root / folder).glob("*")):
+    for file in theme_walk.entries(root / folder):
         if file.is_dir() and folder == PLACES["texts"]:
             continue  # of an application
         place, tag = str(Path(outer.file).parent / name / folder / file.name), file.stem
-        if file.suffix != ".yaml" or tag not in LANGUAGES or not file.resolve().is_relative_to(root):
+        if file.suffix != ".yaml" or tag not in LANGUAGES or file.is_dir():
             sentence = f"expected a file for each language: {', '.join(f'{tag}.yaml' for tag in LANGUAGES)}"
             outer.problems.append(ConfigurationProblem(place, 1, "", sentence))
             continue
@@ -109,9 +109,9 @@ def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
     from app.contract.tenants.page_templates import names
 
     templates, folder, replaceable = {}, root / PLACES["templates"], names()
-    for file in sorted(path for path in folder.rglob("*") if not path.is_dir()):
+    for file in theme_walk.files(folder):
         known = file.relative_to(folder).as_posix()
-        if known not in replaceable or not file.resolve().is_relative_to(root):
+        if known not in replaceable:
             near = near_name(known, replaceable)
             sentence = f"expected a template that a theme can replace, such as {near or next(iter(LAYOUTS))}"
             outer.problems.append(_problem(outer, 1, sentence, name, PLACES["templates"], known))
@@ -124,9 +124,6 @@ def _style_sheet(outer: YamlDocument, root: Path, name: str) -> str:
     """Return the style sheet; adds problems to the outer document."""
     file = root / PLACES["css"]
     if not file.is_file():
-        return ""
-    if not file.resolve().is_relative_to(root):
-        outer.problems.append(_problem(outer, 1, "expected a file of this folder", name, PLACES["css"]))
         return ""
     return _text(outer, file, MAX_BYTES, name, PLACES["css"]) or ""
 

@@ -18,14 +18,19 @@ MAX_PROBLEMS: Final = 50
 
 
 def files(root: Path) -> Iterator[Path]:
-    """Yield the files of a folder that `problems` accepts, by name."""
-    for path in sorted(root.iterdir()):
-        if path.name.startswith("."):
-            continue
+    """Yield the files of a folder that `problems` accepts, by name; none of a folder that is not there."""
+    for path in entries(root):
         if path.is_dir():
             yield from files(path)
         else:
             yield path
+
+
+def entries(folder: Path) -> list[Path]:
+    """Return what is directly in a folder that `problems` accepts, by name, without names that begin with a dot."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def problems(root: Path) -> list[tuple[str, str]]:
@@ -37,8 +42,8 @@ def problems(root: Path) -> list[tuple[str, str]]:
     count, folders = 0, [root]
     while folders:
         folder = folders.pop()
-        with os.scandir(folder) as entries:
-            for entry in entries:
+        with os.scandir(folder) as scanned:
+            for entry in scanned:
                 if entry.name.startswith("."):
                     continue
                 count += 1

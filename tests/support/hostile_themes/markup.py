@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.support.themes.hostile_theme import LOGIN, HostileTheme, in_lead
+from tests.support.hostile_themes.hostile_theme import LOGIN, HostileTheme, in_lead
 
 # fmt: off
 MARKUP: Final[Mapping[str, HostileTheme]] = {

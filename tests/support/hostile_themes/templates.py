@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.support.themes.hostile_theme import LOGIN, WHOLE, HostileTheme, in_lead
+from tests.support.hostile_themes.hostile_theme import LOGIN, WHOLE, HostileTheme, in_lead
 
 # fmt: off
 TEMPLATES: Final[Mapping[str, HostileTheme]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.support.themes.hostile_theme import CSS, HostileTheme, in_css
+from tests.support.hostile_themes.hostile_theme import CSS, HostileTheme, in_css
 
 # fmt: off
 MORE_SHEETS: Final[Mapping[str, HostileTheme]] = {

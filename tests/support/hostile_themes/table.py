@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.support.themes.hostile_markup import MARKUP
-from tests.support.themes.hostile_parts import PARTS
-from tests.support.themes.hostile_sheets import STYLE_SHEETS
-from tests.support.themes.hostile_templates import TEMPLATES
-from tests.support.themes.hostile_texts import MAILS, TEXTS
-from tests.support.themes.hostile_theme import HostileTheme
-from tests.support.themes.hostile_values import VALUES
-from tests.support.themes.hostile_values_of_sheets import MORE_SHEETS
+from tests.support.hostile_themes.hostile_theme import HostileTheme
+from tests.support.hostile_themes.markup import MARKUP
+from tests.support.hostile_themes.parts import PARTS
+from tests.support.hostile_themes.sheets import STYLE_SHEETS
+from tests.support.hostile_themes.templates import TEMPLATES
+from tests.support.hostile_themes.texts import MAILS, TEXTS
+from tests.support.hostile_themes.values import VALUES
+from tests.support.hostile_themes.values_of_sheets import MORE_SHEETS
 
 _KINDS: Final = {
     "template": TEMPLATES,

@@ -1,4 +1,4 @@
-"""gatehouse theme: checks a theme folder, and finds the keys of texts; its versions are in theme_versions.py."""
+"""gatehouse theme: checks a theme folder, and finds the keys of texts; its versions are in versions.py."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from app.commands import theme_versions
 from app.commands.errors import CommandError
+from app.commands.theme import versions
 from app.commands.theme.changes import theme_diff
 from app.commands.theme.check import theme_check
 from app.commands.theme.contract import theme_contract
@@ -23,7 +23,7 @@ def theme() -> None:
     """Write the look and the texts of a tenant's pages."""
 
 
-for command in (theme_check, theme_contract, theme_diff, theme_new, theme_preview, *theme_versions.COMMANDS):
+for command in (theme_check, theme_contract, theme_diff, theme_new, theme_preview, *versions.COMMANDS):
     theme.add_command(command)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tests.support.themes.hostile_theme import BRAND, CSS, DE, LOGIN, HostileTheme
+from tests.support.hostile_themes.hostile_theme import BRAND, CSS, DE, LOGIN, HostileTheme
 
 # fmt: off
 VALUES: Final[Mapping[str, HostileTheme]] = {
