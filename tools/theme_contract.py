@@ -22,8 +22,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from jinja2 import Environment, nodes
 
 from app.commands.theme.changes import our_blocks
-from app.contract.tenants.layout_templates import CONTRACT
-from app.contract.tenants.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
+from app.contract.themes.layout_templates import CONTRACT
+from app.contract.themes.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
 from app.hub import create_app
 from app.hub.gallery import all_samples
 from app.hub.rendering.page import Page

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from app.contract.messages.models import MailKind
-from app.contract.tenants import mail_templates
-from app.contract.tenants.layout_templates import CONTRACT, LAYOUTS
-from app.contract.tenants.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
-from app.contract.tenants.part_templates import PARTS
+from app.contract.themes import mail_templates
+from app.contract.themes.layout_templates import CONTRACT, LAYOUTS
+from app.contract.themes.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
+from app.contract.themes.part_templates import PARTS
 from app.kit.design.theme_css.allowed import TOKENS
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
 from app.kit.templating.page_markup import CLASSES

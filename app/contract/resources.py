@@ -143,10 +143,10 @@ def older_spelling(current: Resource, path: str, model: type[Wire], **facts: Unp
 
 _OF_THEMES_ALONE: Final = frozenset(
     {
-        f"{contract.__name__}.tenants.mail_templates",
-        f"{contract.__name__}.tenants.page_templates",
-        f"{contract.__name__}.tenants.part_templates",
-        f"{contract.__name__}.tenants.theme_contract",
+        f"{contract.__name__}.themes.mail_templates",
+        f"{contract.__name__}.themes.page_templates",
+        f"{contract.__name__}.themes.part_templates",
+        f"{contract.__name__}.themes.theme_contract",
     }
 )
 """Modules without operations, which only templates of themes need."""

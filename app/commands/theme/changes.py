@@ -49,7 +49,7 @@ def theme_diff(folder: Path, accept: bool) -> None:
 
 def ours_now(brand: Brand) -> dict[str, Any]:
     """Return the contract of each template that a theme replaces, and our blocks where it is a page's."""
-    from app.contract.tenants.theme_contract import document
+    from app.contract.themes.theme_contract import document
 
     found = document()
     by_name = {**found["layouts"], **found["parts"], **found["pages"], **found["mails"]}

@@ -12,7 +12,7 @@ from app.commands.errors import CommandError
 
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
-    from app.contract.tenants.theme_problems import ThemeProblem
+    from app.contract.themes.theme_problems import ThemeProblem
 
 
 @click.command("contract")
@@ -21,14 +21,14 @@ def theme_contract() -> None:
 
     An earlier version checks a theme by it: `gatehouse theme check --against`.
     """
-    from app.contract.tenants.theme_contract import document
+    from app.contract.themes.theme_contract import document
 
     click.echo(json.dumps(document(), ensure_ascii=False, indent=1))
 
 
 def lines_against(file: Path, folder: Path, brand: Brand) -> list[str]:
     """Return what the contract in a file refuses in a theme, a line each. Raises CommandError for a file of something else."""
-    from app.contract.tenants.theme_contract import problems_under
+    from app.contract.themes.theme_contract import problems_under
 
     try:
         found: Any = json.loads(file.read_bytes())

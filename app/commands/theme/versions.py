@@ -45,7 +45,7 @@ def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_na
 
     The version is a draft, which no page shows, until it's published.
     """
-    from app.contract.tenants.theme_version_operations import ThemeDraft
+    from app.contract.themes.theme_version_operations import ThemeDraft
     from app.identity.administration.theme_versions import history, publication
 
     found = read_theme(folder)
@@ -207,8 +207,8 @@ COMMANDS: Final = (push, pull, versions, publish, cancel, roll_back, preview_lin
 @contextmanager
 def _look(tenant_name: str, theme_name: str) -> Iterator[tuple[Context, Look]]:
     """Yield the context of the command and the theme. Raises CommandError, also for a refusal of an operation."""
-    from app.contract.tenants.theme_operations import THEMES
-    from app.contract.tenants.theme_version_operations import OWN_LOOK
+    from app.contract.themes.theme_operations import THEMES
+    from app.contract.themes.theme_version_operations import OWN_LOOK
     from app.identity.administration.theme_versions import publication
     from app.identity.platform.resource_storage.items import Item, StoreAccess
     from app.identity.platform.resource_storage.resource_store import SHARED_TABLE

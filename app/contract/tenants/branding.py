@@ -13,8 +13,8 @@ from pydantic import AfterValidator, Discriminator, Field, model_validator
 from pydantic import Tag as UnionTag
 
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
-from app.contract.tenants.layout_templates import CONTRACT
-from app.contract.tenants.template_names import TemplateName
+from app.contract.themes.layout_templates import CONTRACT
+from app.contract.themes.template_names import TemplateName
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack

@@ -22,8 +22,8 @@ from app.contract.tenants.branding import (
     Scene,
     Wording,
 )
-from app.contract.tenants.layout_templates import CONTRACT
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
+from app.contract.themes.layout_templates import CONTRACT
 from app.kit.operations.wire import From, Wire
 
 MAX_HOSTS: Final = 2_000

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - what our blocks wrote
 
-from app.contract.tenants.page_templates import MAIN, block_contract  # noqa: TID253 - pages of themes alone load this module
+from app.contract.themes.page_templates import MAIN, block_contract  # noqa: TID253 - pages of themes alone load this module
 from app.hub.rendering.frame import OwnBlock, Rendering
 from app.hub.rendering.own_layouts import reporting, shared_values, text_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
 
-from app.contract.tenants.layout_templates import CONTRACT, LAYOUTS, MAILS
+from app.contract.themes.layout_templates import CONTRACT, LAYOUTS, MAILS
 from app.kit.design import theme_file_names
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
@@ -73,7 +73,7 @@ def layouts_of(
 
 @lru_cache(maxsize=128)
 def _compile(theme: str, effects: ClassEffects, number: int) -> Layouts:
-    from app.contract.tenants.part_templates import PARTS
+    from app.contract.themes.part_templates import PARTS
 
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
@@ -106,7 +106,7 @@ def _compiled_page(
     name: str, source: str, effects: ClassEffects, number: int, files: Mapping[str, str]
 ) -> Mapping[str, CompiledTemplate]:
     """Return the compiled blocks of a page's template."""
-    from app.contract.tenants import page_templates
+    from app.contract.themes import page_templates
 
     page = page_templates.page_templates().get(name)
     if page is None:

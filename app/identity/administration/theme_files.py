@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from app.contract import errors
 from app.contract.shared_responses import Deleted
-from app.contract.tenants import theme_operations, theme_problems
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.theme_operations import THEMES
+from app.contract.themes import theme_operations, theme_problems
+from app.contract.themes.theme_operations import THEMES
 from app.identity.administration.resource_operations import resource_operations
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.directory.tenants import theme_file_content, theme_files

@@ -17,8 +17,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - what checked templates wrote
 
 from app.contract.messages.models import MailKind
-from app.contract.tenants import mail_templates  # noqa: TID253 - mails of themes alone load this module
-from app.contract.tenants.layout_templates import MAILS
+from app.contract.themes import mail_templates  # noqa: TID253 - mails of themes alone load this module
+from app.contract.themes.layout_templates import MAILS
 from app.identity.messaging.message import Branding, MessageFacts, isolated
 from app.kit.design import theme_file_names
 from app.kit.observability.throttled_log import ThrottledLog

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from app.contract.tenants import theme_problems
-from app.contract.tenants.theme_problems import ThemeProblem
-from app.contract.tenants.theme_version_operations import KEPT_VERSIONS
+from app.contract.themes import theme_problems
+from app.contract.themes.theme_problems import ThemeProblem
+from app.contract.themes.theme_version_operations import KEPT_VERSIONS
 from tests.support.races import at_once
 from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from jinja2 import ChoiceLoader, DictLoader
 
-from app.contract.tenants import page_templates, theme_contract
 from app.contract.tenants.branding import Brand
+from app.contract.themes import page_templates, theme_contract
 from app.hub import gallery
 from app.hub.tenants import layouts
 from app.kit.package_files import TEMPLATES

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.contract.tenants.page_templates import MAIN, page_templates
-from app.contract.tenants.part_templates import PARTS
+from app.contract.themes.page_templates import MAIN, page_templates
+from app.contract.themes.part_templates import PARTS
 from app.hub import gallery
 from app.hub.rendering import own_pages
 from app.hub.rendering.own_pages import shown

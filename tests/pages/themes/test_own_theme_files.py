@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.contract.tenants.theme_version_operations import OWN_LOOK
+from app.contract.themes.theme_version_operations import OWN_LOOK
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.theme_versions import version_store

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.contract.tenants import theme_members
+from app.contract.themes import theme_members
 from app.kit.text.source_texts import text_keys
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.machines import ask, machine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.tenants.page_templates import CONTRACT_FILE, page_templates
+from app.contract.themes.page_templates import CONTRACT_FILE, page_templates
 from tools import theme_contract
 from tools.theme_contract_page import page
 

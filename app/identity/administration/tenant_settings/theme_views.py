@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from app.contract.errors import BadField
-from app.contract.tenants import theme_members, theme_problems
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.theme_members import LocaleInfo, ThemeBody, ThemeContent, ThemePage, ThemePages
+from app.contract.themes import theme_members, theme_problems
+from app.contract.themes.theme_members import LocaleInfo, ThemeBody, ThemeContent, ThemePage, ThemePages
 from app.kit.near_names import near_name
 from app.kit.operations.wire import pascal
 

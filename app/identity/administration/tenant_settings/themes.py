@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.errors import BadField
-from app.contract.tenants import theme_operations, theme_problems
 from app.contract.tenants.settings import TenantSettings
-from app.contract.tenants.theme_operations import ThemeBrand
+from app.contract.themes import theme_operations, theme_problems
+from app.contract.themes.theme_operations import ThemeBrand
 from app.identity.administration.tenant_settings import theme_views
 from app.identity.administration.theme_versions import history
 from app.identity.directory.tenants import tenant_writes, theme_files

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from app.contract import errors
 from app.contract.configuration_model import instant
-from app.contract.tenants import tenant_pages, theme_version_operations
-from app.contract.tenants.theme_operations import ThemeBrand
-from app.contract.tenants.theme_version_operations import (
+from app.contract.tenants import tenant_pages
+from app.contract.themes import theme_version_operations
+from app.contract.themes.theme_operations import ThemeBrand
+from app.contract.themes.theme_version_operations import (
     ThemeDraft,
     ThemeEditorAddress,
     ThemeOf,

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.theme_operations import THEMES
-from app.contract.tenants.theme_version_operations import OWN_LOOK
+from app.contract.themes.theme_operations import THEMES
+from app.contract.themes.theme_version_operations import OWN_LOOK
 from app.identity.administration.theme_versions import version_store
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
 from app.identity.platform.audit import AuditLog

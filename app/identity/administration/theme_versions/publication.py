@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from app.contract import errors
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.theme_operations import THEMES
-from app.contract.tenants.theme_version_operations import MAX_SCHEDULE_DAYS, MAX_SCHEDULED, OWN_LOOK
+from app.contract.themes.theme_operations import THEMES
+from app.contract.themes.theme_version_operations import MAX_SCHEDULE_DAYS, MAX_SCHEDULED, OWN_LOOK
 from app.identity.administration.resource_operations import resource_operations
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.administration.theme_versions import history, version_store

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlalchemy import Boolean, Column, Integer, String, case, delete, func, insert, select, update
 
-from app.contract.tenants.theme_version_operations import KEPT_VERSIONS
+from app.contract.themes.theme_version_operations import KEPT_VERSIONS
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit_of_work import UnitOfWork

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.contract.errors import BadField
 from app.contract.tenants.branding import Brand, Level, ThemeNames, merged_brand
-from app.contract.tenants.theme_operations import THEMES
+from app.contract.themes.theme_operations import THEMES
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE, items_of

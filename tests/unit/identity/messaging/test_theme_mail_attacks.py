@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
+from app.contract.themes import theme_problems
 
 REASON = "{{ content() }}{{ reason() }}"
 

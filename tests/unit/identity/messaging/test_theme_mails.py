@@ -11,8 +11,8 @@ import pytest
 from jinja2 import Environment, meta
 
 from app.contract.messages.models import MailKind
-from app.contract.tenants import mail_templates, theme_problems
 from app.contract.tenants.branding import Brand
+from app.contract.themes import mail_templates, theme_problems
 from app.identity.messaging import rendering
 from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage
 from app.identity.messaging.samples import EMAIL_SAMPLES

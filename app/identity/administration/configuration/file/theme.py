@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
+from app.contract.themes import theme_problems
 from app.identity.administration.configuration.file import theme_static, theme_tree, theme_walk, yaml_document
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.contract.tenants import theme_problems
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.layout_templates import LAYOUTS
+from app.contract.themes import theme_problems
+from app.contract.themes.layout_templates import LAYOUTS
 from app.identity.administration.configuration.file import theme_static, theme_walk, yaml_document
 from app.identity.administration.configuration.file.validation_messages import sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
@@ -106,7 +106,7 @@ def _texts_in(document: YamlDocument, tag: str) -> dict[str, Any]:
 
 def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
     """Return the files of `templates/` by their names; adds problems to the outer document."""
-    from app.contract.tenants.page_templates import names
+    from app.contract.themes.page_templates import names
 
     templates, folder, replaceable = {}, root / PLACES["templates"], names()
     for file in theme_walk.files(folder):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.tenants.settings import TenantSettings
-from app.contract.tenants.theme_operations import THEMES
+from app.contract.themes.theme_operations import THEMES
 from app.contract.workflows.workflow_operations import WORKFLOWS
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.sections.section import ItemSection

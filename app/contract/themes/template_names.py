@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from app.contract.tenants.layout_templates import LAYOUTS
+from app.contract.themes.layout_templates import LAYOUTS
 from app.kit.near_names import near_name
 
 
 def _template_name(name: str) -> str:
-    from app.contract.tenants.page_templates import names
+    from app.contract.themes.page_templates import names
 
     if name not in (known := names()):
         raise ValueError(

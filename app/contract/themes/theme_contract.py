@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract.tenants import layout_templates, mail_templates, part_templates  # noqa: TID253 - commands about themes alone load this module
 from app.contract.tenants.branding import Brand
-from app.contract.tenants.page_templates import CONTRACT_FILE, problems, read_pages, read_value, written  # noqa: TID253 - as above
-from app.contract.tenants.theme_problems import ThemeProblem
+from app.contract.themes import layout_templates, mail_templates, part_templates  # noqa: TID253 - commands about themes alone load this module
+from app.contract.themes.page_templates import CONTRACT_FILE, problems, read_pages, read_value, written  # noqa: TID253 - as above
+from app.contract.themes.theme_problems import ThemeProblem
 from app.kit.design import theme_file_names
 from app.kit.design.theme_css.allowed import TOKENS
 from app.kit.design.theme_css.check import checked  # noqa: TID253 - as above

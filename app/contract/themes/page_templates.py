@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from app.contract.tenants import mail_templates  # noqa: TID253 - templates of themes alone load this module
-from app.contract.tenants.layout_templates import BRAND, CONTRACT, LAYOUTS, TemplatesOfTheme, is_shown
-from app.contract.tenants.part_templates import PARTS  # noqa: TID253 - as above
+from app.contract.themes import mail_templates  # noqa: TID253 - templates of themes alone load this module
+from app.contract.themes.layout_templates import BRAND, CONTRACT, LAYOUTS, TemplatesOfTheme, is_shown
+from app.contract.themes.part_templates import PARTS  # noqa: TID253 - as above
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
 from app.kit.templating.blocks import Block, Blocks, blocks_of

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from app.contract.messages.models import MailKind
-from app.contract.tenants.layout_templates import MAILS, is_shown
+from app.contract.themes.layout_templates import MAILS, is_shown
 from app.kit.templating import language
 from app.kit.templating.blocks import blocks_of
 from app.kit.templating.contract import Dialect, Items, Part, TemplateContract, Value, ValueKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from app.contract.tenants import layout_templates
 from app.contract.tenants.branding import Brand
+from app.contract.themes import layout_templates
 from app.kit.design import theme_file_names
 from app.kit.templating.contract import ClassEffects
 from app.kit.text import tenant_texts
@@ -67,7 +67,7 @@ def _of_files(brand: Brand) -> Iterator[ThemeProblem]:
 
 def _of_templates(brand: Brand, effects: ClassEffects) -> Iterator[tuple[str, int, str]]:
     if brand.templates:
-        from app.contract.tenants import mail_templates, page_templates, part_templates
+        from app.contract.themes import mail_templates, page_templates, part_templates
 
         yield from layout_templates.problems(layout_templates.LAYOUTS, brand, effects)
         yield from layout_templates.problems(part_templates.PARTS, brand, effects)

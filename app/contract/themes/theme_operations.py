@@ -24,8 +24,8 @@ from app.contract.tenants.branding import (
     Scene,
     Wording,
 )
-from app.contract.tenants.template_names import TemplateName
-from app.contract.tenants.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
+from app.contract.themes.template_names import TemplateName
+from app.contract.themes.theme_members import Locales, ThemeBody, ThemeContent, ThemePages, Variables
 from app.kit.design.theme_file_names import MAX_FILES
 from app.kit.operations.operation import Accept
 from app.kit.operations.wire import From, Wire

@@ -11,7 +11,7 @@ from app.contract.catalogue import operation
 from app.contract.configuration_model import Moment
 from app.contract.error_profiles import MANAGE
 from app.contract.errors import BadField, NoEarlierVersion, ThemeChanged, UnknownTheme, UnknownThemeVersion
-from app.contract.tenants.theme_operations import ThemeBrand, VersionNumber
+from app.contract.themes.theme_operations import ThemeBrand, VersionNumber
 from app.kit.operations.wire import From, Wire
 
 KEPT_VERSIONS: Final = 50
