@@ -19,7 +19,7 @@ from app.kit.serving import serve as serve_http
 from app.settings import Settings, SettingsError, default_data_dir, read
 
 if TYPE_CHECKING:
-    from app.demo.supervisor import Keys, Person
+    from app.demo.supervisor import Contents, Person
 
 
 @click.command
@@ -53,22 +53,22 @@ def demo(bind: str, data: Path | None) -> None:
         raise CommandError(str(problem)) from None
     with as_command_errors():
         click.echo("Preparing the demo…")
-        people, keys = supervisor.prepare(settings)
+        contents = supervisor.prepare(settings)
         shop_port = free_port()
         with supervisor.shop(settings, shop_port) as shop:
             if not supervisor.is_listening(shop, shop_port):
                 raise CommandError("The demo's shop couldn't start. Its own message is above.")
-            sys.exit(_serve(settings, bind, shop_port, people, keys))
+            sys.exit(_serve(settings, bind, shop_port, contents))
 
 
-def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person], keys: Keys) -> int:
+def _serve(settings: Settings, bind: str, shop_port: int, contents: Contents) -> int:
     def announce(_address: str) -> None:
-        click.echo(welcome(settings, people))
+        click.echo(welcome(settings, contents.people))
         sys.stdout.flush()
 
     try:
         return serve_http(
-            lambda: demo_application(settings, shop_port, bind, people, keys),
+            lambda: demo_application(settings, shop_port, bind, contents),
             bind=bind,
             background=[outbox_job(settings)],
             hash_limits=hash_limits(settings, "both"),
@@ -78,20 +78,21 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person], 
         raise bind_error(bind, problem) from None
 
 
-def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person], keys: Keys) -> WsgiApp:
+def demo_application(settings: Settings, shop_port: int, bind: str, contents: Contents) -> WsgiApp:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
     from app.demo.hosts import Hosts, acts, around, names, shop_at
     from app.demo.inbox import inbox_of
     from app.demo.start_page import DemoStartPage
     from app.reference import Trial
 
+    keys = contents.keys
     credentials = {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret, "ClientCredentials": keys.client}
     (_, start), *_ = around(settings)
     trial = Trial(keys.tenant, credentials, keys.fields, keys.machine_client, keys.public_client, start)
     hosts = names(settings)
     inbox = inbox_of(settings, "Demo", around(settings), acts(settings))
     served = application(settings, "both", trial=trial)
-    with_front_page = DemoStartPage(served.wsgi, {settings.hub_domain, bind}, settings, people)
+    with_front_page = DemoStartPage(served.wsgi, {settings.hub_domain, bind}, settings, contents)
     return replace(served, wsgi=Hosts(with_front_page, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
 
 

@@ -25,9 +25,16 @@ _POLICY: Final = (
 )
 
 
-def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
-    """Add /demo.css, /copy.js, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
-    content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_of_card, (brands or {}).items())))
+def install(app: Flask, brands: Mapping[str, Brand] | None = None, themes: Mapping[str, Brand] | None = None) -> None:
+    """Add /demo.css, /copy.js, the mark, and the headers of every response.
+
+    Args:
+        app: the application of the demo's pages.
+        brands: whose scenes the page shows, by tenant.
+        themes: the themes whose backgrounds it shows, by key.
+    """
+    cards = (*map(_of_card, (brands or {}).items()), *map(_of_look, (themes or {}).items()))
+    content = "".join((_own_colours(), _hosted_style(), _own_style(), *cards))
     app.jinja_loader = ChoiceLoader([FileSystemLoader(Path(FOLDER) / "templates"), FileSystemLoader(TEMPLATES)])
     app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
     app.jinja_env.globals["icon"] = branding.PageBranding("Gatehouse", colour=_COLOUR).icon
@@ -64,6 +71,13 @@ def _of_card(tenant: tuple[str, Brand]) -> str:
     shades |= scene(brand.color, is_daylight=brand.scene == "daylight")
     light, dark = ("".join(f"{token}:{pair[mode]};" for token, pair in shades.items()) for mode in (0, 1))
     return f".demo--{name}{{{light}}}@media(prefers-color-scheme:dark){{.demo--{name}{{{dark}}}}}"
+
+
+def _of_look(theme: tuple[str, Brand]) -> str:
+    """Return the background of a theme's card, light and dark."""
+    key, brand = theme
+    light, dark = (f".look--{key}{{--ground:{ground}}}" for ground in (brand.background, brand.background_dark))
+    return f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
 
 
 def _protect(response: Response) -> Response:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import TenantFile
+from app.contract.themes.theme_operations import THEMES, StoredTheme
 from app.identity.administration.configuration.apply_configuration import apply
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.assembly.services import assemble
@@ -44,6 +45,15 @@ class Person:
 
 
 @dataclass(frozen=True)
+class ExampleTheme:
+    """One of the example themes, which the start page lets people choose."""
+
+    name: str
+    key: str
+    brand: Brand
+
+
+@dataclass(frozen=True)
 class Keys:
     """The first tenant's credentials, which the API reference shows.
 
@@ -60,8 +70,17 @@ class Keys:
     fields: Mapping[str, str]
 
 
-def prepare(settings: Settings) -> tuple[list[Person], Keys]:
-    """Migrate the database and apply examples/demo.yaml; return the sample accounts and the keys."""
+@dataclass(frozen=True)
+class Contents:
+    """What the demo has: its sample accounts, the themes of its last tenant, and the keys of its first one."""
+
+    people: list[Person]
+    themes: list[ExampleTheme]
+    keys: Keys
+
+
+def prepare(settings: Settings) -> Contents:
+    """Migrate the database and apply examples/demo.yaml; return what it has."""
     migrate.migrate(settings)
     text = FILE.read_bytes().replace(_PORT.encode(), f":{port_of(settings)}".encode())
     configuration = read(text, str(FILE.relative_to(HOME)), FILE.parent)
@@ -82,7 +101,12 @@ def prepare(settings: Settings) -> tuple[list[Person], Keys]:
         for tenant in configuration.tenants
         for account in tenant.accounts or ()
     ]
-    return people, keys
+    return Contents(people, _themes(configuration.tenants[-1]), keys)
+
+
+def _themes(tenant: TenantFile) -> list[ExampleTheme]:
+    themes = [StoredTheme.model_validate(listed) for listed in getattr(tenant, THEMES.file_key) or ()]
+    return [ExampleTheme(theme.name, theme.brand_key or "", theme.brand) for theme in themes]
 
 
 def _keys(services: IdentityServices, tenant: TenantFile) -> Keys:

@@ -140,6 +140,12 @@ class StoredTheme(ConfigurationModel):
     brand: Brand = Brand()
 
 
+class ThemeOfFile(StoredTheme):
+    """A look in a configuration file. The folder is replaced by its brand before the file is validated."""
+
+    theme: str | None = Field(default=None, description="A theme folder next to the file, instead of `brand`.")
+
+
 class VersionedTheme(StoredTheme):
     """A look as it is stored: with the number of its published version."""
 
@@ -156,7 +162,7 @@ THEMES = collection(
     "once.",
     scope="template", takes_markup=True,
     unique=("name",), exists=BadField, unknown=UnknownTheme, outdated=ThemeChanged, content=VersionedTheme,
-    file_content=StoredTheme, file_key="themes",
+    file_content=ThemeOfFile, file_key="themes",
     file_note="Looks to switch between. The one that equals `brand` is active.",
     actions=(
         ResourceAction(

@@ -48,7 +48,7 @@ def put_file(context: Context, req: theme_operations.NewThemeFile) -> theme_oper
     if sentence := theme_file_names.total_problem(by_name):
         raise errors.ThemeFileRefused(f"{req.name}: {sentence}.")
     if not theme_files.store(
-        context.work, {req.name: content}, context.now, is_sqlite=context.services.database.is_sqlite
+        context.work, [(req.name, content)], context.now, is_sqlite=context.services.database.is_sqlite
     ):
         raise errors.ThemeFileRefused(
             f"{req.name}: the files of all versions of the tenant’s themes have too many bytes."

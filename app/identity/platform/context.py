@@ -8,6 +8,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from app.contract import errors
@@ -79,6 +80,8 @@ class Context:
     machine: dict[str, object] | None = None  # set for MACHINE_TOKEN: the token's claims
     program_scopes: frozenset[str] = frozenset()
     """The scopes of the program that calls management operations; the API secret gives `all`."""
+    theme_files: Mapping[str, int] = MappingProxyType({})
+    """The sizes, by digest, of theme files that the run of a configuration file stores before it writes themes."""
     has_api_secret: bool = False  # the request sent the API secret to an operation where it is optional
 
     def __init__(

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from app.contract.themes.theme_version_operations import OWN_LOOK
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.theme_versions import version_store
 from app.identity.assembly.clean_up import expired_rows
 from app.identity.directory.tenants import theme_files
@@ -181,3 +182,39 @@ def test_first_request_of_a_file_makes_the_only_call(world: World, visitor: Visi
     path = address("img/logo.svg", LOGO)
     costs = [visitor.client.get(path, base_url=visitor.home).headers["X-Gatehouse-Cost"] for _ in range(2)]
     assert [dict(part.split("=") for part in cost.split("; "))["sql"] for cost in costs] == ["1", "0"]
+
+
+def named(world: World, theme: str) -> bytes:
+    """Return a file with one named theme, `hazel`, which has this member beside its name."""
+    return f"tenants:\n  - {{name: {world.name}, themes: [{{name: Hazel, brand_key: hazel, {theme}}}]}}\n".encode()
+
+
+def test_folder_of_a_named_theme_is_its_look(world: World, visitor: Visitor, folder: Path) -> None:
+    write(folder, {"img/tile.svg": FILES["img/tile.svg"]})
+    apply_configuration.apply(world.services, read(named(world, "theme: hazel"), "f.yaml", folder.parent))
+    world.services.directory.clear_cache()
+    chosen = visitor.open("/login?brand=hazel").html
+    assert 'class="own-top"' in chosen
+    picture = address("img/tile.svg", FILES["img/tile.svg"])
+    assert picture in chosen
+    assert visitor.client.get(picture, base_url=visitor.home).data == FILES["img/tile.svg"]
+    assert 'class="own-top"' not in visitor.open("/login?brand=").html
+
+
+@pytest.mark.parametrize(
+    ("theme", "expected"),
+    [
+        ("theme: absent", r"themes\[0\]\.theme: expected a folder next to this file; there's no absent"),
+        ("theme: hazel, brand: {}", r"themes\[0\]\.theme: expected theme or brand, not both"),
+        ("theme: 7", r"themes\[0\]\.theme: expected text"),
+        ("theme: shop", r"themes\[0\]\.theme: expected no texts of applications in this folder"),
+    ],
+)
+def test_named_theme_without_its_folder_is_refused(world: World, folder: Path, theme: str, expected: str) -> None:
+    other = folder.parent / "shop" / "texts" / "app"
+    other.mkdir(parents=True)
+    (other / "de.yaml").write_text("continue: Los")
+    (folder.parent / "shop" / "theme.yaml").write_text("color: '#0a7d55'")
+    with pytest.raises(ConfigurationError) as refused:
+        read(named(world, theme), "f.yaml", folder.parent)
+    assert re.search(expected, str(refused.value))

@@ -23,6 +23,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Tenant
 from app.kit import randomness
+from app.kit.design import theme_file_names
 
 
 def plan_tenants(run: Run) -> list[TenantPlan]:
@@ -73,4 +74,6 @@ def _contexts(run: Run, tenant: Tenant) -> tuple[Context, Context]:
     """Return the context of a program with every power, which changes resources, and that of changes to accounts."""
     program, people = (Context.outside_requests(run.services, tenant, run.work) for _ in range(2))
     program.program_scopes = frozenset({powers.ALL})
+    files = run.configuration.theme_files.get(tenant.name, ())
+    program.theme_files = {theme_file_names.digest_of(content): len(content) for _, content in files}
     return program, people

@@ -73,7 +73,8 @@ def unusable_values(
 
 def refuse_unknown_files(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
     """Refuse a theme that names files which the tenant has not stored. Raises BadField."""
-    if sentence := theme_files.problem(context.work, (after.content.get("brand") or {}).get("files") or {}):
+    files = (after.content.get("brand") or {}).get("files") or {}
+    if sentence := theme_files.problem(context.work, files, context.theme_files):
         raise BadField(f"Brand.Files: {sentence}.")
 
 

@@ -106,7 +106,7 @@ def save_draft(
     newest = list_versions(context, look)[0].version
     if base not in (None, newest):
         raise errors.ThemeChanged
-    if not theme_files.store(context.work, files, context.now, is_sqlite=context.services.database.is_sqlite):
+    if not theme_files.store(context.work, files.items(), context.now, is_sqlite=context.services.database.is_sqlite):
         raise errors.BadField("Brand.Files: the files of all versions of the tenant’s themes have too many bytes.")
     draft = _checked(context, brand)
     number = newest + 1
@@ -225,7 +225,7 @@ def _checked(context: Context, brand: dict[str, Any] | None) -> Brand:
     content = {"name": OWN_LOOK, "brand": {name: value for name, value in (brand or {}).items() if value is not None}}
     _writer(context).check(Item((), content))
     checked = history.brand_of(brand)
-    if sentence := theme_files.problem(context.work, checked.files):
+    if sentence := theme_files.problem(context.work, checked.files, context.theme_files):
         raise errors.BadField(f"Brand.Files: {sentence}.")
     return checked
 

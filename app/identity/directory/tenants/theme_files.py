@@ -72,20 +72,26 @@ def sizes(work: UnitOfWork, digests: Iterable[str]) -> dict[str, int]:
     return {row.digest: row.size_bytes for row in rows}
 
 
-def problem(work: UnitOfWork, files: Mapping[str, str]) -> str | None:
-    """Return what is expected of a brand with these digests by name; None if each is stored, and they are not too many."""
-    stored = sizes(work, files.values())
+def problem(work: UnitOfWork, files: Mapping[str, str], arriving: Mapping[str, int]) -> str | None:
+    """Return what is expected of a brand with these digests by name; None if each is stored or arriving, and they are not too many.
+
+    Args:
+        work: of the tenant.
+        files: digests by name.
+        arriving: sizes by digest of files that are stored before the brand.
+    """
+    stored = {**sizes(work, files.values()), **arriving}
     for name in sorted(name for name, digest in files.items() if digest not in stored):
         return f"expected the digest of a stored file for {name}; send its content first"
     return theme_file_names.total_problem({name: stored[digest] for name, digest in files.items()})
 
 
-def store(work: UnitOfWork, contents: Mapping[str, bytes], now: datetime, *, is_sqlite: bool) -> bool:
+def store(work: UnitOfWork, contents: Iterable[tuple[str, bytes]], now: datetime, *, is_sqlite: bool) -> bool:
     """Store files by their names, each content once. Return False, and store nothing, if the tenant would have too many.
 
     The caller has locked the tenant, and checked the contents.
     """
-    new = {theme_file_names.digest_of(content): (name, content) for name, content in contents.items()}
+    new = {theme_file_names.digest_of(content): (name, content) for name, content in contents}
     if _bytes_with(work, new) > MAX_STORED_BYTES:
         delete_unnamed(work, now)
         if _bytes_with(work, new) > MAX_STORED_BYTES:

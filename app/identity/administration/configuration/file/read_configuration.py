@@ -31,6 +31,8 @@ from app.identity.administration.configuration.file.yaml_document import (
 from app.identity.directory.accounts import identifiers
 from app.kit.resources.resource import Resource
 
+NamedFile = tuple[str, bytes]
+"""The name and the content of a picture or font."""
 _IDENTIFIERS = {
     identifiers.EMAIL: (identifiers.normalize_email, "an email address"),
     identifiers.USERNAME: (identifiers.normalize_username, USERNAME),
@@ -44,7 +46,9 @@ class Configuration:
 
     tenants: tuple[TenantFile, ...]
     brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, for those with a brand or theme
-    theme_files: dict[str, dict[str, bytes]] = field(default_factory=dict)  # of theme folders, by tenant and name
+    theme_files: dict[str, list[NamedFile]] = field(
+        default_factory=dict
+    )  # of all theme folders of a tenant, by its name
     document: YamlDocument = field(default_factory=lambda: YamlDocument(""))
     resources: tuple[Resource, ...] = ()  # that a file may contain
 
@@ -73,7 +77,7 @@ def read(text: bytes, file: str, folder: Path, resources: tuple[Resource, ...] |
     resources = file_resources() if resources is None else resources
     document = yaml_document.read(text, file)
     value = _without_later(document)
-    theme_files: dict[str, dict[str, bytes]] = {}
+    theme_files: dict[str, list[NamedFile]] = {}
     brands = _brands(document, folder, theme_files)
     _refuse_duplicates(document)
     declared = None
@@ -110,16 +114,40 @@ def _drop_later(document: YamlDocument, part: dict[str, Any], later: Set[str], p
         del part[key]
 
 
-def _brands(document: YamlDocument, folder: Path, theme_files: dict[str, dict[str, bytes]]) -> dict[str, Brand]:
+def _brands(document: YamlDocument, folder: Path, theme_files: dict[str, list[NamedFile]]) -> dict[str, Brand]:
+    """Return the brands in theme folders, by tenant, and put those of named themes where the file could have written them."""
     brands = {}
     for path, tenant in _parts(document.value, "tenants", ()):
+        name = str(tenant.get("name"))
+        files = theme_files.setdefault(name, [])
         if isinstance(tenant.get("theme"), str):
             found = theme.read_folder(document, (*path, "theme"), folder, tenant["theme"])
             if found is not None:
-                brands[str(tenant.get("name"))] = found.brand
-                theme_files[str(tenant.get("name"))] = found.files
+                brands[name] = found.brand
+                files += found.files.items()
                 _add_application_texts(document, path, tenant, found)
+        for inner, listed in _parts(tenant, "themes", path):
+            files += _read_named_theme(document, inner, folder, listed)
     return brands
+
+
+def _read_named_theme(document: YamlDocument, path: KeyPath, folder: Path, listed: dict[str, Any]) -> list[NamedFile]:
+    """Replace the folder of a named theme by its brand; return the folder's files."""
+    at = (*path, "theme")
+    if not isinstance(listed.get("theme"), str):
+        return []
+    if "brand" in listed:
+        document.problem(at, "expected theme or brand, not both")
+        return []
+    found = theme.read_folder(document, at, folder, listed.pop("theme"))
+    if found is None:
+        return []
+    if found.application_texts:
+        document.problem(
+            at, "expected no texts of applications in this folder; the folder of the tenant's theme has them"
+        )
+    listed["brand"] = found.brand.model_dump(mode="json", exclude_unset=True)
+    return list(found.files.items())
 
 
 def _add_application_texts(document: YamlDocument, path: KeyPath, tenant: dict[str, Any], found: ThemeFolder) -> None:

@@ -102,7 +102,7 @@ class TenantSection(FileSection):
 
     def _check_files(self, files: dict[str, str]) -> None:
         """Refuse files that are neither in the theme's folder nor stored: a file may name the digests of earlier ones."""
-        sent = {theme_file_names.digest_of(content) for content in self._theme_files.values()}
+        sent = {theme_file_names.digest_of(content) for _, content in self._theme_files}
         others = set(files.values()) - sent
         missing = others - theme_files.sizes(self.work, others).keys()
         for name in sorted(name for name, digest in files.items() if digest in missing):
@@ -111,8 +111,8 @@ class TenantSection(FileSection):
             )
 
     @property
-    def _theme_files(self) -> dict[str, bytes]:
-        return self.run.configuration.theme_files.get(self.declared.name, {})
+    def _theme_files(self) -> list[tuple[str, bytes]]:
+        return self.run.configuration.theme_files.get(self.declared.name, [])
 
     def _store_files(self) -> None:
         """Store the files of the theme's folder. Raises ConfigurationError if the tenant would have too many."""
@@ -164,8 +164,12 @@ class TenantSection(FileSection):
         ):
             details += [f"{shown}: changed"] if after[name] != stored[name] else []
         notes = self._notes(row, after["settings"])
-        write = partial(self._write, stored, after)
-        self.note_change("tenant", self.declared.name, details, *notes, write=write)
+        if details:
+            write = partial(self._write, stored, after)
+            self.note(ChangeAction.CHANGE, "tenant", self.declared.name, *details, *notes, write=write)
+        else:
+            store = self._store_files if self._theme_files else None  # named themes may have new ones
+            self.note(ChangeAction.UNCHANGED, "tenant", self.declared.name, *notes, write=store)
 
     def _notes(self, row: TenantRow, settings: dict[str, Any]) -> Iterator[str]:
         """Yield what the file does not change, though an operator may expect it to."""
