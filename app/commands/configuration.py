@@ -25,8 +25,8 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     printed once. Running servers pick up the change within 5 seconds.
     """
     from app.identity.administration.configuration import apply_configuration
-    from app.identity.administration.configuration.file import theme
     from app.identity.administration.configuration.file.read_configuration import read_file
+    from app.identity.administration.configuration.file.theme import read_folder
     from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
     try:
@@ -37,7 +37,7 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
             )
             warnings = list(done.warnings)
             for tenant, brand in configuration_file.brands.items():
-                warnings += theme.warnings(tenant, brand, services.settings.theme_files)
+                warnings += read_folder.warnings(tenant, brand, services.settings.theme_files)
         for sentence in warnings:
             click.echo(f"Warning: {sentence}", err=True)
     except ConfigurationError as problem:

@@ -40,7 +40,7 @@ def lines_against(file: Path, folder: Path, brand: Brand) -> list[str]:
 
 def _file_of(problem: ThemeProblem) -> str:
     """Return the file of a theme folder that a problem is in, with the key of a text."""
-    from app.identity.administration.configuration.file.theme_tree import PLACES
+    from app.identity.administration.configuration.file.theme.tree import PLACES
 
     key, *within = problem.path
     if key == "texts" and within:

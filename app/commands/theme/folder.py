@@ -11,19 +11,19 @@ from app.commands.prompts import counted
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
     from app.hub.tenants.tenant import HubTenant
-    from app.identity.administration.configuration.file.theme import ThemeFolder
+    from app.identity.administration.configuration.file.theme.read_folder import ThemeFolder
 
 
 def read_theme(folder: Path) -> ThemeFolder:
     """Return what a theme folder has. Raises CommandError with every problem of its files."""
-    from app.identity.administration.configuration.file import theme
+    from app.identity.administration.configuration.file.theme import read_folder
     from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 
     if not folder.is_dir():
         raise CommandError(f"There's no folder {folder}.")
     try:
         with as_command_errors():
-            return theme.folder_of(folder)
+            return read_folder.folder_of(folder)
     except ConfigurationError as found:
         raise CommandError(f"Found {counted(len(found.problems), 'problem')}:\n{found}") from None
 

@@ -75,7 +75,7 @@ def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_na
 @_of_theme
 def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, theme_name: str) -> None:
     """Write TENANT's look into a theme's FOLDER."""
-    from app.identity.administration.configuration.file import theme_folder
+    from app.identity.administration.configuration.file.theme import write_folder
     from app.identity.administration.configuration.file.yaml_document import ConfigurationError
     from app.identity.administration.theme_versions import publication
     from app.identity.directory.tenants import theme_files
@@ -88,7 +88,7 @@ def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, them
         contents = theme_files.contents(context.work, brand.files)
     try:
         with as_command_errors():
-            theme_folder.write(folder, brand, contents)
+            write_folder.write(folder, brand, contents)
     except ConfigurationError as found_there:
         raise CommandError(f"Nothing was written:\n{found_there}") from None
     click.echo(f"Wrote version {found.version} of {tenant_name} to {folder}.")

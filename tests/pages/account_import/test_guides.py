@@ -18,7 +18,7 @@ from app.cli import cli
 from app.contract.accounts.import_file import ImportedAccount
 from app.hub import create_app as create_hub
 from app.identity import create_app, create_service
-from app.identity.administration.configuration.file import theme
+from app.identity.administration.configuration.file.theme import read_folder
 from app.identity.platform.services import IdentityServices
 from app.settings import Settings
 from tests.support.oauth.relying_party import RelyingParty
@@ -111,7 +111,7 @@ def test_theme_of_the_guide_is_on_the_page(moved: Moved) -> None:
     assert "data:image/svg+xml;base64," in page.html
     assert "https://hazel.example/privacy" in page.html
     assert "hazel has this look already: version 1.\n" in moved.said
-    assert theme.folder_of(Path("copy")).brand == theme.folder_of(Path("hazel")).brand
+    assert read_folder.folder_of(Path("copy")).brand == read_folder.folder_of(Path("hazel")).brand
     Path("hazel/theme.yaml").write_text(Path("hazel/wrong.yaml").read_text())
     refused = CliRunner().invoke(
         cli, ["apply", "hazel.yaml", "--dry-run"], env={"GATEHOUSE_DATA_DIR": ".", "GATEHOUSE_SECRET_KEY": SECRET}

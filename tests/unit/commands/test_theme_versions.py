@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file import theme, theme_folder
+from app.identity.administration.configuration.file.theme import read_folder, write_folder
 from app.kit.design.theme_file_names import digest_of
 from tests.support.processes.command_line import Run, refused
 from tests.support.theme_files import FONT, svg
@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def written(folder: Path, name: str) -> Path:
-    theme_folder.write(folder, Brand(display_name=name))
+    write_folder.write(folder, Brand(display_name=name))
     return folder
 
 
@@ -68,8 +68,8 @@ def listed(run: Run, *options: str) -> list[tuple[int, bool]]:
 def test_every_key_returns_from_the_folder(tmp_path: Path) -> None:
     assert EVERY_KEY.keys() == Brand.model_fields.keys()
     brand = Brand.model_validate(EVERY_KEY)
-    theme_folder.write(tmp_path / "hazel", brand, CONTENTS)
-    assert theme.folder_of(tmp_path / "hazel").brand == brand
+    write_folder.write(tmp_path / "hazel", brand, CONTENTS)
+    assert read_folder.folder_of(tmp_path / "hazel").brand == brand
     assert (tmp_path / "hazel" / "logo.svg").read_text().startswith("<svg")
     assert (tmp_path / "hazel" / "logo-dark.png").read_bytes() == b"png"
 
@@ -78,24 +78,24 @@ def test_every_key_returns_from_the_folder(tmp_path: Path) -> None:
 def test_key_returns_alone(tmp_path: Path, key: str) -> None:
     needed = {"picture": {"scene": "picture"}, "scene": {"picture": "/theme/a.jpg"}}
     brand = Brand.model_validate({key: EVERY_KEY[key], **needed.get(key, {})})
-    theme_folder.write(tmp_path / "hazel", brand, CONTENTS if key == "files" else {})
-    assert theme.folder_of(tmp_path / "hazel").brand == brand
+    write_folder.write(tmp_path / "hazel", brand, CONTENTS if key == "files" else {})
+    assert read_folder.folder_of(tmp_path / "hazel").brand == brand
 
 
 def test_default_that_a_theme_sets_returns(tmp_path: Path) -> None:
-    theme_folder.write(tmp_path / "hazel", Brand(scene="dusk"))
-    assert theme.folder_of(tmp_path / "hazel").brand.model_fields_set == {"scene"}
+    write_folder.write(tmp_path / "hazel", Brand(scene="dusk"))
+    assert read_folder.folder_of(tmp_path / "hazel").brand.model_fields_set == {"scene"}
 
 
 @pytest.mark.parametrize("logo", ["data:image/svg+xml,%3Csvg/%3E", "data:image/gif;base64,R0lG", "/theme/logo.svg"])
 def test_logo_that_no_file_can_be_stays(tmp_path: Path, logo: str) -> None:
-    theme_folder.write(tmp_path / "hazel", Brand(logo=logo))
-    assert theme.folder_of(tmp_path / "hazel").brand.logo == logo
+    write_folder.write(tmp_path / "hazel", Brand(logo=logo))
+    assert read_folder.folder_of(tmp_path / "hazel").brand.logo == logo
 
 
 def test_pulled_folder_is_the_pushed_one(acme: Run, tmp_path: Path) -> None:
     every = {key: value for key, value in EVERY_KEY.items() if key not in ("scene", "picture")}
-    theme_folder.write(tmp_path / "hazel", Brand.model_validate(every), CONTENTS)
+    write_folder.write(tmp_path / "hazel", Brand.model_validate(every), CONTENTS)
     assert "Published version 2 of acme." in acme("theme", "push", "hazel", "acme", "--publish").stdout
     assert "Wrote version 2 of acme" in acme("theme", "pull", "acme", "copy").stdout
     names = {path.relative_to(tmp_path / "hazel") for path in (tmp_path / "hazel").rglob("*") if path.is_file()}

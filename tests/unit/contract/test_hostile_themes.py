@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.administration.configuration.file import theme
+from app.identity.administration.configuration.file.theme import read_folder
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from tests.support.hostile_themes.table import HOSTILE, MAX_MEMORY
 
@@ -15,7 +15,7 @@ from tests.support.hostile_themes.table import HOSTILE, MAX_MEMORY
 def problems(folder: Path) -> list[str]:
     """Return the problems of a theme folder, as `apply` and `theme check` print them."""
     try:
-        theme.folder_of(folder)
+        read_folder.folder_of(folder)
     except ConfigurationError as refused:
         return [
             str(problem).replace(f"{folder}/", "").replace(f"{folder.parent}/", "../") for problem in refused.problems

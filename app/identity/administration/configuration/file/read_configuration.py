@@ -19,8 +19,9 @@ from app.contract.tenants.file import (
     TenantFile,
     configuration_file,
 )
-from app.identity.administration.configuration.file import declared_resources, theme, yaml_document
-from app.identity.administration.configuration.file.theme import ThemeFolder
+from app.identity.administration.configuration.file import declared_resources, yaml_document
+from app.identity.administration.configuration.file.theme import read_folder
+from app.identity.administration.configuration.file.theme.read_folder import ThemeFolder
 from app.identity.administration.configuration.file.validation_messages import USERNAME, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -121,7 +122,7 @@ def _brands(document: YamlDocument, folder: Path, theme_files: dict[str, list[Na
         name = str(tenant.get("name"))
         files = theme_files.setdefault(name, [])
         if isinstance(tenant.get("theme"), str):
-            found = theme.read_folder(document, (*path, "theme"), folder, tenant["theme"])
+            found = read_folder.read(document, (*path, "theme"), folder, tenant["theme"])
             if found is not None:
                 brands[name] = found.brand
                 files += found.files.items()
@@ -227,7 +228,7 @@ def _unusable_values(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str
     """Yield the texts and templates of brands in this file that cannot be used; those of a theme folder are checked with the folder."""
     for at, tenant in enumerate(declared.tenants):
         if tenant.brand is not None:
-            yield from theme.value_problems(tenant.brand, ("tenants", at, "brand"))
+            yield from read_folder.value_problems(tenant.brand, ("tenants", at, "brand"))
 
 
 def _malformed(declared: ConfigurationFile) -> Iterator[tuple[KeyPath, str]]:

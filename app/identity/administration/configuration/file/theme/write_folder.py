@@ -1,4 +1,4 @@
-"""Writes a brand as a theme folder, from which `theme.py` reads the same brand."""
+"""Writes a brand as a theme folder, from which `read_folder.py` reads the same brand."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, Final
 import yaml
 
 from app.contract.tenants.branding import Brand
-from app.identity.administration.configuration.file import theme_walk
-from app.identity.administration.configuration.file.theme import KINDS, MAX_LOGO_BYTES
-from app.identity.administration.configuration.file.theme_tree import PLACES
+from app.identity.administration.configuration.file.theme import walk
+from app.identity.administration.configuration.file.theme.read_folder import KINDS, MAX_LOGO_BYTES
+from app.identity.administration.configuration.file.theme.tree import PLACES
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError, ConfigurationProblem
 from app.identity.administration.theme_versions.history import stored
 from app.kit.design import theme_file_names
@@ -56,12 +56,12 @@ def write(folder: Path, brand: Brand, contents: Mapping[str, bytes] = NO_FILES) 
         OSError: a file could not be written.
     """
     folder = folder.resolve()
-    if folder.is_dir() and (refused := theme_walk.problems(folder)):
+    if folder.is_dir() and (refused := walk.problems(folder)):
         raise ConfigurationError(
             [ConfigurationProblem(str(folder / path), 1, "", sentence) for path, sentence in refused]
         )
     wanted = {folder / name: content for name, content in files(brand, contents).items()}
-    for path in [*theme_walk.files(folder)]:
+    for path in [*walk.files(folder)]:
         if path.is_symlink() or (path not in wanted and _is_of_theme(path.relative_to(folder))):
             path.unlink()
     for path, content in wanted.items():

@@ -1,4 +1,4 @@
-"""Reads a theme folder: the design tokens in theme.yaml, the files of the logos, and the tree beside them (`theme_tree.py`)."""
+"""Reads a theme folder: the design tokens in theme.yaml, the files of the logos, and the tree beside them (`tree.py`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pydantic import ValidationError
 
 from app.contract.tenants.branding import Brand
 from app.contract.themes import theme_problems
-from app.identity.administration.configuration.file import theme_static, theme_tree, theme_walk, yaml_document
+from app.identity.administration.configuration.file import yaml_document
+from app.identity.administration.configuration.file.theme import static_files, tree, walk
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -45,13 +46,13 @@ class ThemeFolder(NamedTuple):
     """The contents of pictures and fonts by their names."""
 
 
-def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFolder | None:
+def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFolder | None:
     """Return what a theme folder has; adds problems to the outer document and returns None."""
     root = (folder / name).resolve()
     if not root.is_dir():
         outer.problem(path, f"expected a folder next to this file; there's no {name}")
         return None
-    if refused := theme_walk.problems(root):
+    if refused := walk.problems(root):
         at = Path(outer.file).parent / name
         outer.problems += [ConfigurationProblem(str(at / place), 1, "", sentence) for place, sentence in refused]
         return None
@@ -64,11 +65,11 @@ def read_folder(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> 
     except (ConfigurationError, OSError) as problem:
         outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
         return None
-    contents = theme_static.read(outer, root, name)
-    values, texts = theme_tree.read(outer, root, name, contents), theme_tree.application_texts(outer, root, name)
+    contents = static_files.read(outer, root, name)
+    values, texts = tree.read(outer, root, name, contents), tree.application_texts(outer, root, name)
     brand = _brand(inner, root, name, values)
     if brand is not None:
-        outer.problems += theme_tree.problems(outer, name, brand, values)
+        outer.problems += tree.problems(outer, name, brand, values)
     outer.problems += inner.problems
     return ThemeFolder(brand, texts, contents) if brand is not None else None
 
@@ -77,7 +78,7 @@ def folder_of(folder: Path) -> ThemeFolder:
     """Return what a theme folder has. Raises ConfigurationError with every problem, each with its file and line."""
     folder = folder.resolve()
     outer = YamlDocument(str(folder.parent / "theme"))
-    found = read_folder(outer, (), folder.parent, folder.name)
+    found = read(outer, (), folder.parent, folder.name)
     if outer.problems or found is None:
         raise ConfigurationError(outer.problems)
     return found
@@ -113,7 +114,7 @@ def _brand(inner: YamlDocument, root: Path, name: str, values: dict[str, Any]) -
         _read_logos(inner, root, name, value, values.get("files", {}))
         for key in values:
             if value.setdefault(key, values[key]) is not values[key]:
-                inner.problem((key,), f"expected no {key} here, because {name}/{theme_tree.PLACES[key]} has them")
+                inner.problem((key,), f"expected no {key} here, because {name}/{tree.PLACES[key]} has them")
     try:
         brand = Brand.model_validate_json(json.dumps(value), strict=True)
         for path, sentence in value_problems(brand, ()):

@@ -1,0 +1,1 @@
+"""The folder of a theme: reads and writes the brand, its texts, templates and files."""
