@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from app.contract.themes import mail_templates  # noqa: TID253 - templates of themes alone load this module
-from app.contract.themes.layout_templates import BRAND, CONTRACT, LAYOUTS, TemplatesOfTheme, is_shown
+from app.contract.themes.layout_templates import BRAND, LAYOUTS, TemplatesOfTheme, is_shown
 from app.contract.themes.part_templates import PARTS  # noqa: TID253 - as above
 from app.kit.package_files import TEMPLATES
 from app.kit.templating import language
@@ -98,12 +98,6 @@ def read_pages(document: Mapping[str, Any]) -> dict[str, PageContract]:
         )
         for name, page in document["pages"].items()
     }
-
-
-@lru_cache(maxsize=2_000)
-def block_contract(template: str, block: str) -> TemplateContract:
-    """Return what a block's template can use in this version."""
-    return page_templates()[template].contract(block, CONTRACT)
 
 
 def names() -> tuple[str, ...]:

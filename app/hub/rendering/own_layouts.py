@@ -27,7 +27,7 @@ def own_layout(name: str, language: Language, values: Mapping[str, Any], parts: 
     """
     brand: PageBranding = template_view.get().brand
     all_values = shared_values(brand, language) | dict(values)
-    return brand.layouts.render(name, text_of(brand, language), all_values, parts, reporting(brand))
+    return brand.templates.render(name, text_of(brand, language), all_values, parts, reporting(brand))
 
 
 def own_part(name: str, values: Mapping[str, Any], parts: Mapping[str, str]) -> Markup:
@@ -36,7 +36,7 @@ def own_part(name: str, values: Mapping[str, Any], parts: Mapping[str, str]) -> 
     brand: PageBranding = rendering.brand
     flags = {key: value if isinstance(value, str) else bool(value) for key, value in values.items()}
     text = text_of(brand, rendering.frame.language)
-    return brand.layouts.render(name, text, flags, parts, reporting(brand))
+    return brand.templates.render(name, text, flags, parts, reporting(brand))
 
 
 def shared_values(brand: PageBranding, language: Language) -> dict[str, Any]:

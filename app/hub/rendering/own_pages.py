@@ -9,7 +9,7 @@ from typing import Any
 from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - what our blocks wrote
 
-from app.contract.themes.page_templates import MAIN, block_contract  # noqa: TID253 - pages of themes alone load this module
+from app.contract.themes.page_templates import MAIN  # noqa: TID253 - pages of themes alone load this module
 from app.hub.rendering.frame import OwnBlock, Rendering
 from app.hub.rendering.own_layouts import reporting, shared_values, text_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
@@ -20,7 +20,7 @@ _PRESENT = "has_"
 
 def own_blocks(template: str, rendering: Rendering) -> Mapping[str, OwnBlock]:
     """Return the tenant's own blocks of a page's template by their names; none without a template of its own."""
-    own = rendering.brand.layouts.pages.get(template, {})
+    own = rendering.brand.templates.pages.get(template, {})
     return {name: _OwnBlock(template, name, block, rendering) for name, block in own.items()}
 
 
@@ -34,7 +34,7 @@ class _OwnBlock:
         self._rendering = rendering
 
     def __call__(self, context: Context) -> Iterator[str]:
-        contract = block_contract(self._template, self._name)
+        contract = self._block.contract
         placed = _Placed(context, self._name)
         parts = {name: placed.part(name) for name in self._block.names & contract.parts.keys()}
         try:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS
-from app.hub.tenants.layouts import NO_LAYOUTS, Layouts, layouts_of
+from app.hub.tenants.own_templates import NO_TEMPLATES, OwnTemplates, own_templates
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
@@ -70,10 +70,10 @@ class PageBranding:
     """The tenant's own style sheet, as browsers get it; empty for none."""
     css_folder: str = "/theme"
     """The path that serves the style sheet."""
-    layouts: Layouts = NO_LAYOUTS
-    """The tenant's own layouts."""
+    templates: OwnTemplates = NO_TEMPLATES
+    """The tenant's own templates."""
     theme_digest: str = ""
-    """Names the version of its layouts, style sheet and texts; empty if it has neither layouts nor a style sheet."""
+    """Names the version of its templates, style sheet and texts; empty if it has neither templates nor a style sheet."""
     left_out: tuple[tuple[str, str], ...] = ()
     """The files of the theme that this version of Gatehouse cannot use, each with the reason."""
     organization: str = ""
@@ -237,7 +237,7 @@ def page_branding(
     files = brand.files
     picture = _file(theme_file_names.address(brand.picture or "", files))
     sheet = style_sheet(brand.css, files if css_files is None else css_files)
-    layouts = layouts_of(brand.templates, sheet.effects, brand.contract, files)
+    templates = own_templates(brand.templates, sheet.effects, brand.contract, files)
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
@@ -257,10 +257,10 @@ def page_branding(
         signature=(("", brand.signature),) if brand.signature else (),
         texts=compile_texts(brand.texts),
         css=sheet.css,
-        layouts=layouts,
+        templates=templates,
         theme_digest=_digest(brand),
         left_out=(
-            *((f"templates/{name}", reason) for name, reason in layouts.left_out),
+            *((f"templates/{name}", reason) for name, reason in templates.left_out),
             *([("static/css/theme.css", sheet.problem)] if sheet.problem else []),
         ),
         links=tuple(
@@ -302,7 +302,7 @@ def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
 
 
 def _digest(brand: tenant_pages.BrandView) -> str:
-    """Return a digest of what a theme can fail by; empty without layouts and style sheet."""
+    """Return a digest of what a theme can fail by; empty without templates and style sheet."""
     if not (brand.templates or brand.css):
         return ""
     content = json.dumps([brand.templates, brand.contract, brand.css, brand.texts, brand.files], sort_keys=True)

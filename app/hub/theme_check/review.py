@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from app.hub.tenants.layouts import NO_LAYOUTS
+from app.hub.tenants.own_templates import NO_TEMPLATES
 from app.hub.tenants.tenant import HubTenant
 from app.hub.theme_check import page_rules
 from app.hub.theme_check.document import PageDocument
@@ -76,9 +76,11 @@ def review(
         words: of the names of the pages; all pages without any.
         progress: passes the pages on, and may show how many there are.
     """
-    plain = replace(tenant, brand=replace(tenant.brand, layouts=NO_LAYOUTS, css=""))
+    plain = replace(tenant, brand=replace(tenant.brand, templates=NO_TEMPLATES, css=""))
     pages = SamplePages({SAMPLE_DOMAIN: tenant, _WITHOUT_TEMPLATES: plain})
-    made = _Reviewer(pages, has_templates=bool(tenant.brand.layouts.templates or tenant.brand.layouts.pages))
+    made = _Reviewer(
+        pages, has_templates=bool(tenant.brand.templates.layouts_and_parts or tenant.brand.templates.pages)
+    )
     for place in progress([(*name, tag) for name in page_names(words, pages.names) for tag in LANGUAGES]):
         made.look_at(*place)
     return made.found

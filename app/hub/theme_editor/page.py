@@ -25,7 +25,7 @@ from app.hub.locale import current_language
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import PageBranding
-from app.hub.tenants.layouts import NO_LAYOUTS
+from app.hub.tenants.own_templates import NO_TEMPLATES
 from app.hub.theme_editor.form import EditorForm, TextPlace, form_for, places_of, stored_values
 from app.hub.theme_editor.text_search import found_keys
 from app.hub.web.responses import redirect_to
@@ -80,7 +80,7 @@ class ThemeEditorPage(Page):
     def brand(self) -> PageBranding:
         """The tenant's branding without its templates, style sheet and texts: those of a draft may be broken."""
         brand = current_visit().brand
-        return replace(brand, layouts=NO_LAYOUTS, css="", texts=NO_TEXTS, left_out=(), theme_digest="")
+        return replace(brand, templates=NO_TEMPLATES, css="", texts=NO_TEXTS, left_out=(), theme_digest="")
 
     @property
     def preview(self) -> LookPreview:

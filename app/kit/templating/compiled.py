@@ -27,6 +27,7 @@ class CompiledTemplate:
     """A template that `language.problems` accepts, compiled once. Raises TemplateFailed for one that Python cannot compile."""
 
     def __init__(self, source: str, contract: TemplateContract) -> None:
+        self.contract: Final = contract
         environment = parser()
         try:
             tree = environment.parse(source)

@@ -53,9 +53,9 @@ class SourceText:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TextKeys:
-    """The content of `keys.json`."""
+    """The content of `keys.json`. Only the same object is equal, so that it can be part of the key of a cache."""
 
     current: Mapping[str, SourceText]
     retired: Mapping[str, str]

@@ -22,7 +22,7 @@ from babel.support import NullTranslations
 
 from app.kit.near_names import near_name
 from app.kit.text.languages import SOURCE, catalogue
-from app.kit.text.source_texts import SourceText, readable, text_keys
+from app.kit.text.source_texts import SourceText, TextKeys, readable, text_keys
 
 PluralCategory = Literal["zero", "one", "two", "few", "many", "other"]
 Wording = str | Mapping[PluralCategory, str]
@@ -107,7 +107,7 @@ def placeholders_of(key: str) -> frozenset[str]:
 
 def compile_texts(texts: TextsByLanguage) -> TenantTexts:
     """Return the catalogues of a tenant's texts. Texts that `problems` would name are left out: an upgrade may have retired a key."""
-    return _compile(json.dumps(texts, sort_keys=True, ensure_ascii=False)) if texts else NO_TEXTS
+    return _compile(json.dumps(texts, sort_keys=True, ensure_ascii=False), text_keys()) if texts else NO_TEXTS
 
 
 @cache
@@ -121,7 +121,7 @@ def texts_of_keys() -> TenantTexts:
 
 
 @lru_cache(maxsize=128)
-def _compile(texts: str) -> TenantTexts:
+def _compile(texts: str, _: TextKeys) -> TenantTexts:
     by_language: TextsByLanguage = json.loads(texts)
     digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).hexdigest()
     return TenantTexts(digest, {tag: _catalogue(tag, wordings) for tag, wordings in by_language.items()})

@@ -14,9 +14,9 @@ from jinja2 import ChoiceLoader, DictLoader
 from app.contract.tenants.branding import Brand
 from app.contract.themes import page_templates, theme_contract
 from app.hub import gallery
-from app.hub.tenants import layouts
+from app.hub.tenants.own_templates import compile_templates
 from app.kit.package_files import TEMPLATES
-from app.kit.templating.contract import Value, ValueKind
+from app.kit.templating.contract import NO_EFFECTS, Value, ValueKind
 from tests.support.browsers import page_samples
 
 LOGIN = "pages/sign_in/login.html"
@@ -69,18 +69,14 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Any:
         environment.cache.clear()  # type: ignore[union-attr]  # it is a dictionary, as the environment has no limit
         later = made_up(page_templates.page_templates())
         monkeypatch.setattr(page_templates, "page_templates", lambda: later)
-        page_templates.block_contract.cache_clear()
-        layouts._compile.cache_clear()
 
     yield upgraded
     page_samples.hub().jinja_env.cache.clear()  # type: ignore[union-attr]  # as above
-    page_templates.block_contract.cache_clear()
-    layouts._compile.cache_clear()
 
 
 def rendered(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    own = replace(gallery.TENANTS["acme"], layouts=layouts.layouts_of(REPLACED, number=1))
-    assert own.layouts.left_out == ()
+    own = replace(gallery.TENANTS["acme"], templates=compile_templates(REPLACED, NO_EFFECTS, 1, {}))
+    assert own.templates.left_out == ()
     monkeypatch.setitem(gallery.TENANTS, "contracts", own)
     found = {}
     for page in PAGES:

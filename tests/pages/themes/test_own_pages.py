@@ -12,7 +12,7 @@ from app.contract.themes.part_templates import PARTS
 from app.hub import gallery
 from app.hub.rendering import own_pages
 from app.hub.rendering.own_pages import shown
-from app.hub.tenants.layouts import layouts_of
+from app.hub.tenants.own_templates import own_templates
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from tests.support.browsers import page_samples
 from tests.support.oauth.world import World
@@ -120,8 +120,8 @@ def arranged(monkeypatch: pytest.MonkeyPatch) -> str:
     templates = {
         name: "".join(f"{{{{ {block}() }}}}" for block in page.blocks) for name, page in page_templates().items()
     }
-    own = replace(gallery.TENANTS["acme"], layouts=layouts_of(templates))
-    assert own.layouts.pages.keys() == templates.keys()
+    own = replace(gallery.TENANTS["acme"], templates=own_templates(templates))
+    assert own.templates.pages.keys() == templates.keys()
     monkeypatch.setitem(gallery.TENANTS, "arranged", own)
     return "arranged"
 
@@ -133,8 +133,8 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> str:
         name: "".join(f"{{% block {block} %}}{{{{ super() }}}}{{% endblock %}}" for block in page.blocks)
         for name, page in page_templates().items()
     }
-    own = replace(gallery.TENANTS["acme"], layouts=layouts_of(templates))
-    assert {block for page in own.layouts.pages.values() for block in page}.isdisjoint({MAIN})
+    own = replace(gallery.TENANTS["acme"], templates=own_templates(templates))
+    assert {block for page in own.templates.pages.values() for block in page}.isdisjoint({MAIN})
     monkeypatch.setitem(gallery.TENANTS, "wrapped", own)
     return "wrapped"
 
@@ -143,8 +143,8 @@ def wrapped(monkeypatch: pytest.MonkeyPatch) -> str:
 def with_parts(monkeypatch: pytest.MonkeyPatch) -> str:
     """The look of a tenant with templates of parts that place everything where ours do."""
     templates = {name: "".join(f"{{{{ {part}() }}}}" for part in contract.parts) for name, contract in PARTS.items()}
-    own = replace(gallery.TENANTS["acme"], layouts=layouts_of(templates))
-    assert own.layouts.templates.keys() == templates.keys()
+    own = replace(gallery.TENANTS["acme"], templates=own_templates(templates))
+    assert own.templates.layouts_and_parts.keys() == templates.keys()
     monkeypatch.setitem(gallery.TENANTS, "with_parts", own)
     return "with_parts"
 

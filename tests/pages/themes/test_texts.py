@@ -93,7 +93,6 @@ def test_text_that_an_upgrade_retired_leaves_ours(
     wording = {key_of("Forgot password?"): "Lost {other}?", "old": "x", key_of("Sign in to %(name)s"): "Enter {name}"}
     world.change_brand(texts={"en": wording})
     monkeypatch.setattr(tenant_texts, "text_keys", lambda: renamed)
-    tenant_texts._compile.cache_clear()
     page = visitor.open("/login")
     assert page.heading.startswith("Enter")
     assert "Forgot password?" in page.text

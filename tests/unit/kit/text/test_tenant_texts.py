@@ -24,7 +24,6 @@ KEYS = TextKeys(
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenant_texts, "text_keys", lambda: KEYS)
-    tenant_texts._compile.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A tenant's own layouts: compiled once, rendered within the document of ours, and ours in their place if one fails."""
+"""A tenant's own templates of layouts, parts and pages: compiled once; ours stand in the place of one that fails."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from app.kit.templating.contract import NO_EFFECTS, ClassEffects, TemplateContra
 
 NO_FILES: Final[Mapping[str, str]] = {}
 Failed = Callable[[str, str], None]
-"""Is called with the name and the reason of a layout that failed."""
+"""Is called with the name and the reason of a template that failed."""
 
 
 @dataclass(frozen=True)
-class Layouts:
-    """The layouts of one theme."""
+class OwnTemplates:
+    """The templates of one theme."""
 
     digest: str = ""
-    """Two objects with the same digest have the same layouts."""
-    templates: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
+    """Two objects with the same digest have the same templates."""
+    layouts_and_parts: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
     has_parts: bool = field(default=False, compare=False)
     """Whether it has templates of parts, such as fields."""
     pages: Mapping[str, Mapping[str, CompiledTemplate]] = field(default_factory=dict, compare=False)
@@ -39,8 +39,8 @@ class Layouts:
     def render(
         self, name: str, text: Callable[..., str], values: Mapping[str, Any], parts: Mapping[str, str], failed: Failed
     ) -> Markup:
-        """Return the body of a page by the tenant's layout; empty if it has none, or if it fails, which calls `failed`."""
-        template = self.templates.get(name)
+        """Return the output of a layout or part; empty if the theme has none of the name, or if it fails, which calls `failed`."""
+        template = self.layouts_and_parts.get(name)
         if template is None:
             return Markup()
         try:
@@ -50,35 +50,42 @@ class Layouts:
             return Markup()
 
 
-NO_LAYOUTS: Final = Layouts()
+NO_TEMPLATES: Final = OwnTemplates()
 
 
-def layouts_of(
+def own_templates(
     templates: Mapping[str, str],
     effects: ClassEffects = NO_EFFECTS,
     number: int = CONTRACT,
     files: Mapping[str, str] = NO_FILES,
-) -> Layouts:
-    """Return the compiled layouts; one that this version does not know, or cannot compile, is left out.
+) -> OwnTemplates:
+    """Return the compiled templates, from memory if they were compiled before.
 
     Args:
-        effects: of the style sheet, which may be another theme's than the layouts.
+        effects: of the style sheet, which may be another theme's than the templates.
         number: the contract that they are written for.
         files: the digests of the theme's files by their names, which templates have as addresses of pictures.
     """
     if not templates:
-        return NO_LAYOUTS
-    return _compile(json.dumps([templates, files], sort_keys=True), effects, number)
+        return NO_TEMPLATES
+    return _cached(json.dumps([templates, files], sort_keys=True), effects, number)
 
 
 @lru_cache(maxsize=128)
-def _compile(theme: str, effects: ClassEffects, number: int) -> Layouts:
+def _cached(theme: str, effects: ClassEffects, number: int) -> OwnTemplates:
+    templates, files = json.loads(theme)
+    return compile_templates(templates, effects, number, files)
+
+
+def compile_templates(
+    templates: Mapping[str, str], effects: ClassEffects, number: int, files: Mapping[str, str]
+) -> OwnTemplates:
+    """Return the compiled templates; one that this version does not know, or cannot compile, is left out."""
     from app.contract.themes.part_templates import PARTS
 
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     left_out: list[tuple[str, str]] = []
-    templates, files = json.loads(theme)
     for name, source in templates.items():
         if name.startswith(MAILS):  # the identity service renders those
             continue
@@ -89,8 +96,9 @@ def _compile(theme: str, effects: ClassEffects, number: int) -> Layouts:
                 pages[name] = _compiled_page(name, source, effects, number, files)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
-    digest = hashlib.sha256(json.dumps([theme, *map(sorted, effects), number]).encode()).hexdigest()
-    return Layouts(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
+    theme = json.dumps([templates, files, *map(sorted, effects), number], sort_keys=True)
+    digest = hashlib.sha256(theme.encode()).hexdigest()
+    return OwnTemplates(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 
 
 def _compiled(
