@@ -24,6 +24,7 @@ from jinja2 import Environment, nodes
 from app.commands.theme.changes import our_blocks
 from app.contract.themes.layout_templates import CONTRACT
 from app.contract.themes.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates, written
+from app.contract.themes.theme_contract import style
 from app.hub import create_app
 from app.hub.gallery import all_samples
 from app.hub.rendering.page import Page
@@ -165,7 +166,10 @@ def _field_docstrings(kind: type) -> dict[str, str]:
 
 def document() -> str:
     """Return the contract as JSON."""
-    return json.dumps({"contract": CONTRACT, "pages": views()}, indent=1, ensure_ascii=False, sort_keys=False) + "\n"
+    return (
+        json.dumps({"contract": CONTRACT, **style(), "pages": views()}, indent=1, ensure_ascii=False, sort_keys=False)
+        + "\n"
+    )
 
 
 def main() -> int:

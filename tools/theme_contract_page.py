@@ -8,9 +8,8 @@ from app.contract.themes import mail_templates
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS
 from app.contract.themes.page_templates import BLOCKS, EVERYWHERE, PageContract, page_templates
 from app.contract.themes.part_templates import PARTS
-from app.kit.design.theme_css.allowed import TOKENS
+from app.contract.themes.theme_contract import style
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
-from app.kit.templating.page_markup import CLASSES
 from app.kit.text.typography import typographic
 
 HEAD = f"""# The contract of themes
@@ -62,9 +61,13 @@ MAIL_HEAD = """
 CSS_HEAD = """
 ## CSS
 
-Classes of ours that a template can use: {classes}.
+A [style sheet](theming.md#write-css) of a theme can rely on these classes and custom properties. It can name others, too, but they
+can change with any release: `gatehouse theme check` warns of them.
 
-Tokens that a style sheet can set on `:root`: {tokens}.
+"""
+PROPERTY_HEAD = """
+Custom properties are read with `var(--ink)`. Colors are computed from `theme.yaml`; the other properties can be set on `:root`.
+
 """
 
 
@@ -82,9 +85,25 @@ def page() -> str:
     ]
     parts += (_of_page(name, found) for name, found in page_templates().items())
     parts += [MAIL_HEAD, *_mails()]
-    tokens = ", ".join(f"`{name}`" for name in sorted(TOKENS))
-    parts.append(CSS_HEAD.format(classes=", ".join(f"`{name}`" for name in sorted(CLASSES)), tokens=tokens))
+    parts += [CSS_HEAD, *_style()]
     return typographic(re.sub(r"\n{3,}", "\n\n", "".join(parts)))
+
+
+def _style() -> Iterator[str]:
+    made = style()
+    yield table(
+        "Class of ours",
+        (
+            (f"`{name}`", each["meaning"] + (" Templates can use it." if each["template"] else ""))
+            for name, each in made["classes"].items()
+        ),
+    )
+    yield PROPERTY_HEAD
+    properties = made["properties"].items()
+    yield table("Color", ((f"`{name}`", each["meaning"]) for name, each in properties if not each["set"]))
+    yield "\n" + table(
+        "Property that a theme can set", ((f"`{name}`", each["meaning"]) for name, each in properties if each["set"])
+    )
 
 
 def table(first: str, rows: Iterable[tuple[str, str]]) -> str:

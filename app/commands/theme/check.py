@@ -13,7 +13,7 @@ from app.commands.errors import CommandError
 from app.commands.prompts import counted
 from app.commands.theme.contract import lines_against
 from app.commands.theme.folder import as_tenant, read_theme
-from app.commands.theme.unused import unused
+from app.commands.theme.unused import unpromised, unused
 
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
@@ -61,7 +61,7 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
     for line in problem_lines(found.problems):
         click.echo(line)
-    for warning in (*unused(folder, brand), *_warnings(found)):
+    for warning in (*unused(folder, brand), *unpromised(brand), *_warnings(found)):
         click.echo(f"Warning: {warning}", err=True)
     click.echo(_summary(folder.name, brand, found, len(weak)))
     if found.problems or weak:

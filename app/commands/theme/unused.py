@@ -1,4 +1,4 @@
-"""Finds what a theme folder has and no page shows: files that nothing names, and texts of its own that no template shows."""
+"""Finds what a theme folder has and no page shows, and what of ours its style sheet names without a promise."""
 
 from __future__ import annotations
 
@@ -34,3 +34,11 @@ def unused(folder: Path, brand: Brand) -> Iterator[str]:
     for key in own:
         if f'"{key}"' not in shown and f"'{key}'" not in shown:
             yield f"the text {key} isn’t used: no template shows it."
+
+
+def unpromised(brand: Brand) -> Iterator[str]:
+    """Yield a sentence for each name of ours in the style sheet that the contract does not promise."""
+    from app.contract.themes import theme_contract
+
+    for line, name in theme_contract.unpromised(brand.css):
+        yield f"static/css/theme.css:{line}: the contract doesn’t promise {name}, so a later release can change it."

@@ -13,13 +13,19 @@ from app.contract.themes import layout_templates, mail_templates, part_templates
 from app.contract.themes.page_templates import CONTRACT_FILE, problems, read_pages, read_value, written  # noqa: TID253 - as above
 from app.contract.themes.theme_problems import ThemeProblem
 from app.kit.design import theme_file_names
-from app.kit.design.theme_css.allowed import TOKENS
+from app.kit.design.colour_tokens import COLOUR_TOKENS
+from app.kit.design.theme_css.allowed import TOKEN_TABLE
+from app.kit.design.theme_css.bounds import OWN
 from app.kit.design.theme_css.check import checked  # noqa: TID253 - as above
+from app.kit.templating import page_classes
 from app.kit.templating.contract import ClassEffects, Part, TemplateContract
-from app.kit.templating.page_markup import CLASSES, PAGE
+from app.kit.templating.page_markup import PAGE
 from app.kit.text.source_texts import text_keys
 
-_SET_TOKEN: Final = re.compile(r"(?<![\w-])(--(?!own-)[a-z][a-z0-9-]*)\s*:")
+_NAMED: Final = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|\.[a-z][a-z0-9-]*)")
+_SET: Final = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*)\s*:")
+_SILENT: Final = re.compile(r"/\*.*?\*/|url\([^)]*\)|\"[^\"\n]*\"|'[^'\n]*'", re.DOTALL)
+"""Where names are no selectors and no properties."""
 
 
 def document() -> dict[str, Any]:
@@ -30,8 +36,19 @@ def document() -> dict[str, Any]:
         "parts": {name: _written(contract) for name, contract in part_templates.PARTS.items()},
         "mails": _mails(),
         "texts": sorted(text_keys().current),
-        "classes": sorted(CLASSES),
-        "tokens": sorted(TOKENS),
+    }
+
+
+def style() -> dict[str, Any]:
+    """Return what a style sheet can name: our classes, and our custom properties."""
+    colours = {f"--{name}": {"meaning": token.meaning, "set": False} for name, token in COLOUR_TOKENS.items()}
+    tokens = {name: {"meaning": meaning, "set": True} for name, (meaning, _) in TOKEN_TABLE.items()}
+    return {
+        "classes": {
+            name: {"meaning": meaning, "template": name in page_classes.OF_TEMPLATES}
+            for name, meaning in page_classes.MEANINGS.items()
+        },
+        "properties": colours | tokens,
     }
 
 
@@ -46,7 +63,8 @@ def problems_under(found: Mapping[str, Any], brand: Brand) -> Iterator[ThemeProb
                 yield ThemeProblem(("texts", tag, key), 0, "a key of a text: that version has none with this name")
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
     effects = ClassEffects(sheet.hiding, sheet.placing)
-    dialect = replace(PAGE, classes=frozenset(found["classes"]))
+    classes = {name for name, each in found["classes"].items() if each["template"]}
+    dialect = replace(PAGE, classes=frozenset(classes))
     contracts = {
         name: replace(_read(each), dialect=dialect, is_within_page=name in found["parts"])
         for name, each in (*found["layouts"].items(), *found["parts"].items())
@@ -62,10 +80,37 @@ def problems_under(found: Mapping[str, Any], brand: Brand) -> Iterator[ThemeProb
             yield ThemeProblem(
                 ("templates", name), 1, "a template that a theme can replace: that version has none with this name"
             )
-    for match in _SET_TOKEN.finditer(brand.css):
-        if match[1] not in found["tokens"]:
-            line = brand.css.count("\n", 0, match.start()) + 1
-            yield ThemeProblem(("css",), line, f"a token that a theme can set: that version has no {match[1]}")
+    yield from _style_problems(found, brand.css)
+
+
+def _style_problems(found: Mapping[str, Any], css: str) -> Iterator[ThemeProblem]:
+    """Yield what of ours a style sheet names that another version does not promise, though this one does."""
+    ours, theirs = style(), found["properties"]
+    for line, kind, name in _named(css):
+        if name in ours[kind] and name not in found[kind]:
+            shown = f"the class .{name}" if kind == "classes" else f"the property {name}"
+            yield ThemeProblem(("css",), line, f"what the contract promises: that version has not {shown}")
+    for match in _SET.finditer(css):
+        if (name := match[1]) in theirs and not theirs[name]["set"] and ours["properties"].get(name, {}).get("set"):
+            line = css.count("\n", 0, match.start()) + 1
+            yield ThemeProblem(("css",), line, f"a custom property that a theme can set: that version computes {name}")
+
+
+def unpromised(css: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, name) of each class and custom property that a style sheet names, and that the contract does not promise."""
+    ours, seen = style(), set[str]()
+    for line, kind, name in _named(css):
+        if not name.removeprefix("--").startswith(OWN) and name not in ours[kind] and name not in seen:
+            seen.add(name)
+            yield line, name if kind == "properties" else f".{name}"
+
+
+def _named(css: str) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, kind, name) of each class and custom property in a style sheet."""
+    without = _SILENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), css)
+    for match in _NAMED.finditer(without):
+        kind = "properties" if match[1].startswith("--") else "classes"
+        yield css.count("\n", 0, match.start()) + 1, kind, match[1].removeprefix(".")
 
 
 def _mails() -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Set
 from typing import Final
 
+from app.kit.templating import page_classes
 from app.kit.templating.contract import Dialect
 
 
@@ -33,10 +34,6 @@ _BY_ELEMENT: Final[Mapping[str, Set[str]]] = {
     "ol": {"start", "reversed"},
     "li": {"value"},
 }
-CLASSES: Final = _words(
-    "alone area aside bar button button--plain button--small card foot head lead pane quiet split tag tile"
-)
-"""Those of our classes that a template can use: none of them hides what is within it."""
 _BLOCKS: Final = _words("aside div footer header nav section")
 """Elements that a part may be in: none hides it, makes it small, or is too small for its blocks."""
 _WORDS: Final[Mapping[str, Set[str]]] = {
@@ -68,7 +65,7 @@ PAGE: Final = Dialect(
     attributes=_PLAIN | _ARIA | {"id"},
     by_element={**_BY_ELEMENT, **dict.fromkeys((*SHAPES, "svg"), _DRAWING)},
     words=_WORDS,
-    classes=CLASSES,
+    classes=page_classes.OF_TEMPLATES,
     holders=_BLOCKS,
     file=_FILE,
     example="img/logo.svg",

@@ -119,15 +119,24 @@ def test_theme_of_contract_2_places_the_new_block(upgrade: Any) -> None:
 
 
 def test_contract_of_another_version_names_what_it_refuses(upgrade: Any) -> None:
-    brand = Brand(templates=REPLACED, texts={"en": {"continue": "Go"}}, css=":root { --radius: 4px }")
+    brand = Brand(
+        templates=REPLACED, texts={"en": {"continue": "Go"}}, css=":root { --radius: 4px }\n.chip { color: var(--ink) }"
+    )
     found = json.loads(json.dumps(theme_contract.document()))
     assert [*theme_contract.problems_under(found, brand)] == []
     found["texts"].remove("continue")
-    found["tokens"].remove("--radius")
+    found["properties"]["--radius"]["set"] = False
+    del found["properties"]["--ink"], found["classes"]["chip"]
     del found["pages"]["components/error.html"]
     del found["layouts"]["layouts/split.html"]["parts"]["mark"]
     found["pages"]["pages/registration/register.html"]["blocks"].pop("lead")
-    assert {("/".join(each.path), each.line) for each in theme_contract.problems_under(found, brand)} == {
-        ("texts/en/continue", 0), ("css", 1), ("templates/components/error.html", 1), ("templates/layouts/split.html", 1),
+    refused = [*theme_contract.problems_under(found, brand)]
+    assert [each.expected.rpartition(" ")[2] for each in refused if each.path == ("css",)] == [
+        ".chip",
+        "--ink",
+        "--radius",
+    ]
+    assert {("/".join(each.path), each.line) for each in refused} == {
+        ("texts/en/continue", 0), ("css", 1), ("css", 2), ("templates/components/error.html", 1), ("templates/layouts/split.html", 1),
         ("templates/pages/registration/register.html", 1),
     }  # fmt: skip

@@ -177,39 +177,39 @@ REASONS: Final[Mapping[str, str]] = {
 }
 """Why a property that designers may look for is not in the list."""
 
-TOKENS: Final[Mapping[str, Bound]] = {
-    "--radius": SPACE,
-    "--radius-card": SPACE,
-    "--button-radius": ROUND,
-    "--control": Bound(
-        "40px to 72px or 2.5rem to 4.5rem",
-        {"px": (40, 72), "rem": (2.5, 4.5)},
-        frozenset(),
-        functions=frozenset(),
-        tokens=frozenset(),
-    ),
-    "--column": Bound(
-        "280px to 640px or 18rem to 40rem",
-        {"px": (280, 640), "rem": (18, 40)},
-        frozenset(),
-        functions=frozenset(),
-        tokens=frozenset(),
-    ),
-    "--frame": Bound(
-        "640px to 1600px or 40rem to 100rem",
-        {"px": (640, 1600), "rem": (40, 100)},
-        frozenset(),
-        functions=frozenset(),
-        tokens=frozenset(),
-    ),
-    "--font": Bound("names of fonts", {}, tokens=frozenset(), functions=frozenset()),
-    "--mono": Bound("names of fonts", {}, tokens=frozenset(), functions=frozenset()),
-    **dict.fromkeys(words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny"), FONT),
-    "--shadow": SHADOW,
-    "--shadow-raised": SHADOW,
-    **dict.fromkeys(words("--ease --quick --move"), TIME),
+
+def _length(least: int, most: int) -> Bound:
+    expected = f"{least}px to {most}px or {least / 16:g}rem to {most / 16:g}rem"
+    ranges = {"px": (least, most), "rem": (least / 16, most / 16)}
+    return Bound(expected, ranges, frozenset(), functions=frozenset(), tokens=frozenset())
+
+
+_FONTS: Final = Bound("names of fonts", {}, tokens=frozenset(), functions=frozenset())
+TOKEN_TABLE: Final[Mapping[str, tuple[str, Bound]]] = {
+    "--radius": ("The corners of fields, messages and buttons.", SPACE),
+    "--radius-card": ("The corners of cards.", SPACE),
+    "--button-radius": ("The corners of buttons, if others than of fields.", ROUND),
+    "--control": ("The height of fields and buttons.", _length(40, 72)),
+    "--column": ("The width of a page for signing in.", _length(280, 640)),
+    "--frame": ("The width of the account.", _length(640, 1600)),
+    "--font": ("The fonts of texts.", _FONTS),
+    "--mono": ("The fonts of codes and keys.", _FONTS),
+    "--t-scene": ("Weight, size and font of the sentence on the scene.", FONT),
+    "--t-title": ("Weight, size and font of a page’s heading.", FONT),
+    "--t-section": ("Weight, size and font of other headings.", FONT),
+    "--t-body": ("Weight, size and font of texts.", FONT),
+    "--t-label": ("Weight, size and font of labels.", FONT),
+    "--t-small": ("Weight, size and font of small texts.", FONT),
+    "--t-tiny": ("Weight, size and font of the smallest texts.", FONT),
+    "--shadow": ("The shadow of cards and plain buttons.", SHADOW),
+    "--shadow-raised": ("The shadow of menus.", SHADOW),
+    "--ease": ("How movements begin and end.", TIME),
+    "--quick": ("Time and course of a change of color.", TIME),
+    "--move": ("Time and course of what moves.", TIME),
 }
-"""Our custom properties that a theme may set. Colors follow from `theme.yaml`, which keeps their contrast."""
+"""Our custom properties that a theme may set: one line about each, and its bound. Colors follow from `theme.yaml`, which keeps
+their contrast."""
+TOKENS: Final[Mapping[str, Bound]] = {name: bound for name, (_, bound) in TOKEN_TABLE.items()}
 
 UNITS: Final = words("px rem em ch lh fr deg turn s ms vw vh vi vb vmin vmax svw svh lvw lvh dvw dvh dpi dppx x")
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from app.kit.design.colour_tokens import COLOUR_TOKENS
+
 MAX_BYTES: Final = 16 * 1024
 """Of a style sheet."""
 OWN: Final = "own-"
@@ -46,10 +48,7 @@ class Bound:
     """Our classes and the elements that may have the property, beside `::before` and `::after`. Empty: all."""
 
 
-COLOURS: Final = words(
-    "--canvas --raised --surface --hairline --edge --line --muted --ink --brand --on-brand --brand-hover --link --tint --tint-line"
-    " --danger --danger-ground --ok --ok-ground --warn --warn-ground"
-)
+COLOURS: Final = frozenset(f"--{name}" for name in COLOUR_TOKENS)
 """Our tokens of color."""
 MATH: Final = words("calc min max clamp var")
 KEYWORDS: Final = words("inherit initial unset auto normal none")

@@ -9,7 +9,7 @@ import pytest
 from app.kit.templating.compiled import CompiledTemplate
 from app.kit.templating.contract import ClassEffects, Items, Part, TemplateContract, Value, ValueKind
 from app.kit.templating.language import MAX_PROBLEMS, problems
-from app.kit.templating.page_markup import CLASSES
+from app.kit.templating.page_classes import OF_TEMPLATES
 
 CONTRACT = TemplateContract(
     values={
@@ -205,8 +205,8 @@ REFUSED = [
     ("<ul><li>{{ mark() }}</li></ul>", OUTSIDE),
     ("<div role=\"img\">{{ mark() }}</div>", "expected mark() outside of elements with aria-hidden or role"),
     ("<div aria-hidden=\"true\"><section>{{ mark() }}</section></div>", "expected mark() outside of elements with aria-hidden or role"),
-    ("<div class=\"unseen\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found unseen"),
-    ("<div class=\"scene\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(CLASSES))}; found scene"),
+    ("<div class=\"unseen\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(OF_TEMPLATES))}; found unseen"),
+    ("<div class=\"scene\">x</div>", f"expected classes that begin with own-, or one of {', '.join(sorted(OF_TEMPLATES))}; found scene"),
     ("<p class=\"{{ name }}\">x</p>", "expected class names as they are, with conditions where they differ"),
     ("<div class=\"own-hero\"><div>{{ mark() }}</div></div>", HIDDEN),
     ("{% for a in links %}{{ mark() }}{% endfor %}", "expected mark() outside of loops"),
