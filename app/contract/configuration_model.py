@@ -6,13 +6,16 @@ A validator returns the value, or raises ValueError with the expected form.
 import re
 from datetime import UTC, datetime
 from ipaddress import ip_network
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from app.kit.design import theme_file_names
 from app.kit.text.languages import LANGUAGES
 from app.kit.web.urls import is_web_url, origin_of, parse_url, split_url
+
+STORED: Final = "stored"
+"""The context of `model_validate` for stored values: `Brand` then leaves out what this version refuses."""
 
 
 class ConfigurationModel(BaseModel):

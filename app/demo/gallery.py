@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flask import Blueprint, Flask, Response, abort, render_template, request  # noqa: TID251 - an application without visits
 
 from app.contract.messages.models import MailTemplate, TextMessageTemplate
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import stored_brand
 from app.contract.tenants.settings import TenantSettings
 from app.demo.page_style import PICTURES_OF_MAILS
 from app.identity.directory.tenants import tenant_writes
@@ -79,7 +79,7 @@ def _tenant_messages(database: Database) -> _TenantMessages:
         ]
     finally:
         work.rollback()
-    brand = Brand.model_validate(record.brand)
+    brand = stored_brand(record.brand)
     mails = [template for template in templates if isinstance(template, MailTemplate)]
     messages = [template for template in templates if isinstance(template, TextMessageTemplate)]
     origin = f"{request.scheme}://{name}{request.host.removeprefix('inbox')}"  # beside the inbox

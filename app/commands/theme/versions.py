@@ -104,7 +104,9 @@ def versions(tenant_name: str, is_json: bool, theme_name: str) -> None:
     from app.kit.clock import iso
 
     with _look(tenant_name, theme_name) as (context, look):
-        listed = publication.list_versions(context, look)
+        listed, problem = publication.list_versions(context, look), publication.problem(context, look.values)
+    if problem:
+        click.echo(f"This release refuses the published version, and pages show the rest of it: {problem}", err=True)
     for item in listed:
         dates = {name: iso(value) for name, value in vars(item).items() if name.endswith("_at")}
         row = {name: value for name, value in {**vars(item), **dates}.items() if name != "brand"}
@@ -232,10 +234,10 @@ def _look(tenant_name: str, theme_name: str) -> Iterator[tuple[Context, Look]]:
 def _readable(found: StoredThemeVersion) -> Brand:
     from pydantic import ValidationError
 
-    from app.identity.administration.theme_versions import history
+    from app.contract.tenants.branding import Brand
 
     try:
-        return history.brand_of(found.brand)
+        return Brand.model_validate(found.brand)
     except ValidationError:
         raise CommandError(f"This release can't read the look of version {found.version}.") from None
 

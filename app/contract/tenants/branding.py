@@ -7,12 +7,20 @@ Docstrings of the models are published (docs/configuration.md).
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, get_args
 
-from pydantic import AfterValidator, Discriminator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic import Tag as UnionTag
 
-from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag, WebUrl, plain
+from app.contract.configuration_model import STORED, ConfigurationModel, OwnPicture, Tag, WebUrl, plain
 from app.contract.themes.layout_templates import CONTRACT
 from app.contract.themes.template_names import TemplateName
 from app.kit.design import theme_file_names
@@ -190,6 +198,41 @@ class Brand(ConfigurationModel):
         if self.scene != "picture" and self.picture is not None:
             raise ValueError(f"scene: picture, because picture is set; found {self.scene!r}")
         return self
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _usable(cls, values: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        """Leave out of stored values what this version refuses: a rule that came later takes no page and no operation away."""
+        if info.context != STORED:
+            return handler(values)
+        for _ in range(_ATTEMPTS):
+            try:
+                return handler(values)
+            except ValidationError as problem:
+                for error in problem.errors(include_url=False, include_context=False, include_input=False):
+                    values = _without(values, error["loc"] or _AGREEING)
+        return handler({})
+
+
+_ATTEMPTS: Final = 3
+"""A value that is left out may leave a scene without its picture."""
+_AGREEING: Final = ("scene",)
+
+
+def _without(values: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str, Any]:
+    """Return the values without the one at a path, or the innermost one around it that has a name."""
+    name, rest = path[0], path[1:]
+    inner = values.get(str(name))
+    if rest and isinstance(inner, Mapping) and rest[0] in inner:
+        return {**values, str(name): _without(inner, rest)}
+    left_out = {name, "picture"} if name == "scene" else {name}
+    return {key: value for key, value in values.items() if key not in left_out}
+
+
+def stored_brand(values: Mapping[str, Any] | None) -> Brand:
+    """Return the brand of stored values, where null is the default, without what this version refuses."""
+    given = {name: value for name, value in (values or {}).items() if value is not None}
+    return Brand.model_validate(given, context=STORED)
 
 
 class Level(StrEnum):

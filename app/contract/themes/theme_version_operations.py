@@ -80,6 +80,13 @@ class ThemeVersionEntry(Wire):
     is_published: Annotated[bool, Field(description="Whether it’s the one that the theme shows.")]
     published_date: Annotated[str | None, Field(description="When it was last published. Null for a draft.")] = None
     publish_at: Annotated[str | None, Field(description="When it will be published.")] = None
+    problem: Annotated[
+        str | None,
+        Field(
+            description="Why this release refuses the look; pages show the rest of it. Null for a look that it accepts, and in lists "
+            "also for versions that aren’t published."
+        ),
+    ] = None
 
 
 class ThemeVersions(Wire):
@@ -121,8 +128,8 @@ list_versions = operation(
 )  # fmt: skip
 read_version = operation(
     "themes.read_version", f"GET {_VERSIONS}/{{version}}", ThemeVersionOf, ThemeVersion, auth=MACHINE_TOKEN, scope="template:read",
-    error_profile=MANAGE, errors=(*_UNKNOWN, BadField), summary="Get a version of a theme",
-    description="Returns a version with its look.",
+    error_profile=MANAGE, errors=_UNKNOWN, summary="Get a version of a theme",
+    description="Returns a version with its look, without what this release refuses.",
 )  # fmt: skip
 save_draft = operation(
     "themes.save_draft", f"PUT {_THEME}/draft", ThemeDraft, ThemeVersionEntry, auth=MACHINE_TOKEN, scope="template:update",

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from app.contract import errors
 from app.contract.shared_responses import Deleted
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import stored_brand
 from app.contract.themes import theme_operations, theme_problems
 from app.contract.themes.theme_operations import THEMES
 from app.identity.administration.resource_operations import resource_operations
@@ -64,8 +64,7 @@ def delete_file(context: Context, req: theme_operations.ThemeFileOf) -> Deleted:
     files = dict(_files(theme))
     if files.pop(req.name, None) is None:
         raise errors.UnknownThemeFile
-    brand = Brand.model_validate({key: value for key, value in theme.content["brand"].items() if value is not None})
-    if req.name not in theme_problems.unused_files(brand):
+    if req.name not in theme_problems.unused_files(stored_brand(theme.content.get("brand"))):
         raise errors.ThemeFileInUse
     _write(context, theme, files)
     return Deleted()

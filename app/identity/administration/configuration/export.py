@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from app.contract.applications.settings import ApplicationSettings
+from app.contract.configuration_model import STORED
 from app.contract.resources import file_resources
 from app.contract.second_factors.service_settings import SECRETS_IN_FILE
 from app.contract.tenants.branding import Brand
@@ -79,7 +80,7 @@ def _tenant(work: UnitOfWork, stored: tenant_writes.TenantRow) -> dict[str, Any]
     if form := stored.settings.get("registration_form"):
         tenant["registration_form"] = form
     tenant |= {name: stored.settings[name] for name in SECRETS_IN_FILE if name in stored.settings}
-    tenant["brand"] = Brand.model_validate(stored.brand).model_dump(mode="json", exclude_unset=True)
+    tenant["brand"] = Brand.model_validate(stored.brand, context=STORED).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(application) for application in tenant_writes.configured_applications(work)]
     if roles := tenant_role_store.all_roles(work):
         tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]

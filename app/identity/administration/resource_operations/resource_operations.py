@@ -9,6 +9,7 @@ from typing import Any
 
 from app.contract import errors
 from app.contract.catalogue import CATALOGUE
+from app.contract.configuration_model import STORED
 from app.contract.paging import DEFAULT_SIZE
 from app.identity.administration.resource_operations import idempotency, resource_errors
 from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
@@ -148,7 +149,7 @@ def item_response(context: Context, bound: BoundOperation, item: Item, reveal: S
 def _shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[str] = ()) -> dict[str, Any]:
     """Return the values of a response by field name."""
     resource = bound.resource
-    content = resource_models.content_of(resource).model_validate(item.content)
+    content = resource_models.content_of(resource).model_validate(item.content, context=STORED)
     moments = {CREATED_AT: iso(item.created_at), MODIFIED_AT: iso(item.modified_at)}
     values = resource_values.response_values(
         resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments

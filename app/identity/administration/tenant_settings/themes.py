@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.errors import BadField
+from app.contract.tenants.branding import stored_brand
 from app.contract.tenants.settings import TenantSettings
 from app.contract.themes import theme_operations, theme_problems
 from app.contract.themes.theme_operations import ThemeBrand
@@ -37,7 +38,7 @@ def read_members(context: Context, provided: ItemInput) -> None:
     brand = theme_views.merged_brand(
         sent,
         frozenset(path[1] for path in provided.stated if path[0] == "brand" and len(path) > 1),
-        history.brand_of(stored.content.get("brand") if stored is not None else None),
+        stored_brand(stored.content.get("brand") if stored is not None else None),
         provided.computed,
         context.tenant.settings.default_locale,
     )
@@ -51,12 +52,15 @@ def read_members(context: Context, provided: ItemInput) -> None:
 def show_changed(context: Context, before: Item | None, after: Item) -> None:
     """Show a change of the active theme at once."""
     row = tenant_writes.own(context.work)  # the context's brand may be some seconds old
-    shown = context.tenant.brand if row is None else history.brand_of(row.brand)
-    if before is not None and history.brand_of(before.content.get("brand")) == shown:
+    shown = context.tenant.brand if row is None else stored_brand(row.brand)
+    if before is not None and stored_brand(before.content.get("brand")) == shown:
         _activate(context, after)
 
 
 def activate(context: Context, item: Item, body: Any) -> theme_operations.ThemeActivated:  # noqa: ARG001 - the hook's signature
+    from app.identity.administration.resource_operations.write_resources import Writer  # noqa: PLC0415 - imports this
+
+    Writer(context, theme_operations.THEMES, BadField, BadField()).check(item)
     _activate(context, item)
     context.audit.record("themes.activated", id=item.id[0])
     return theme_operations.ThemeActivated()
@@ -79,7 +83,7 @@ def refuse_unknown_files(context: Context, before: Item | None, after: Item) -> 
 
 
 def _activate(context: Context, item: Item) -> None:
-    brand = history.brand_of(item.content.get("brand"))
+    brand = stored_brand(item.content.get("brand"))
     tenant_writes.change(context.work, brand=history.stored(brand))
     context.tenant = replace(context.tenant, brand=brand)
     context.services.directory.clear_cache()

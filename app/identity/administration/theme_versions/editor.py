@@ -33,7 +33,7 @@ def read(context: Context, token: str) -> ThemeEditorView:
     """Return the newest version. Raises UnknownThemeVersion, also for an address that does not work here or any more."""
     look, expires_at = _opened(context, token)
     found = _newest(context, look)
-    brand, shown = found.brand or {}, preview.shown_values(context, look, found)
+    brand, shown = history.usable(found.brand), preview.shown_values(context, look, found)
     return ThemeEditorView(
         version=found.version,
         look={name: value for name, value in brand.items() if name in ThemeLook.model_fields},
@@ -59,7 +59,9 @@ def save(context: Context, edit: ThemeEdit) -> StoredThemeVersion:
     if found.version != edit.base_version:
         raise errors.ThemeChanged
     context.audit.actor = ACTOR
-    return publication.save_draft(context, look.theme_id, _edited(found.brand or {}, edit), "", edit.base_version)
+    return publication.save_draft(
+        context, look.theme_id, _edited(history.usable(found.brand), edit), "", edit.base_version
+    )
 
 
 def _edited(brand: dict[str, Any], edit: ThemeEdit) -> dict[str, Any]:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
-from app.contract import errors
 from app.contract.configuration_model import instant
 from app.contract.tenants import tenant_pages
 from app.contract.themes import theme_version_operations
@@ -23,7 +20,7 @@ from app.contract.themes.theme_version_operations import (
     ThemeVersionOf,
     ThemeVersions,
 )
-from app.identity.administration.theme_versions import editor, preview, publication
+from app.identity.administration.theme_versions import editor, history, preview, publication
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -31,18 +28,16 @@ from app.kit.clock import iso
 
 @theme_version_operations.list_versions.implements
 def list_versions(context: Context, req: ThemeOf) -> ThemeVersions:
-    listed = publication.list_versions(context, publication.look_of(context, req.theme_id))
-    return ThemeVersions(data=[_entry(item) for item in listed])
+    look = publication.look_of(context, req.theme_id)
+    listed, problem = publication.list_versions(context, look), publication.problem(context, look.values) or None
+    return ThemeVersions(data=[_entry(item, problem if item.is_published else None) for item in listed])
 
 
 @theme_version_operations.read_version.implements
 def read_version(context: Context, req: ThemeVersionOf) -> ThemeVersion:
     found = publication.version(context, publication.look_of(context, req.theme_id), req.version)
-    try:
-        brand = ThemeBrand.model_validate(found.brand)
-    except ValidationError:
-        raise errors.BadField("This release can’t read the look of this version.") from None
-    return ThemeVersion(**_values(found), brand=brand)
+    problem = publication.problem(context, found.brand) or None
+    return ThemeVersion(**_values(found), problem=problem, brand=ThemeBrand.model_validate(history.usable(found.brand)))
 
 
 @theme_version_operations.save_draft.implements
@@ -96,8 +91,8 @@ def edit_theme(context: Context, req: tenant_pages.ThemeEdit) -> tenant_pages.Th
     return tenant_pages.ThemeEdited(version=editor.save(context, req).version)
 
 
-def _entry(found: StoredThemeVersion) -> ThemeVersionEntry:
-    return ThemeVersionEntry(**_values(found))
+def _entry(found: StoredThemeVersion, problem: str | None = None) -> ThemeVersionEntry:
+    return ThemeVersionEntry(**_values(found), problem=problem)
 
 
 def _values(found: StoredThemeVersion) -> dict[str, Any]:

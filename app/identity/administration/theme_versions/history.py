@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, stored_brand
 from app.contract.themes.theme_operations import THEMES
 from app.contract.themes.theme_version_operations import OWN_LOOK
 from app.identity.administration.theme_versions import version_store
@@ -29,15 +29,19 @@ def author(context: Context) -> str:
     return context.audit.actor or FILE_AUTHOR
 
 
-def brand_of(values: Mapping[str, Any] | None) -> Brand:
-    """Return the brand of stored values, where null is the default. Raises ValidationError for one of another release."""
-    return Brand.model_validate({name: value for name, value in (values or {}).items() if value is not None})
-
-
 def stored(brand: Brand) -> dict[str, Any]:
     """Return a brand as versions and the tenant's row have it: what it sets, because themes over it inherit the rest."""
-    given = brand.model_dump(mode="json", exclude_unset=True)
-    return {name: value for name, value in given.items() if value not in (None, "", {})}
+    return look_in(brand.model_dump(mode="json", exclude_unset=True))
+
+
+def look_in(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return stored values as `stored` returns those of a brand, with those that this release refuses."""
+    return {name: value for name, value in (values or {}).items() if value not in (None, "", {})}
+
+
+def usable(values: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return stored values as `stored` returns those of a brand, without those that this release refuses."""
+    return stored(stored_brand(values))
 
 
 def is_published(content: Mapping[str, Any], version: int) -> bool:
@@ -52,18 +56,20 @@ def with_look(content: dict[str, Any], version: StoredThemeVersion) -> dict[str,
     return content
 
 
-def next_number(work: UnitOfWork, theme_id: str, before: Brand, after: Brand, present: int) -> int:
+def next_number(
+    work: UnitOfWork, theme_id: str, before: Mapping[str, Any], after: Mapping[str, Any], present: int
+) -> int:
     """Return the number of the version that a change makes: a new one, unless the look is that of the present or the newest version.
 
     Args:
-        before: the published look, of the version `present`.
+        before: the published look as `look_in` returns it, of the version `present`.
     """
-    if stored(after) == stored(before):
+    if after == before:
         return present
     newest = version_store.newest(work, theme_id)
     if newest is None:
         return present + 1
-    return newest.version + (stored(after) != newest.brand)
+    return newest.version + (after != newest.brand)
 
 
 def number_of(context: Context, before: Item | None, after: Item) -> int:
@@ -73,7 +79,7 @@ def number_of(context: Context, before: Item | None, after: Item) -> int:
     present, given = version_of(THEMES, before.content), version_of(THEMES, after.content)
     if given != present:
         return given
-    former, look = (brand_of(item.content.get("brand")) for item in (before, after))
+    former, look = (look_in(item.content.get("brand")) for item in (before, after))
     return next_number(context.work, after.id[0], former, look, present)
 
 
@@ -82,36 +88,38 @@ def keep(context: Context, before: Item | None, after: Item) -> None:
     theme_id, version = after.id[0], version_of(THEMES, after.content)
     present = None if before is None else version_of(THEMES, before.content)
     if before is not None:
-        begin(context.work, theme_id, brand_of(before.content.get("brand")), before.modified_at or context.now)
+        begin(context.work, theme_id, look_in(before.content.get("brand")), before.modified_at or context.now)
     if version != present:
-        look = brand_of(after.content.get("brand"))
+        look = look_in(after.content.get("brand"))
         publish(context.work, context.audit, theme_id, version, look, author(context), context.now)
 
 
-def begin(work: UnitOfWork, theme_id: str, brand: Brand, at: datetime) -> None:
+def begin(work: UnitOfWork, theme_id: str, look: dict[str, Any], at: datetime) -> None:
     """Add the look of a theme that has no version yet."""
     if version_store.newest(work, theme_id) is None:
-        version_store.add(work, theme_id, StoredThemeVersion(FIRST, "", at, "", True, at, brand=stored(brand)))
+        version_store.add(work, theme_id, StoredThemeVersion(FIRST, "", at, "", True, at, brand=look))
 
 
 def publish(
-    work: UnitOfWork, audit: AuditLog, theme_id: str, version: int, brand: Brand, by: str, now: datetime
+    work: UnitOfWork, audit: AuditLog, theme_id: str, version: int, look: dict[str, Any], by: str, now: datetime
 ) -> None:
     """Make a version the published one, and audit it; add it first if there is none with the number."""
     former = version_store.published(work, theme_id)
     if version_store.find(work, theme_id, version) is None:
-        version_store.add(work, theme_id, StoredThemeVersion(version, "", now, by, brand=stored(brand)))
+        version_store.add(work, theme_id, StoredThemeVersion(version, "", now, by, brand=look))
     version_store.set_published(work, theme_id, version, now)
     audit.record(
         "theme_versions.published", id=theme_id, version=version, before=former.version if former else None, by=by
     )
 
 
-def publish_own(work: UnitOfWork, audit: AuditLog, before: Brand, after: Brand, by: str, now: datetime) -> None:
+def publish_own(
+    work: UnitOfWork, audit: AuditLog, before: dict[str, Any], after: dict[str, Any], by: str, now: datetime
+) -> None:
     """Note that another look than before became the tenant's brand."""
     begin(work, OWN_LOOK, before, now)
     former = version_store.published(work, OWN_LOOK)
-    look = (before, FIRST) if former is None else (brand_of(former.brand), former.version)
+    look = (before, FIRST) if former is None else (look_in(former.brand), former.version)
     version = next_number(work, OWN_LOOK, look[0], after, look[1])
     publish(work, audit, OWN_LOOK, version, after, by, now)
 

@@ -44,7 +44,7 @@ def read(context: Context, token: str) -> ThemePreviewView:
 
 def shown_values(context: Context, look: Look, found: StoredThemeVersion) -> dict[str, Any]:
     """Return the members of the look that pages show with a version."""
-    values, shown = dict(found.brand or {}), publication.shown_brand(context)
+    values, shown = history.usable(found.brand), publication.shown_brand(context)
     if look.item is not None and look.brand != shown:  # pages that choose it inherit what it does not set
         values = merged_brand([(Level.TENANT, history.stored(shown)), (Level.BRAND, values)]).values
     return values

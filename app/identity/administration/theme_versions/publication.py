@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, stored_brand
 from app.contract.themes.theme_operations import THEMES
 from app.contract.themes.theme_version_operations import MAX_SCHEDULE_DAYS, MAX_SCHEDULED, OWN_LOOK
 from app.identity.administration.resource_operations import resource_operations
@@ -30,14 +30,19 @@ class Look:
 
     Args:
         item: None for the own look.
-        brand: what it shows, with the number of that version.
+        values: what it sets, with the number of that version. This release may refuse some of it.
     """
 
     theme_id: str
     item: Item | None
-    brand: Brand
+    values: dict[str, Any]
     version: int
     changed_at: datetime
+
+    @property
+    def brand(self) -> Brand:
+        """What pages show: without what this release refuses."""
+        return stored_brand(self.values)
 
 
 def look_of(context: Context, theme_id: str) -> Look:
@@ -46,28 +51,32 @@ def look_of(context: Context, theme_id: str) -> Look:
         published = version_store.published(context.work, OWN_LOOK)
         if published is not None:
             changed_at = published.published_at or published.created_at
-            return Look(OWN_LOOK, None, history.brand_of(published.brand), published.version, changed_at)
-        return Look(OWN_LOOK, None, shown_brand(context), history.FIRST, context.now)
+            return Look(OWN_LOOK, None, history.look_in(published.brand), published.version, changed_at)
+        return Look(OWN_LOOK, None, _shown_values(context), history.FIRST, context.now)
     item = SHARED_TABLE.item(StoreAccess.of(context), THEMES, (theme_id,))
     if item is None:
         raise errors.UnknownTheme
-    brand, number = history.brand_of(item.content.get("brand")), version_of(THEMES, item.content)
-    return Look(theme_id, item, brand, number, item.modified_at or context.now)
+    values, number = history.look_in(item.content.get("brand")), version_of(THEMES, item.content)
+    return Look(theme_id, item, values, number, item.modified_at or context.now)
 
 
 def shown_look(context: Context) -> Look:
     """Return the theme that the pages show, or the tenant's own look if no theme is active."""
     shown = shown_brand(context)
     for item in SHARED_TABLE.items(StoreAccess.of(context), THEMES):
-        if history.brand_of(item.content.get("brand")) == shown:
+        if stored_brand(item.content.get("brand")) == shown:
             return look_of(context, item.id[0])
     return look_of(context, OWN_LOOK)
 
 
 def shown_brand(context: Context) -> Brand:
     """Return the brand of the tenant as it is stored; the context's may be some seconds old."""
+    return stored_brand(_shown_values(context))
+
+
+def _shown_values(context: Context) -> dict[str, Any]:
     row = tenant_writes.own(context.work)
-    return context.tenant.brand if row is None else history.brand_of(row.brand)
+    return history.stored(context.tenant.brand) if row is None else history.look_in(row.brand)
 
 
 def list_versions(context: Context, look: Look) -> list[StoredThemeVersion]:
@@ -187,14 +196,14 @@ def _locked(context: Context, theme_id: str) -> Look:
     """Lock the tenant, so that changes at once follow one another, and return the theme with its first version. Raises UnknownTheme."""
     resource_operations.lock_tenant(context)
     look = look_of(context, theme_id)
-    history.begin(context.work, theme_id, look.brand, look.changed_at)
+    history.begin(context.work, theme_id, look.values, look.changed_at)
     return look
 
 
 def _first(look: Look) -> StoredThemeVersion:
     """Return the version of a theme whose look did not change since it has versions."""
     dates = (look.changed_at, "", True, look.changed_at)
-    return StoredThemeVersion(look.version, "", *dates, brand=history.stored(look.brand))
+    return StoredThemeVersion(look.version, "", *dates, brand=look.values)
 
 
 def _show(context: Context, look: Look, number: int) -> StoredThemeVersion:
@@ -215,7 +224,7 @@ def _show_own(context: Context, brand: Brand, found: StoredThemeVersion) -> None
         return
     tenant_writes.change(context.work, brand=found.brand)
     by = history.author(context)
-    history.publish(context.work, context.audit, OWN_LOOK, found.version, brand, by, context.now)
+    history.publish(context.work, context.audit, OWN_LOOK, found.version, history.stored(brand), by, context.now)
     context.tenant = replace(context.tenant, brand=brand)
     context.services.directory.clear_cache()
 
@@ -224,10 +233,19 @@ def _checked(context: Context, brand: dict[str, Any] | None) -> Brand:
     """Return the brand of a version. Raises BadField, also for one of another release."""
     content = {"name": OWN_LOOK, "brand": {name: value for name, value in (brand or {}).items() if value is not None}}
     _writer(context).check(Item((), content))
-    checked = history.brand_of(brand)
+    checked = stored_brand(brand)
     if sentence := theme_files.problem(context.work, checked.files, context.theme_files):
         raise errors.BadField(f"Brand.Files: {sentence}.")
     return checked
+
+
+def problem(context: Context, brand: dict[str, Any] | None) -> str:
+    """Return why this release refuses the brand of a version; empty for one that it accepts."""
+    try:
+        _checked(context, brand)
+    except errors.BadField as refusal:
+        return refusal.description
+    return ""
 
 
 def _writer(context: Context) -> Writer:

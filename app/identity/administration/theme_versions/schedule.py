@@ -7,8 +7,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from pydantic import ValidationError
-
 from app.contract import errors
 from app.identity.administration.theme_versions import publication, version_store
 from app.identity.directory.tenants import tenant_store, tenant_writes
@@ -93,7 +91,7 @@ def _publish(context: Context, theme_id: str, version: int) -> bool:
     """Publish a version. Return whether this release accepts it."""
     try:
         publication.publish(context, theme_id, version)
-    except (errors.UnknownTheme, errors.UnknownThemeVersion, errors.BadField, ValidationError) as refusal:
+    except (errors.UnknownTheme, errors.UnknownThemeVersion, errors.BadField) as refusal:
         version_store.set_publish_at(context.work, theme_id, version, None)
         context.audit.record("theme_versions.refused", id=theme_id, version=version, reason=_reason(refusal))
         log.warning("theme_versions.refused", extra={"theme_id": theme_id, "version": version})
@@ -101,7 +99,5 @@ def _publish(context: Context, theme_id: str, version: int) -> bool:
     return True
 
 
-def _reason(refusal: ApiError | ValidationError) -> str:
-    if isinstance(refusal, ValidationError):
-        return "This release refuses the look that the theme has now."
+def _reason(refusal: ApiError) -> str:
     return f"{refusal.message}: {refusal.description}"[:500]

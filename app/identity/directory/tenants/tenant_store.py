@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, bindparam, false, or_, select, true, union
 from sqlalchemy.engine import Row
 
 from app.contract.applications.settings import ApplicationSettings
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, stored_brand
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants.tables import applications, custom_hosts, tenants
 from app.identity.directory.tenants.tenant_writes import TenantRow, secret_digest
@@ -144,7 +144,7 @@ def of_row(row: TenantRow | Row[Any], hosts: tuple[str, ...]) -> Tenant:
         sealed_api_secret=row.api_secret,
         version=row.version,
         settings=TenantSettings.model_validate(row.settings),
-        brand=Brand.model_validate(row.brand),
+        brand=stored_brand(row.brand),
         sealed_captcha_secret=row.captcha_secret,
         sealed_service_secrets=row.service_secrets,
         custom_hosts=hosts,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import Brand, Level, ThemeNames, merged_brand
+from app.contract.tenants.branding import Brand, Level, ThemeNames, merged_brand, stored_brand
 from app.contract.themes.theme_operations import THEMES
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import StoreAccess
@@ -21,8 +21,8 @@ def themes(context: Context) -> Iterator[Mapping[str, Any]]:
 
 
 def members_of(theme: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of `Brand` that a theme sets."""
-    return {name: value for name, value in theme.get("brand", {}).items() if value is not None}
+    """Return the members of `Brand` that a theme sets and that this version can use."""
+    return stored_brand(theme.get("brand")).model_dump(exclude_unset=True)
 
 
 def known_key(context: Context, text: str) -> str:

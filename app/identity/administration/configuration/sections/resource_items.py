@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from app.contract.configuration_model import STORED
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.file.yaml_document import KeyPath
 from app.identity.administration.configuration.plan import ChangeAction
@@ -54,7 +55,9 @@ def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, li
 
 
 def _exported(resource: Resource, item: Item) -> dict[str, Any]:
-    document = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
+    document = (
+        content_of(resource).model_validate(item.content, context=STORED).model_dump(mode="json", exclude_unset=True)
+    )
     content, _ = _split(resource, document, _is_set_by_service)
     minted = {
         member.fields[-1]: part

@@ -185,7 +185,7 @@ class TenantSection(FileSection):
         tenant_writes.change(self.work, **columns)
         self._store_files()
         provider_tokens.delete_unretained(self.work, before["settings"], columns["settings"])
-        looks = history.brand_of(before["brand"]), history.brand_of(columns["brand"])
+        looks = history.look_in(before["brand"]), history.look_in(columns["brand"])
         if looks[0] != looks[1]:
             audit = AuditLog(self.run.services.clock)
             history.publish_own(self.work, audit, *looks, history.FILE_AUTHOR, self.run.now)
