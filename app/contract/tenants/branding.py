@@ -4,10 +4,12 @@ emails compute the rest.
 Docstrings of the models are published (docs/configuration.md).
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -233,6 +235,29 @@ def stored_brand(values: Mapping[str, Any] | None) -> Brand:
     """Return the brand of stored values, where null is the default, without what this version refuses."""
     given = {name: value for name, value in (values or {}).items() if value is not None}
     return Brand.model_validate(given, context=STORED)
+
+
+class ThemeSources(Protocol):
+    """The members of a look that can fail: what a tenant wrote, and this version of Gatehouse may refuse."""
+
+    @property
+    def templates(self) -> Mapping[str, str]: ...
+    @property
+    def contract(self) -> int: ...
+    @property
+    def css(self) -> str: ...
+    @property
+    def texts(self) -> Mapping[str, Any]: ...
+    @property
+    def files(self) -> Mapping[str, str]: ...
+
+
+def theme_digest(look: ThemeSources) -> str:
+    """Return the SHA-256 digest that names a version of a theme where it fails, in hexadecimal; empty for one that cannot fail."""
+    if not (look.templates or look.css):
+        return ""
+    content = json.dumps([look.templates, look.contract, look.css, look.texts, look.files], sort_keys=True)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Level(StrEnum):

@@ -34,6 +34,10 @@ THEME_PREVIEWS: Final = "/theme-preview"
 THEME_EDITOR: Final = "/theme-editor"
 """The path of the theme editor; the token of an address is its parameter `key`."""
 MAX_PREVIEW_TOKEN: Final = 400
+MAX_THEME_FILE: Final = 100
+"""Characters of the name of a file that failed."""
+MAX_THEME_FAILURE: Final = 200
+"""Characters of the reason why it failed."""
 
 HeldHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.-]{1,254}(:[0-9]{1,5})?$")]
 HeldVersion = Annotated[str, StringConstraints(max_length=100)]
@@ -150,11 +154,13 @@ class TenantResponse(Wire):
 
 
 class ThemeFailure(Wire):
-    """A file of a theme in whose place pages have ours."""
+    """A file of a theme in whose place pages, or mails, have ours."""
 
     digest: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]  # of the version of the theme
-    template: Annotated[str, StringConstraints(min_length=1, max_length=100)]  # its file: templates/layouts/split.html
-    reason: Annotated[str, StringConstraints(max_length=200)]
+    template: Annotated[
+        str, StringConstraints(min_length=1, max_length=MAX_THEME_FILE)
+    ]  # its file: templates/layouts/split.html
+    reason: Annotated[str, StringConstraints(max_length=MAX_THEME_FAILURE)]
 
 
 class ThemeFailureRecorded(Wire):

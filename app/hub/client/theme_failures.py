@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from app.contract.tenants import tenant_pages
-from app.contract.tenants.tenant_pages import ThemeFailure
+from app.contract.tenants.tenant_pages import MAX_THEME_FAILURE, ThemeFailure
 from app.kit.caching.lru_cache import LruCache
 from app.kit.clock import sleep
 from app.kit.limits import time_budget
@@ -29,7 +29,9 @@ class _Report(NamedTuple):
 
 
 class ThemeFailureReports:
-    """Logs and reports each failure once per process. Thread-safe.
+    """Logs each failure once per process, and reports it once for each version of the tenant. Thread-safe.
+
+    A new version of the tenant may have contacts, which hear of an old failure by a new report.
 
     Args:
         client: returns the client for calls to a tenant, by its name.
@@ -37,21 +39,27 @@ class ThemeFailureReports:
 
     def __init__(self, client: Callable[[str], Client]) -> None:
         self._client = client
-        self._known: LruCache[tuple[str, str, str], bool] = LruCache(MAX_KNOWN)
+        self._known: LruCache[tuple[str, str, str], str] = LruCache(MAX_KNOWN)
+        """The version of the tenant that reported each failure."""
         self._waiting: list[_Report] = []
         self._sender: threading.Thread | None = None
         self._lock = threading.Lock()
         self._log = ThrottledLog(log)
 
-    def add(self, tenant: str, digest: str, template: str, reason: str) -> None:
+    def add(self, tenant: str, version: str, digest: str, template: str, reason: str) -> None:
         """Report that a file of a theme failed. Returns at once and never raises; a report too many waits for the next failure."""
         key = (tenant, digest, template)
         with self._lock:
-            if self._known.get(key) or len(self._waiting) >= MAX_WAITING:
+            reported_by = self._known.get(key)
+            if reported_by == version or len(self._waiting) >= MAX_WAITING:
                 return
-            self._known.put(key, True)
-            self._waiting.append(_Report(tenant, ThemeFailure(digest=digest, template=template, reason=reason[:200])))
+            self._known.put(key, version)
+            self._waiting.append(
+                _Report(tenant, ThemeFailure(digest=digest, template=template, reason=reason[:MAX_THEME_FAILURE]))
+            )
             self._start()
+        if reported_by is not None:
+            return
         event = "a file of the tenant's theme failed; pages have ours"
         self._log.write(tenant, event, tenant=tenant, template=template, digest=digest, problem=reason)
 

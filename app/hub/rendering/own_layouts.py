@@ -71,4 +71,5 @@ def _report_template(brand: PageBranding, name: str, reason: str) -> None:
 def report_failure(brand: PageBranding, file: str, reason: str) -> None:
     """Report that pages have ours in the place of a file of the theme; not of a preview, which has no digest."""
     if brand.theme_digest:
-        services().theme_failures.add(current_visit().tenant.name, brand.theme_digest, file, reason)
+        tenant = current_visit().tenant
+        services().theme_failures.add(tenant.name, tenant.version, brand.theme_digest, file, reason)

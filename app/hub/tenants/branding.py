@@ -6,8 +6,6 @@ are computed here, for light and dark, and rendered into the page as declaration
 
 from __future__ import annotations
 
-import hashlib
-import json
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +14,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from app.contract.tenants import tenant_pages
-from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS, theme_digest
 from app.hub.tenants.own_templates import NO_TEMPLATES, OwnTemplates, own_templates
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
@@ -258,7 +256,7 @@ def page_branding(
         texts=compile_texts(brand.texts),
         css=sheet.css,
         templates=templates,
-        theme_digest=_digest(brand),
+        theme_digest=theme_digest(brand),
         left_out=(
             *((f"templates/{name}", reason) for name, reason in templates.left_out),
             *([("static/css/theme.css", sheet.problem)] if sheet.problem else []),
@@ -299,14 +297,6 @@ def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
     if not sheet.css:
         return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
     return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing))
-
-
-def _digest(brand: tenant_pages.BrandView) -> str:
-    """Return a digest of what a theme can fail by; empty without templates and style sheet."""
-    if not (brand.templates or brand.css):
-        return ""
-    content = json.dumps([brand.templates, brand.contract, brand.css, brand.texts, brand.files], sort_keys=True)
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _picture(reference: str | None, files: Mapping[str, str]) -> str:

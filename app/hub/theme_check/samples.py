@@ -59,7 +59,7 @@ class _NotedFailures(ThemeFailureReports):
         super().__init__(lambda _: _no_client())
         self._noted: dict[str, str] = {}
 
-    def add(self, tenant: str, digest: str, template: str, reason: str) -> None:  # noqa: ARG002 - of the base class
+    def add(self, tenant: str, version: str, digest: str, template: str, reason: str) -> None:  # noqa: ARG002 - of the base class
         self._noted.setdefault(template, reason)
 
     def take(self) -> tuple[tuple[str, str], ...]:

@@ -114,6 +114,20 @@ class Branding:
         return {"square": 0, "pill": 99}.get(self.brand.button_shape, self.brand.radius_px)
 
 
+class ThemeFileFailed(Exception):
+    """A file of a theme did not render, or this version of Gatehouse refuses it.
+
+    Args:
+        file: its path in the theme's folder.
+        reason: without values of the mail.
+    """
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"{file}: {reason}")
+        self.file = file
+        self.reason = reason
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
     """A rendered mail; `html` may be empty."""
@@ -124,6 +138,8 @@ class RenderedMessage:
     language: str
     sender_name: str = ""
     from_email: str = ""
+    failure: ThemeFileFailed | None = None
+    """Why it has ours in the place of a file of the theme."""
 
 
 def isolated(text: str, direction: str) -> str:
@@ -150,9 +166,9 @@ def _character_of_line(character: str) -> str:
     return character if category[0] != "C" or character in _JOINERS else ""
 
 
-def unlinked(name: str | None) -> str:
+def unlinked(name: str | None, max_length: int = MAX_NAME_LENGTH) -> str:
     """Return a name that no mail program turns into a link: invisible word joiners follow the characters that addresses need."""
-    line = one_line(name or "", MAX_NAME_LENGTH)
+    line = one_line(name or "", max_length)
     return "".join(item + _WORD_JOINER if item in _IN_ADDRESSES or ord(item) in _DOTS else item for item in line)
 
 

@@ -11,15 +11,18 @@ from urllib.parse import urlsplit
 from app.contract import errors
 from app.contract.messages.models import Carries, MailKind, SmsKind
 from app.contract.shared_responses import PostedSms, SmsSent
+from app.contract.tenants.branding import theme_digest
+from app.contract.tenants.tenant_pages import MAX_THEME_FAILURE, MAX_THEME_FILE, ThemeFailure
 from app.identity.directory.accounts.account import Account, full_name, is_verified
 from app.identity.directory.tenants.themed_tenant import themed_tenant
 from app.identity.directory.tenants.urls.allowed_urls import with_query
-from app.identity.messaging import gsm7, rendering, send_limits, text_message
+from app.identity.messaging import gsm7, rendering, send_limits, text_message, theme_failures
 from app.identity.messaging.message import (
     MAX_NAME_LENGTH,
     Branding,
     MessageFacts,
     RenderedMessage,
+    ThemeFileFailed,
     one_line,
     safe_name,
     unlinked,
@@ -29,7 +32,6 @@ from app.identity.messaging.tenant_templates import placeholder_values, template
 from app.identity.messaging.tenant_templates.placeholders import RenderError
 from app.identity.messaging.tenant_templates.template_rendering import TenantEmailTemplate, TenantSmsTemplate
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.outbox import NullOutbox
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.text.languages import Language, negotiate
@@ -102,6 +104,8 @@ def mail(
         kind, branding, content, locale
     )
     _post(context, kind, to, message, branding, uid)
+    if message.failure is not None:
+        _record_failed_mail(context, message.failure, branding)
 
 
 def mail_sample(context: Context, kind: MailKind, to: str, facts: MessageFacts, language: Language) -> str:
@@ -125,6 +129,28 @@ def _post(
     }
     message_id = context.outbox.post("mail", payload)
     context.audit.record("mail.posted", uid=uid, kind=kind.value, message_id=message_id)
+
+
+def record_theme_failure(context: Context, failure: ThemeFailure) -> bool:
+    """Record that people get ours in the place of a file of the theme, and email the contacts once for each version; return whether
+    it was new.
+    """
+    facts = MessageFacts(theme_file=failure.template, problem=failure.reason, failed_at=context.now)
+    notice = {"account": None, "facts": facts, "language": context.tenant.settings.default_locale}
+    return theme_failures.record(
+        context, failure, lambda address: mail(context, MailKind.THEME_FAILED, address, **notice)
+    )
+
+
+def _record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Branding) -> None:
+    failure = ThemeFailure(
+        digest=theme_digest(branding.brand),
+        template=failed.file[:MAX_THEME_FILE],
+        reason=failed.reason[:MAX_THEME_FAILURE],
+    )
+    if record_theme_failure(context, failure):
+        facts = {"tenant": context.tenant.name, "template": failure.template, "digest": failure.digest}
+        log.warning("a mail of the tenant's theme failed; ours is sent", extra={**facts, "problem": failure.reason})
 
 
 def _branding(context: Context) -> Branding:
@@ -226,7 +252,7 @@ def _recipient(context: Context, to: str, account: Account | None, counted_as: C
     if has_verified is None:
         has_verified = account is not None and is_verified(account, to)
     uid = counted_as.uid or (account.uid if account else None)
-    return Recipient(to, uid, has_verified, not isinstance(context.outbox, NullOutbox))
+    return Recipient(to, uid, has_verified, context.sends)
 
 
 def _tenant_email(
@@ -304,8 +330,8 @@ def _facts(context: Context, to: str, account: Account | None, source: FactsSour
         organization_logo=facts.organization_logo if facts.organization_logo.startswith("https://") else "",
         domain=one_line(facts.domain, 253),
         inviter=safe_name(facts.inviter),
-        theme_file=one_line(facts.theme_file, 100),
-        problem=one_line(facts.problem, 200),
+        theme_file=one_line(facts.theme_file, MAX_THEME_FILE),
+        problem=one_line(facts.problem, MAX_THEME_FAILURE),
     )
 
 

@@ -17,11 +17,13 @@ from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - for templates of ours and escaped values
 
 from app.contract.messages.models import MailKind
+from app.contract.tenants.tenant_pages import MAX_THEME_FAILURE, MAX_THEME_FILE
 from app.identity.messaging.message import (
     MAX_SUBJECT_LENGTH,
     Branding,
     MessageFacts,
     RenderedMessage,
+    ThemeFileFailed,
     isolated,
     one_line,
     safe_name,
@@ -30,7 +32,6 @@ from app.identity.messaging.message import (
 from app.kit.design.colour import Colour
 from app.kit.design.palette import palette
 from app.kit.package_files import TEMPLATES
-from app.kit.templating.compiled import TemplateFailed
 from app.kit.text.languages import LANGUAGES, Language
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
 from app.kit.text.typography import unbroken
@@ -64,21 +65,20 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 def render(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text: by the tenant's theme, or ours if that fails."""
     facts = replace(facts, **{name: readable(getattr(facts, name)) for name in _ADDRESSES})
-    if branding.brand.templates:
-        from app.identity.messaging import theme_mails  # noqa: PLC0415 - only themes with templates need it
+    if not branding.brand.templates:
+        return _rendered(kind, branding, facts, language, None)
+    from app.identity.messaging import theme_mails  # noqa: PLC0415 - only themes with templates need it
 
-        own = theme_mails.own_mail(branding.brand.templates, kind)
-        try:
-            return _rendered(kind, branding, facts, language, own.usable)
-        except TemplateFailed as problem:
-            theme_mails.log_failure(branding.tenant, kind.name.lower(), str(problem))
-    return _rendered(kind, branding, facts, language, None)
+    try:
+        return _rendered(kind, branding, facts, language, theme_mails.own_mail(branding.brand.templates, kind))
+    except ThemeFileFailed as failure:
+        return replace(_rendered(kind, branding, facts, language, None), failure=failure)
 
 
 def _rendered(
     kind: MailKind, branding: Branding, facts: MessageFacts, language: Language, own: OwnMail | None
 ) -> RenderedMessage:
-    """Return the mail with what a theme has for it. Raises TemplateFailed."""
+    """Return the mail with what a theme has for it. Raises ThemeFileFailed."""
     values, of_subject = _values(kind, branding, facts, language), _subject_values(branding, facts)
     blocks = own.with_values(branding, facts, language, values, of_subject) if own else None
     if own:
@@ -128,8 +128,8 @@ def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: L
         domain=unlinked(facts.domain),
         event=facts.event,
         webhook=facts.webhook,
-        theme_file=unlinked(facts.theme_file),
-        problem=unlinked(facts.problem),
+        theme_file=unlinked(facts.theme_file, MAX_THEME_FILE),
+        problem=unlinked(facts.problem, MAX_THEME_FAILURE),
         failed_at=_format_moment(facts.failed_at, language.tag) if facts.failed_at else "",
         organization_logo=facts.organization_logo,
         inviter=facts.inviter,
@@ -217,20 +217,22 @@ def _format_moment(instant: datetime, tag: str) -> str:
     return str(get_datetime_format(locale=tag)).format(unbroken(time), unbroken(day))
 
 
-def render_in_frame(branding: Branding, language: Language, subject: str, card: str) -> str:
-    """Return a document in the frame of the tenant's mails, around its own paragraphs."""
+def render_in_frame(
+    branding: Branding, language: Language, subject: str, card: str
+) -> tuple[str, ThemeFileFailed | None]:
+    """Return a document in the frame of the tenant's mails, around its own paragraphs, and why it has not the theme's layout."""
     frame = _environment(branding.texts, language.tag, is_html=True).get_template(_FRAME)
     values = {**_layout_values(branding, language), "subject": subject, "card": Markup(card)}  # noqa: S704 - as above
+    failure = None
     if branding.brand.templates:
         from app.identity.messaging import theme_mails  # noqa: PLC0415 - as above
 
-        own = theme_mails.own_layout(branding.brand.templates)
         try:
-            around = own.usable.around(branding, language, values["links"])
-            return frame.render(values, own_layout=around).strip() + "\n"
-        except TemplateFailed as problem:
-            theme_mails.log_failure(branding.tenant, "layout", str(problem))
-    return frame.render(values).strip() + "\n"
+            around = theme_mails.own_layout(branding.brand.templates).around(branding, language, values["links"])
+            return frame.render(values, own_layout=around).strip() + "\n", None
+        except ThemeFileFailed as problem:
+            failure = problem
+    return frame.render(values).strip() + "\n", failure
 
 
 def element_styles(branding: Branding) -> dict[str, str]:

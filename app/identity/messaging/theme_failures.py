@@ -1,16 +1,14 @@
-"""Records files of a theme that fail on a page: each once per version of the theme, and the tenant's contacts hear of a version once."""
+"""Records files of a theme that fail on a page or in a mail: each once per version, and the tenant's contacts hear of a version once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import Column, String
 
-from app.contract.messages.models import MailKind
 from app.contract.tenants.tenant_pages import ThemeFailure
-from app.identity.messaging import messaging
-from app.identity.messaging.message import MessageFacts
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
 from app.identity.platform.store.tables import Instant, tenant_table
@@ -28,15 +26,24 @@ REMEMBERED_FOR: Final = timedelta(days=365)
 _TOLD: Final = ""
 
 
-def record(context: Context, failure: ThemeFailure) -> bool:
-    """Record a failure and email the contacts, once however many processes report it; return whether it was new."""
-    if not _is_first(context, failure, failure.template):
-        return False
-    facts = {"template": failure.template, "digest": failure.digest, "reason": failure.reason}
-    context.audit.record("theme.failed", **facts)
-    if _is_first(context, failure, _TOLD):
-        _notify(context, failure)
-    return True
+def record(context: Context, failure: ThemeFailure, notify: Callable[[str], None]) -> bool:
+    """Record a failure, once however many processes report it; return whether it was new.
+
+    Contacts that are set after a version failed hear of it when it fails again.
+
+    Args:
+        notify: emails an address that the version failed.
+    """
+    contacts = context.tenant.settings.contacts.of("theme") if context.sends else ()
+    # Before the row of the file: transactions with failures of several files wait for one another here, in one order.
+    is_told_now = bool(contacts) and _is_first(context, failure, _TOLD)
+    is_new = _is_first(context, failure, failure.template)
+    if is_new:
+        facts = {"template": failure.template, "digest": failure.digest, "reason": failure.reason}
+        context.audit.record("theme.failed", **facts)
+    for address in contacts if is_told_now else ():
+        notify(address)
+    return is_new
 
 
 def _is_first(context: Context, failure: ThemeFailure, template: str) -> bool:
@@ -51,12 +58,3 @@ def _is_first(context: Context, failure: ThemeFailure, template: str) -> bool:
     )
     added = insert.on_conflict_do_nothing().returning(theme_failures.c.template)
     return context.work.one(added) is not None
-
-
-def _notify(context: Context, failure: ThemeFailure) -> None:
-    settings = context.tenant.settings
-    facts = MessageFacts(theme_file=failure.template, problem=failure.reason, failed_at=context.now)
-    for address in settings.contacts.of("theme"):
-        messaging.mail(
-            context, MailKind.THEME_FAILED, address, account=None, facts=facts, language=settings.default_locale
-        )

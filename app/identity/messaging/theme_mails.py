@@ -5,9 +5,9 @@ The link and the code are ours alone: neither a block nor the layout has them, s
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
@@ -19,15 +19,13 @@ from markupsafe import Markup  # noqa: TID251 - what checked templates wrote
 from app.contract.messages.models import MailKind
 from app.contract.themes import mail_templates  # noqa: TID253 - mails of themes alone load this module
 from app.contract.themes.layout_templates import MAILS
-from app.identity.messaging.message import Branding, MessageFacts, isolated
+from app.identity.messaging.message import Branding, MessageFacts, ThemeFileFailed, isolated
 from app.kit.design import theme_file_names
-from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.templating import language
 from app.kit.templating.blocks import blocks_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.text.languages import Language
 
-_failures: Final = ThrottledLog(logging.getLogger("gatehouse.messaging"))
 _TAG: Final = re.compile(r'<(/?)([a-z0-9]+)((?:\s+[a-z-]+="[^"]*")*)\s*/?>')
 _ATTRIBUTE: Final = re.compile(r'([a-z-]+)="([^"]*)"')
 _SPACES: Final = re.compile(r"\s+")
@@ -43,15 +41,8 @@ class OwnMail:
 
     blocks: Mapping[str, CompiledTemplate] = field(default_factory=dict)
     layout: CompiledTemplate | None = None
-    problem: str = ""
-    """Why it cannot be used: what was stored was checked, but an upgrade may have changed what a mail can use."""
-
-    @property
-    def usable(self) -> OwnMail:
-        """Return it. Raises TemplateFailed if it cannot be used."""
-        if self.problem:
-            raise TemplateFailed(self.problem)
-        return self
+    file: str = ""
+    """The name of the file of the blocks."""
 
     def with_values(
         self,
@@ -68,7 +59,7 @@ class OwnMail:
         known |= _of_every_template(branding, language)
         names = {name: isolated(value, language.direction) for name in _NAMES if (value := values[name])}
         view = {**values, **known, **names}
-        return OwnBlocks(self.blocks, view, {**known, **of_subject}, _texts(branding, language), branding)
+        return OwnBlocks(self.file, self.blocks, view, {**known, **of_subject}, _texts(branding, language), branding)
 
     def around(
         self, branding: Branding, language: Language, links: Iterable[tuple[str, str]]
@@ -85,7 +76,8 @@ class OwnMail:
         }
 
         def place(**parts: str) -> Markup:
-            return Markup(absolute(layout.render(view, parts, text), branding))  # noqa: S704 - a checked template
+            with _failing(mail_templates.LAYOUT):
+                return Markup(absolute(layout.render(view, parts, text), branding))  # noqa: S704 - a checked template
 
         return place
 
@@ -98,33 +90,37 @@ def _texts(branding: Branding, language: Language) -> Text:
     return lambda key, **values: branding.texts.text_of(key, language.tag, values)
 
 
-NOTHING: Final = OwnMail()
-
-
 def own_mail(templates: Mapping[str, str], kind: MailKind) -> OwnMail:
-    """Return what a theme has for a mail; each source is compiled once."""
-    if not templates:
-        return NOTHING
-    blocks = _blocks(kind, templates.get(f"{MAILS}{kind.name.lower()}.html", ""))
-    around = own_layout(templates)
-    return OwnMail(blocks.blocks, around.layout, blocks.problem or around.problem)
+    """Return what a theme has for a mail; each source is compiled once. Raises ThemeFileFailed.
+
+    What was stored was checked, but an upgrade may have changed what a mail can use.
+    """
+    file = f"{MAILS}{kind.name.lower()}.html"
+    with _failing(file):
+        blocks = _blocks(kind, templates.get(file, ""))
+    return OwnMail(blocks, own_layout(templates).layout, file)
 
 
 def own_layout(templates: Mapping[str, str]) -> OwnMail:
-    """Return the theme's layout of all mails."""
-    return _layout(templates.get(mail_templates.LAYOUT, ""))
+    """Return the theme's layout of all mails. Raises ThemeFileFailed."""
+    with _failing(mail_templates.LAYOUT):
+        return OwnMail(layout=_layout(templates.get(mail_templates.LAYOUT, "")))
 
 
-def log_failure(tenant: str, template: str, problem: str) -> None:
-    """Log why a mail has ours in the place of the theme's."""
-    event = "a mail of the tenant's theme failed; ours is sent"
-    _failures.write(tenant, event, tenant=tenant, template=template, problem=problem)
+@contextmanager
+def _failing(name: str) -> Iterator[None]:
+    """Raise ThemeFileFailed where the template of this name fails."""
+    try:
+        yield
+    except TemplateFailed as problem:
+        raise ThemeFileFailed(f"templates/{name}", str(problem)) from problem
 
 
 @dataclass(frozen=True)
 class OwnBlocks:
     """The blocks of a theme's mail with the values of one message."""
 
+    file: str
     blocks: Mapping[str, CompiledTemplate]
     view: Mapping[str, Any]
     of_subject: Mapping[str, Any]
@@ -133,7 +129,7 @@ class OwnBlocks:
     _markups: dict[str, str] = field(default_factory=dict)
 
     def put_before_ours(self, context: Context, *, is_html: bool) -> None:
-        """Make the blocks the first ones of a context. Rendering then raises TemplateFailed where one fails."""
+        """Make the blocks the first ones of a context. Rendering then raises ThemeFileFailed where one fails."""
         for name, own in self.blocks.items():
             context.blocks.setdefault(name, []).insert(0, self._function(name, own, is_html=is_html))
 
@@ -151,9 +147,10 @@ class OwnBlocks:
     def _markup(self, name: str, own: CompiledTemplate, ours: str) -> str:
         view = self.of_subject if name == "subject" else self.view
         used = {each: view[each] for each in own.names if each in view}
-        markup = str(own.render(used, {"super": ours}, self.text))
-        if name in mail_templates.REQUIRED and not markup.strip():
-            raise TemplateFailed(f"nothing is left of the block {name}")
+        with _failing(self.file):
+            markup = str(own.render(used, {"super": ours}, self.text))
+            if name in mail_templates.REQUIRED and not markup.strip():
+                raise TemplateFailed(f"nothing is left of the block {name}")
         return absolute(markup, self.branding)
 
 
@@ -191,28 +188,42 @@ def _attribute(attributes: str, name: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _blocks(kind: MailKind, source: str) -> OwnMail:
+def _usable_blocks(kind: MailKind, source: str) -> Mapping[str, CompiledTemplate] | str:
+    """Return the blocks of a mail, or why they cannot be used."""
     problem = next(mail_templates.mail_problems(kind, source, lambda _: True), None)
     if problem is not None:
-        return OwnMail(problem=f"line {problem[0]}: {problem[1]}")
+        return f"line {problem[0]}: {problem[1]}"
     try:
-        return OwnMail(
-            {
-                name: CompiledTemplate(block.source, mail_templates.block_contract(kind, name))
-                for name, block in blocks_of(source).blocks.items()
-            }
-        )
+        return {
+            name: CompiledTemplate(block.source, mail_templates.block_contract(kind, name))
+            for name, block in blocks_of(source).blocks.items()
+        }
     except TemplateFailed as failure:
-        return OwnMail(problem=str(failure))
+        return str(failure)
 
 
 @lru_cache(maxsize=128)
-def _layout(source: str) -> OwnMail:
+def _usable_layout(source: str) -> CompiledTemplate | str | None:
+    """Return the layout, or why it cannot be used; None without one."""
     if not source:
-        return NOTHING
+        return None
     if found := language.problems(source, mail_templates.LAYOUT_CONTRACT, lambda _: True):
-        return OwnMail(problem=f"line {found[0].line}: {found[0].sentence}")
+        return f"line {found[0].line}: {found[0].sentence}"
     try:
-        return OwnMail(layout=CompiledTemplate(source, mail_templates.LAYOUT_CONTRACT))
+        return CompiledTemplate(source, mail_templates.LAYOUT_CONTRACT)
     except TemplateFailed as failure:
-        return OwnMail(problem=str(failure))
+        return str(failure)
+
+
+def _blocks(kind: MailKind, source: str) -> Mapping[str, CompiledTemplate]:
+    found = _usable_blocks(kind, source)
+    if isinstance(found, str):
+        raise TemplateFailed(found)
+    return found
+
+
+def _layout(source: str) -> CompiledTemplate | None:
+    found = _usable_layout(source)
+    if isinstance(found, str):
+        raise TemplateFailed(found)
+    return found

@@ -125,6 +125,11 @@ class Context:
         """The messages of the request, in its unit of work."""
         return Outbox(self.work, self.services.clock, self.services.encryption)
 
+    @property
+    def sends(self) -> bool:
+        """Whether its messages are sent: not where a response must not tell whether one is."""
+        return not isinstance(self.outbox, NullOutbox)
+
     @cached_attribute
     def remembered(self) -> dict[str, Any]:
         """Values that areas cache for the request, by their own keys; a change drops its key."""

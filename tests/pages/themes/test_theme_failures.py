@@ -146,7 +146,7 @@ def test_pages_do_not_wait_for_a_report_that_hangs(
     themed.change_brand(**REFUSED)
     assert '<div class="pane">' in new_visitor().open("/login").html
     for number in range(3 * MAX_WAITING):
-        held.add("hazel", "b" * 64, f"templates/{number}", "x" * 500)
+        held.add("hazel", "1", "b" * 64, f"templates/{number}", "x" * 500)
     assert len(held._waiting) <= MAX_WAITING
     is_over.set()
     held.wait()
@@ -164,6 +164,29 @@ def test_report_that_fails_is_sent_at_the_next_failure(monkeypatch: pytest.Monke
 
     failures = ThemeFailureReports(client)
     for _ in range(3):
-        failures.add("hazel", "c" * 64, SPLIT, "line 1")
+        failures.add("hazel", "1", "c" * 64, SPLIT, "line 1")
         failures.wait()
     assert sent == ["hazel", "hazel"]
+
+
+def test_contacts_that_are_set_later_are_told(themed: World, hub_app: Flask, new_visitor: NewVisitor) -> None:
+    themed.change_settings(contacts={})
+    themed.change_brand(**REFUSED)
+    open_pages(hub_app, new_visitor, "/login")
+    themed.change_settings(contacts={"theme": [DESIGN]})
+    open_pages(hub_app, new_visitor, "/login", "/register")
+    assert (len(entries(themed)), len(mails(themed))) == (1, 1)
+
+
+def test_page_and_email_of_a_version_tell_the_contacts_once(
+    themed: World, hub_app: Flask, new_visitor: NewVisitor
+) -> None:
+    person = themed.person("ada@example.com")
+    templates = {**REFUSED["templates"], "mails/reset.html": "{% block heading %}{{ gone }}{% endblock %}"}
+    themed.change_brand(templates=templates)
+    page = new_visitor().open("/forgot-password").press("Send reset link", identifier=person.email)
+    assert page.heading == "Check your email"
+    reports(hub_app).wait()
+    assert {entry["template"] for entry in entries(themed)} == {SPLIT, "templates/mails/reset.html"}
+    assert len({entry["digest"] for entry in entries(themed)}) == 1
+    assert len(mails(themed)) == 1

@@ -54,9 +54,9 @@ class TenantEmailTemplate:
             raise RenderError("nothing is left of the subject")
         styles = element_styles(branding) if not parsed.is_document else {}
         parts = [_style_attributes(part, styles) if isinstance(part, StyleSlot) else part for part in parsed.parts]
-        html = fill(parts, values, is_html=True).strip() + "\n"
+        html, failure = fill(parts, values, is_html=True).strip() + "\n", None
         if not parsed.is_document:
-            html = render_in_frame(branding, language, subject, html)
+            html, failure = render_in_frame(branding, language, subject, html)
         return RenderedMessage(
             subject,
             collapse_blank_lines(fill(text, values, is_html=False)),
@@ -64,6 +64,7 @@ class TenantEmailTemplate:
             language.tag,
             self.template.sender_name,
             self.template.from_email or "",
+            failure,
         )
 
     def problems(self, custom_fields: Collection[str] | None) -> Problems:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -143,11 +142,12 @@ def test_layout_surrounds_the_card_of_every_mail() -> None:
 
 
 def test_paragraphs_of_message_templates_have_the_layout_too() -> None:
-    document = rendering.render_in_frame(
+    document, failure = rendering.render_in_frame(
         branding_of({"mails/layout.html": LAYOUT}), LANGUAGES["en"], "Spring", "<p>It’s spring.</p>"
     )
 
     assert re.search(r'class="own-card".*<td class="card".*<p>It’s spring.</p>', document, re.DOTALL)
+    assert failure is None
 
 
 def test_one_template_leaves_the_other_mails_ours() -> None:
@@ -170,16 +170,16 @@ def test_one_template_leaves_the_other_mails_ours() -> None:
         {"mails/layout.html": "{{ content() }}{{ reason() }}{{ gone() }}"},
     ],
 )
-def test_failing_template_leaves_our_mail_and_a_line(stored: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_template_leaves_our_mail_and_a_reason(stored: dict[str, str]) -> None:
     facts = EMAIL_SAMPLES[MailKind.RESET]["link and code"]
-    branding = Branding(f"Acme {len(str(stored))}", Brand(templates=stored), "")
-    ours = Branding(branding.name, Brand(), "")
+    branding, ours = Branding("Acme", Brand(templates=stored), ""), Branding("Acme", Brand(), "")
 
-    with caplog.at_level(logging.WARNING):
-        message = rendering.render(MailKind.RESET, branding, facts, LANGUAGES["en"])
+    message = rendering.render(MailKind.RESET, branding, facts, LANGUAGES["en"])
 
-    assert message == rendering.render(MailKind.RESET, ours, facts, LANGUAGES["en"])
-    assert "a mail of the tenant's theme failed" in caplog.text
+    assert replace(message, failure=None) == rendering.render(MailKind.RESET, ours, facts, LANGUAGES["en"])
+    assert message.failure is not None
+    assert message.failure.file == f"templates/{next(iter(stored))}"
+    assert message.failure.reason
 
 
 def test_values_are_escaped_and_the_subject_is_one_line() -> None:
