@@ -31,6 +31,8 @@ _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of t
 
 _CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count once
 
+_CACHED_LOOKS = 200  # of all tenants: each has the texts and templates of a theme, most have some kilobytes
+
 
 def assemble(
     settings: Settings, clock: Clock | None = None, *, database: Database | None = None, defers_imports: bool = False
@@ -68,6 +70,7 @@ def assemble(
         locations=locations(settings.locations_file),
         message_templates=CommittedCache(_CACHED_TEMPLATES),
         resource_items=CommittedCache(_CACHED_RESOURCES),
+        themed_tenants=CommittedCache(_CACHED_LOOKS),
         joined_domains=CommittedCache(_CACHED_RESOURCES),
         subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),

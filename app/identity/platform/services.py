@@ -179,6 +179,8 @@ class IdentityServices:
     locations: Locations
     message_templates: CommittedCache[tuple[str, int, str, str], Mapping[str, Any]]
     resource_items: CommittedCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
+    themed_tenants: CommittedCache[tuple[str, int, tuple[str, ...]], Tenant]
+    """By tenant, its version, and the names of the themes over its look."""
     joined_domains: CommittedCache[tuple[str, int], MembershipDomains]
     """By tenant and its version."""
     subject_secrets: CommittedCache[str, bytes]

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.contract.tenants.branding import merged_brand
 from app.hub import create_app
 from app.hub.web.application import HubFlask
+from app.identity.directory.tenants import themed_tenant
 from app.kit.operations.server import OperationServer
 from tests.support.accounts.mailbox import sent_messages
 from tests.support.oauth.relying_party import Person
@@ -265,6 +267,37 @@ def test_mail_of_an_application_has_its_theme(world: World, store: Store, visito
     assert mail["sender_name"] == "The shop"
     assert OAK in mail["html"]
     assert "https://acme.example/privacy" in mail["html"]
+
+
+@pytest.mark.usefixtures("brands")
+def test_look_of_mails_is_merged_once_for_each_version(
+    world: World, server: TenantServer, new_visitor: NewVisitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merged: list[Any] = []
+
+    def counted(levels: Any) -> Any:
+        merged.append(levels)
+        return merged_brand(levels)
+
+    monkeypatch.setattr(themed_tenant, "merged_brand", counted)
+    world.change_settings(sending={"mails_by_type": {"forgotpassword": {"amount": 0, "minutes": 1}}})
+    ada = world.person("ada@example.com")
+    visitor = new_visitor()
+    visitor.open("/login?brand=hazel")
+    for _ in range(2):
+        ask_for_reset(visitor, "/forgot-password", ada)
+    assert len(merged) == 1
+    (theme,) = [each for each in listed(server) if each["Name"] == "Hazel look"]
+    body = {**theme, "Brand": {**theme["Brand"], "Color": OAK}}
+    answered(ask(server, machine(server, "all"), "PUT", f"{THEMES}/{theme['Id']}", body))
+    ask_for_reset(visitor, "/forgot-password", ada)
+    assert OAK in sent_messages(world.services, world.tenant_id)[-1]["html"]
+    assert len(merged) == 2
+
+
+def listed(server: TenantServer) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = answered(ask(server, machine(server, "all"), "GET", THEMES))["Data"]
+    return found
 
 
 def ask_for_reset(visitor: Visitor, path: str, person: Person) -> None:

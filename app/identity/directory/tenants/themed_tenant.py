@@ -9,9 +9,10 @@ from typing import Any
 from app.contract.errors import BadField
 from app.contract.tenants.branding import Brand, Level, ThemeNames, merged_brand, stored_brand
 from app.contract.themes.theme_operations import THEMES
+from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import StoreAccess
-from app.identity.platform.resource_storage.resource_store import SHARED_TABLE, items_of
+from app.identity.platform.resource_storage.resource_store import SHARED_TABLE, items_of, resources
 from app.identity.platform.tenant import Tenant
 
 
@@ -47,14 +48,26 @@ def refuse_unknown(context: Context, member: str, name: str | None, former: str 
 
 
 def themed_tenant(context: Context) -> Tenant:
-    """Return the tenant with the look of the page that the hub shows; outside of a visit with that of the client and the host."""
+    """Return the tenant with the look of the page that the hub shows; outside of a visit with that of the client and the host.
+
+    Merged once for each version of the tenant and choice of themes.
+    """
     named = _named(context)
     if not any(named):
         return context.tenant
+    key = (context.tenant.tenant_id, context.tenant.version, named)
+    themed = context.services.themed_tenants.get(key)
+    if themed is None:
+        themed = replace(context.tenant, brand=_merged(context, ThemeNames(*named)))
+        context.services.themed_tenants.put(key, themed, context.work, resources, tenants)
+    return themed
+
+
+def _merged(context: Context, named: ThemeNames) -> Brand:
     known = {str(theme["name"]): members_of(theme) for theme in themes(context)}
-    levels = ((level, known.get(name, {})) for level, name in ThemeNames(*named).levels())
+    levels = ((level, known.get(name, {})) for level, name in named.levels())
     values = merged_brand([(Level.TENANT, context.tenant.brand.model_dump(exclude_unset=True)), *levels]).values
-    return replace(context.tenant, brand=Brand.model_validate(_agreeing(values)))
+    return Brand.model_validate(_agreeing(values))
 
 
 def _named(context: Context) -> tuple[str, ...]:
