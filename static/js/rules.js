@@ -38,8 +38,9 @@
 
   // The error of the previous password and the rules that it broke stay marked until the user types.
   field.addEventListener("input", function () {
-    var note = list.previousElementSibling;
-    if (note.matches(".note")) note.classList.add("behind");
+    list.previousElementSibling.querySelectorAll("p").forEach(function (line) {
+      line.classList.toggle("behind", line.id !== field.id + "-hint");
+    });
     update();
   });
   if (field.value) update();

@@ -136,10 +136,12 @@ def record_theme_failure(context: Context, failure: ThemeFailure) -> bool:
     it was new.
     """
     facts = MessageFacts(theme_file=failure.template, problem=failure.reason, failed_at=context.now)
-    notice = {"account": None, "facts": facts, "language": context.tenant.settings.default_locale}
-    return theme_failures.record(
-        context, failure, lambda address: mail(context, MailKind.THEME_FAILED, address, **notice)
-    )
+    language = context.tenant.settings.default_locale
+
+    def tell(address: str) -> None:
+        mail(context, MailKind.THEME_FAILED, address, account=None, facts=facts, language=language)
+
+    return theme_failures.record(context, failure, tell)
 
 
 def _record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Branding) -> None:

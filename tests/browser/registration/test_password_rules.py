@@ -76,8 +76,10 @@ def test_broken_rules_stay_marked_until_typing(opened: Opened, gallery_address: 
     expect(marked).to_have_text(["At least 10 characters not met yet,", "A number not met yet,"])
     expect(page.locator("#password-problem")).to_be_visible()
     listed = page.locator(".rules").bounding_box()
+    expect(page.locator("#password-hint")).to_be_hidden()
     page.locator("#password").press_sequentially("a7")
     expect(page.locator("#password-problem")).to_be_hidden()
+    expect(page.locator("#password-hint")).to_be_visible()
     assert page.locator(".rules").bounding_box() == listed
     expect(marked).to_have_count(0)
     expect(page.locator(".rules .kept")).to_have_text(["A number met,"])
@@ -93,7 +95,7 @@ def test_rules_are_marked_without_scripts(opened: Opened, gallery_address: str, 
     )
     field = page.locator("[autocomplete=new-password]")
     described = (field.get_attribute("aria-describedby") or "").split()
-    assert [part.rpartition("-")[2] for part in described] == ["problem", "rules"]
+    assert [part.rpartition("-")[2] for part in described] == ["hint", "problem", "rules"]
     assert page.get_by_role("button", name="Show: Password").count() == 0
 
 

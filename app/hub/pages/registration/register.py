@@ -30,7 +30,7 @@ from app.hub.forms.passkey import PASSKEY_REFUSALS, options_response, read_crede
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import pages
-from app.hub.pages.registration.registration_form import CLEARED, RegisterForm
+from app.hub.pages.registration.registration_form import RegisterForm
 from app.hub.pages.registration.registration_off import registration_off
 from app.hub.rendering.cached_pages import cached_page
 from app.hub.rendering.page import Notice, Page
@@ -92,7 +92,7 @@ class RegisterPage(Page):
             _ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "username": "ada", "cf_size": "m"}
         )
         full.add_error("birth_date", _l("Enter your date of birth."))
-        full.add_error("password", CLEARED)
+        full.ask_again("password")
         full.add_error(TERMS, _l("Check this box to continue."))
         return {
             "fresh": cls(plain, rules),

@@ -143,7 +143,12 @@ class RegisterForm(HubForm):
         """Add an error to each typed password, which the page that shows the form again does not repeat."""
         for field, f in self.rows:
             if _is_password(field) and f.data and not f.errors and not self.is_by_passkey:
-                self.add_error(field.name, CLEARED)
+                self.ask_again(field.name)
+
+    def ask_again(self, name: str) -> None:
+        """Add the error of a password that nothing was wrong with; the page shows it as a hint."""
+        self.add_error(name, CLEARED)
+        self[name].is_asked_again = True
 
     @property
     def email_typed(self) -> str:

@@ -140,7 +140,7 @@ def _read_named_theme(document: YamlDocument, path: KeyPath, folder: Path, liste
     if "brand" in listed:
         document.problem(at, "expected theme or brand, not both")
         return []
-    found = theme.read_folder(document, at, folder, listed.pop("theme"))
+    found = read_folder.read(document, at, folder, listed.pop("theme"))
     if found is None:
         return []
     if found.application_texts:
