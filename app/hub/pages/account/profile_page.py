@@ -144,7 +144,8 @@ class ProfilePage(Page):
         )
         lovelace = cls("Ada Lovelace", "ada@example.com", "AL", full, deletion_days=7)
         return {
-            "full": replace(lovelace, picture=_SAMPLE_PICTURE, since=format_month("2025-03-04")),
+            "full": replace(lovelace, since=format_month("2025-03-04")),
+            "with a picture": replace(lovelace, picture=_SAMPLE_PICTURE),
             "with things not set": replace(lovelace, groups=(consenting, unset), deletion_days=1),
             "bare": cls("", "ada@example.com", "A", (bare,), has_to_do=True),
             "after a change": replace(lovelace, is_saved=True),

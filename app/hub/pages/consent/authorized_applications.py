@@ -93,6 +93,7 @@ class ApplicationsPage(Page):
             "The Analytical Desk",
             (*map(Scope, (ACCOUNT_WRITE, "offline_access", ACCOUNT_READ)), Scope("orders", "See your orders")),
             day,
+            "desk.example.com",
         )
         return {
             "two": cls(RevokeForm(), _by_risk((shop, own))),

@@ -33,6 +33,7 @@ from app.hub.tenants.tenant import IdentifierKind
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
+from app.kit.web.proxies import read_ip
 
 PATH: Final = "/security"
 FORGET: Final = "forget"
@@ -110,8 +111,8 @@ class Browser:
     id: str
     name: Any
     """Such as "Firefox on Windows", or the user agent's own name."""
-    place: str = ""
-    """City and country, or the network address."""
+    place: Any = ""
+    """City and country, or that it is the network address."""
     when: Any = ""
     """Localised text."""
     is_current: bool = False
@@ -154,8 +155,8 @@ class SecurityPage(Page):
         visits = (
             visit,
             Browser("s2", safari, "Hamburg, Germany", ago, is_handheld=True),
-            Browser("s3", chrome, "203.0.113.77", ago),
-            Browser("s4", "Acme Desk", "203.0.113.77", ago, is_application=True),
+            Browser("s3", chrome, "Munich, Germany", ago),
+            Browser("s4", "Acme Desk", _place("203.0.113.77"), ago, is_application=True),
         )
         password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
         bare = cls(EndSessionForm(), (password,), (visit,))
@@ -306,7 +307,7 @@ def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
         yield _codes_row(factors.backup_codes)
     offered = " · ".join(str(PRESENTATIONS[item.kind].name) for item in factors.offered if item.kind in PRESENTATIONS)
     if offered and factors.enrolled:
-        yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
+        yield CredentialRow(_l("Add another method"), offered, "plus", _FACTORS)
     elif offered:
         yield CredentialRow(_l("Choose a method"), offered, "shield", _FACTORS, _OFF)
 
@@ -317,7 +318,7 @@ def _sample_steps(codes: int | None = None) -> tuple[CredentialRow, ...]:
     if codes is None:
         return (CredentialRow(_l("Choose a method"), f"{totp.name} · {text.name}", "shield", _FACTORS, _OFF),)
     enrolled = CredentialRow(totp.name, totp.hint, totp.icon, _FACTORS, _ON, "ok")
-    return enrolled, _codes_row(codes), CredentialRow(_l("Add another method"), text.name, "shield", _FACTORS)
+    return enrolled, _codes_row(codes), CredentialRow(_l("Add another method"), text.name, "plus", _FACTORS)
 
 
 def _codes_row(count: int) -> CredentialRow:
@@ -375,12 +376,17 @@ def _session_row(view: sign_out_pages.SessionView) -> Browser:
     return Browser(
         id=view.id,
         name=view.application or formatting.browser_label(view.browser, view.os),
-        place=view.address or "",
+        place=_place(view.address or ""),
         when=_l("now") if view.is_current else formatting.time_ago(view.last_seen_at),
         is_current=view.is_current,
         is_handheld=_is_handheld(view.device_type),
         is_application=bool(view.application),
     )
+
+
+def _place(address: str) -> Any:
+    """Return where a session is: the place as it comes, or that there is but a network address."""
+    return _l("IP address %(address)s", address=address) if read_ip(address) else address
 
 
 def _trusted_row(view: security_pages.BrowserView) -> Browser:
