@@ -72,11 +72,12 @@ class OrganizationMembersPage(Page):
 
     @property
     def lead(self) -> Any:
-        """A text such as "5 members, 1 invited"."""
-        joined = members(self.people)
-        if not self.invited:
-            return joined
-        return _l("%(members)s, %(invited)s invited", members=joined, invited=format_decimal(self.invited))
+        """A text such as "5 members"."""
+        return members(self.people)
+
+    @property
+    def invited_count(self) -> str:
+        return format_decimal(self.invited)
 
     @property
     def seats(self) -> Any:

@@ -99,7 +99,7 @@ class OrganizationSettingsPage(Page):
 
     template = "pages/organizations/settings.html"
     scripts = (*Page.scripts, "reveal", "studio")
-    own_rules = ("studio",)
+    own_rules = ("drawings", "studio")
     allows_fetch = True
     query = {"id": 64, "done": 8}
     refusals = ORGANIZATION_REFUSALS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from flask import Response
 
@@ -15,7 +15,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.domains.domain import PATH, DomainRow, by_urgency, read, to_list
 from app.hub.pages.organizations.managed_organization import LIST, requested_organization
-from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, tabs_of
+from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, members, tabs_of
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
@@ -38,6 +38,8 @@ class OrganizationDomainsPage(Page):
     organization: str
     """Its id."""
     name: str
+    people: Any
+    """How many members it has, as a text."""
     domains: tuple[DomainRow, ...]
     """In the order of `by_urgency`."""
     tabs: tuple[Tab, ...] = TABS
@@ -57,7 +59,7 @@ class OrganizationDomainsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationDomainsPage]:
         listed, globex = DomainRow.samples_of_list(), ("org_9", "Globex Gardens")
-        first = cls(ButtonForm(), *globex, by_urgency(listed[:2]))
+        first = cls(ButtonForm(), *globex, members(3), by_urgency(listed[:2]))
         return {
             "some": first,
             "every state": replace(first, domains=by_urgency(listed)),
@@ -126,7 +128,7 @@ def _show_list(organization: str, form: ButtonForm | None = None, status: int = 
     view = read(organization)
     listed = by_urgency(DomainRow.of(organization, domain) for domain in view.domains)
     result = current_visit().query.get("done", "")
-    shown = form or ButtonForm(formdata=None)
+    shown, of = form or ButtonForm(formdata=None), view.organization
     return OrganizationDomainsPage(
-        shown, organization, view.organization.name, listed, tabs_of(view.organization), result
+        shown, organization, of.name, members(of.people), listed, tabs_of(of), result
     ).render(status)
