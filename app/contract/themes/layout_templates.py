@@ -35,7 +35,7 @@ _PARTS: Final = {
     "languages": Part("The links to the page in the tenant’s other languages.", is_required=True),
 }
 _FOOTER: Final = {"languages": frozenset({"footer"})}
-LAYOUTS: Final[Mapping[LayoutName, TemplateContract]] = {
+LAYOUTS: Final[Mapping[str, TemplateContract]] = {
     "layouts/split.html": TemplateContract(
         values={
             **BRAND,

@@ -83,6 +83,7 @@ def compile_templates(
     """Return the compiled templates; one that this version does not know, or cannot compile, is left out."""
     from app.contract.themes.part_templates import PARTS
 
+    known: dict[str, TemplateContract] = {**LAYOUTS, **PARTS}
     compiled: dict[str, CompiledTemplate] = {}
     pages: dict[str, Mapping[str, CompiledTemplate]] = {}
     left_out: list[tuple[str, str]] = []
@@ -90,7 +91,7 @@ def compile_templates(
         if name.startswith(MAILS):  # the identity service renders those
             continue
         try:
-            if (contract := LAYOUTS.get(name) or PARTS.get(name)) is not None:
+            if (contract := known.get(name)) is not None:
                 compiled[name] = _compiled(source, contract.written_for(number), effects, files)
             else:
                 pages[name] = _compiled_page(name, source, effects, number, files)

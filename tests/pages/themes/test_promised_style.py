@@ -9,7 +9,7 @@ import pytest
 
 from app.contract.themes import theme_contract
 from app.hub import gallery
-from app.hub.tenants.layouts import layouts_of
+from app.hub.tenants.own_templates import own_templates
 from app.kit.package_files import STATIC
 from tests.support.browsers import page_samples
 
@@ -24,7 +24,7 @@ def classes_of(page: str, state: str, look: str = "acme") -> set[str]:
 
 def test_every_promised_class_is_on_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = {"layouts/split.html": "{{ mark() }}{{ content() }}{{ footer() }}"}
-    monkeypatch.setitem(gallery.TENANTS, "promised", replace(gallery.TENANTS["acme"], layouts=layouts_of(layout)))
+    monkeypatch.setitem(gallery.TENANTS, "promised", replace(gallery.TENANTS["acme"], templates=own_templates(layout)))
     monkeypatch.setitem(gallery.TENANTS, "promised-alone", replace(gallery.TENANTS["acme"], scene="none"))
     seen = classes_of("LoginPage", "fresh", "promised") | classes_of("LoginPage", "fresh", "promised-alone")
     seen = seen.union(*(classes_of(page, state) for page, state in page_samples.names()))

@@ -77,7 +77,7 @@ class OrganizationMembersPage(Page):
 
     @property
     def invited_count(self) -> str:
-        return format_decimal(self.invited)
+        return str(format_decimal(self.invited))
 
     @property
     def seats(self) -> Any:
