@@ -10,6 +10,7 @@ from typing import Final
 VOID: Final = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
 )
+_DRAWINGS: Final = frozenset(("svg", "math"))
 _HIDING: Final = frozenset(("template", "noscript"))
 
 
@@ -67,8 +68,9 @@ class PageDocument(HTMLParser):
             self._open.append(element)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take `<div/>` as browsers do: as `<div>`, which stays open; only within a drawing is it closed."""
         self.handle_starttag(tag, attrs)
-        if tag not in VOID:
+        if tag not in VOID and any(element.tag in _DRAWINGS for element in self._open):
             self._open.pop()
 
     def handle_endtag(self, tag: str) -> None:

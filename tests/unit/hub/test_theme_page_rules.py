@@ -99,3 +99,13 @@ def test_parts_out_of_order_are_named() -> None:
     link = '<a href="/forgot">Forgot?</a>'
     swapped = OURS.replace(link, "").replace("<h1>", f"{link}<h1>")
     assert problems(swapped) == ["the link to /forgot is out of order: keep the order of our page"]
+
+
+@pytest.mark.parametrize("around", ["div hidden/", "p hidden /", "svg hidden><g/></svg><span aria-hidden='true'/"])
+def test_element_that_only_looks_closed_hides_what_follows(around: str) -> None:
+    assert "the heading is hidden" in problems(OURS.replace("<main>", f"<main><{around}>"))[0]
+
+
+def test_closed_shapes_of_a_drawing_hide_nothing() -> None:
+    drawing = '<svg aria-hidden="true"><g hidden><path d="M0 0"/></g><path hidden d="M0 0"/></svg>'
+    assert problems(OURS.replace("<main>", f"<main>{drawing}")) == []
