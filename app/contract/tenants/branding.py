@@ -29,6 +29,7 @@ from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
+from app.kit.near_names import near_name
 from app.kit.operations.wire import union_tag
 from app.kit.text.tenant_texts import PluralCategory
 from app.kit.web.urls import is_web_url
@@ -41,6 +42,7 @@ Scene = Literal["dusk", "daylight", "picture", "none"]
 Drawing = Literal["ribbons", "ridges", "tiles", "orbits", "stairs", "gate"]
 DRAWINGS: tuple[str, ...] = get_args(Drawing)
 ButtonShape = Literal["square", "rounded", "pill"]
+ColorScheme = Literal["auto", "light", "dark"]
 
 
 def _contract(number: int) -> int:
@@ -92,6 +94,22 @@ def _dark_ground(colour: str) -> str:
     return colour
 
 
+def _mode(name: str) -> str:
+    if name not in ("light", "dark"):
+        raise ValueError("light or dark")
+    return name
+
+
+def _color_name(name: str) -> str:
+    from app.kit.design.own_palette import OWN_NAMES
+
+    if name not in OWN_NAMES:
+        near = near_name(name.replace("_", "-").removeprefix("--"), OWN_NAMES)
+        hint = "set background and background_dark" if name == "canvas" else f"did you mean {near}?" if near else ""
+        raise ValueError(f"one of {', '.join(OWN_NAMES)}" + (f" ({hint})" if hint else ""))
+    return name
+
+
 def _file_name(name: str) -> str:
     if not theme_file_names.is_name(name):
         raise ValueError(theme_file_names.EXPECTED_NAME)
@@ -112,6 +130,7 @@ Wording = Annotated[
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 FileName = Annotated[str, AfterValidator(_file_name), Field(max_length=100)]
 FileDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+OwnColors = dict[Annotated[str, AfterValidator(_mode)], dict[Annotated[str, AfterValidator(_color_name)], Hex]]
 LightGround = Annotated[Hex, AfterValidator(_light_ground)]
 DarkGround = Annotated[Hex, AfterValidator(_dark_ground)]
 FontNames = Annotated[str, AfterValidator(_fonts), Field(max_length=200)]
@@ -154,6 +173,14 @@ class Brand(ConfigurationModel):
     background_dark: DarkGround | None = Field(
         default=None,
         description="The background of pages in dark mode. Default: almost black, in the hue of your color.",
+    )
+    color_scheme: ColorScheme = Field(
+        default="auto",
+        description="`light` or `dark` for pages that are so on every device. `auto` follows the device.",
+    )
+    colors: OwnColors = Field(
+        default_factory=dict,
+        description="Your own [colors](theming.md#set-single-colors) in place of computed ones, by mode (`light`, `dark`) and name.",
     )
     font: FontNames | None = Field(
         default=None,
@@ -284,10 +311,15 @@ class ThemeNames(NamedTuple):
         return ((level, name) for level, name in zip(tuple(Level)[1:], self, strict=True) if name)
 
 
-_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "texts": 2}
+_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "texts": 2, "colors": 2}
 """The members that merge by language, name or key, and how deep these are."""
 _LED_BY: Final = {"logo_dark": "logo", "picture": "scene", "font_file": "font"}
 """The members that belong to another one: a level that sets the other one does not inherit them."""
+
+
+def own_colours(colors: Mapping[str, Mapping[str, str]]) -> tuple[tuple[str, str, str], ...]:
+    """Return the mode, name and value of each of a theme's own colors."""
+    return tuple((mode, name, value) for mode, each in colors.items() for name, value in each.items())
 
 
 @dataclass

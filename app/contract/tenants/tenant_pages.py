@@ -13,6 +13,7 @@ from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.tenants.branding import (
     ButtonShape,
+    ColorScheme,
     DarkGround,
     Drawing,
     FontNames,
@@ -73,6 +74,8 @@ class BrandView(Wire):
     picture: str | None = None
     background: str | None = None
     background_dark: str | None = None
+    color_scheme: ColorScheme = "auto"
+    colors: dict[str, dict[str, str]] = Field(default_factory=dict)  # by mode and name
     font: str | None = None
     font_file: str | None = None
     sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form

@@ -15,12 +15,14 @@ from app.contract.shared_responses import Deleted
 from app.contract.tenants.branding import (
     Brand,
     ButtonShape,
+    ColorScheme,
     Contract,
     Drawing,
     FileDigest,
     FileName,
     FileUrl,
     Hex,
+    OwnColors,
     Scene,
     Wording,
 )
@@ -67,6 +69,8 @@ class ThemeBrand(Wire):
     picture: FileUrl | None = None
     background: Hex | None = None
     background_dark: Hex | None = None
+    color_scheme: ColorScheme | None = None
+    colors: Annotated[OwnColors, Field(max_length=2)] = Field(default_factory=dict)
     font: Annotated[str | None, Field(max_length=200)] = None
     font_file: FileUrl | None = None
     sentence: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, own_colours
 from app.contract.themes import layout_templates
 from app.kit.design import theme_file_names
 from app.kit.templating.contract import ClassEffects
@@ -43,12 +43,22 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
     yield from _of_lines(brand)
     for tag, key, expected in tenant_texts.problems(brand.texts):
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
+    yield from _of_colors(brand)
     yield from _of_files(brand)
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
     for name, line, sentence in _of_templates(brand, ClassEffects(sheet.hiding, sheet.placing)):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for problem in sheet.problems:
         yield ThemeProblem(("css",), problem.line, problem.sentence.removeprefix("expected "))
+
+
+def _of_colors(brand: Brand) -> Iterator[ThemeProblem]:
+    if brand.colors:
+        from app.kit.design.own_palette import colour_problems
+
+        grounds = brand.background or "", brand.background_dark or ""
+        for mode, name, expected in colour_problems(brand.color, *grounds, own_colours(brand.colors)):
+            yield ThemeProblem(("colors", mode, name), 0, expected)
 
 
 def _of_files(brand: Brand) -> Iterator[ThemeProblem]:

@@ -42,25 +42,28 @@ class Assets:
         self._is_fresh = is_fresh
         self._cache: LruCache[tuple[str, ...], Asset] = LruCache(MAX_CACHED)
 
-    def style(self, layout: str) -> Asset:
-        """Return the style sheet of a layout: a key of `SHEETS`."""
-        return self._joined("css", (layout,), SHEETS[layout])
+    def style(self, layout: str, scheme: str = "auto") -> Asset:
+        """Return the style sheet of a layout: a key of `SHEETS`. A scheme other than `auto` has the rules of one mode."""
+        return self._joined("css", (layout,), SHEETS[layout], scheme)
 
-    def rules(self, names: tuple[str, ...]) -> str:
+    def rules(self, names: tuple[str, ...], scheme: str = "auto") -> str:
         """Return style sheets that are sent within a document: the rules that few pages need."""
-        return self._joined("css", names, names).content.decode() if names else ""
+        return self._joined("css", names, names, scheme).content.decode() if names else ""
 
     def script(self, names: tuple[str, ...]) -> Asset:
         """Return the scripts of a page in one file."""
         return self._joined("js", names, names)
 
-    def _joined(self, kind: str, parts: tuple[str, ...], names: tuple[str, ...]) -> Asset:
-        key = (kind, *names)
+    def _joined(self, kind: str, parts: tuple[str, ...], names: tuple[str, ...], scheme: str = "auto") -> Asset:
+        key = (kind, scheme, *names)
         cached = None if self._is_fresh else self._cache.get(key)
         if cached is None:
             sources = [(self._folder / kind / f"{name}.{kind}").read_text("utf-8") for name in names]
             minify = rcssmin.cssmin if kind == "css" else rjsmin.jsmin
-            cached = Asset(".".join(parts), kind, "\n".join(minify(source) for source in sources).encode())
+            joined = "\n".join(minify(source) for source in sources)
+            if scheme != "auto":
+                parts, joined = (*parts, scheme), in_scheme(joined, scheme)
+            cached = Asset(".".join(parts), kind, joined.encode())
             self._cache.put(key, cached)
         return cached
 
@@ -73,12 +76,20 @@ class Assets:
             return None
         parts = tuple(match["parts"].split("."))
         if match["kind"] == "css":
-            asset = self.style(match["parts"] if match["parts"] in SHEETS else "console")
+            layout, scheme = parts[0], parts[1] if parts[1:] in (("light",), ("dark",)) else "auto"
+            asset = self.style(layout if layout in SHEETS else "console", scheme)
         elif all((self._folder / "js" / f"{part}.js").is_file() for part in parts) and len(set(parts)) == len(parts):
             asset = self.script(parts)
         else:
             return None
         return asset, asset.name == name
+
+
+def in_scheme(css: str, scheme: str) -> str:
+    """Return a minified style sheet of ours for pages that are light, or dark, on every device: conditions on the mode are decided."""
+    for mode in ("light", "dark"):
+        css = css.replace(f"(prefers-color-scheme:{mode})", "(min-width:0)" if mode == scheme else "(max-width:0)")
+    return css.replace("color-scheme:light dark", f"color-scheme:{scheme}")
 
 
 def install(app: Flask, assets: Assets) -> None:

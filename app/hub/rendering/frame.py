@@ -107,13 +107,13 @@ class Frame:
         slots["nonce"], slots["query"] = self.visit.nonce, self._query
         countdown = page.countdown
         counted = f".count{{--from:{int(countdown.seconds)}}}" if countdown else ""
-        slots["rules"] = Markup(self.assets.rules(page.own_rules) + page.own_tokens + counted)  # noqa: S704 - our own style sheets, colors and a number
+        slots["rules"] = Markup(self.assets.rules(page.own_rules, self.brand.color_scheme) + page.own_tokens + counted)  # noqa: S704 - our own style sheets, colors and a number
         slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_error else title
         return fragment(
             name,
             self.brand,
             self.language,
-            self.assets.style(sheet or name).name,
+            self.assets.style(sheet or name, self.brand.color_scheme).name,
             script,
             self._others,
             *arguments,

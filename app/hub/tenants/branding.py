@@ -10,20 +10,23 @@ import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from app.contract.tenants import tenant_pages
-from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS, theme_digest
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS, own_colours, theme_digest
 from app.hub.tenants.own_templates import NO_TEMPLATES, OwnTemplates, own_templates
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
-from app.kit.design.palette import palette, scene
+from app.kit.design.palette import Pair, palette, scene
 from app.kit.templating.contract import NO_EFFECTS, ClassEffects
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts, compile_texts
 from app.kit.web.assets import Asset
 from app.kit.web.urls import is_web_url, web_url
+
+if TYPE_CHECKING:
+    from app.kit.design.own_palette import OwnColours
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
 _TONES: Final = ("green", "rust", "blue", "plum")
@@ -51,6 +54,10 @@ class PageBranding:
     """The page ground in light mode; empty for white."""
     background_dark: str = ""
     """The page ground in dark mode; empty for an almost black shade of the colour."""
+    color_scheme: str = "auto"
+    """`light` or `dark` on every device; `auto` follows the device."""
+    colours: OwnColours = ()
+    """Colors of the theme in place of computed ones."""
     font: str = ""
     """Value of `font-family`; empty for the device's font."""
     font_file: str = ""
@@ -88,10 +95,20 @@ class PageBranding:
         """The tokens of the tenant's branding as CSS declarations, without quotes, which markup would escape."""
         return _tokens(self)
 
+    @property
+    def color_schemes(self) -> str:
+        """The value of CSS `color-scheme`."""
+        return "light dark" if self.color_scheme == "auto" else self.color_scheme
+
+    @property
+    def palette(self) -> Mapping[str, Pair]:
+        """The tokens of color."""
+        return _palette(self)
+
     def shades_for(self, selector: str, names: Collection[str]) -> str:
         """Return the tokens with these names as CSS rules for a part of a page, written as `tokens`."""
         shades = {name: shade for name, shade in _shades(self).items() if name in names}
-        return _rules(selector, shades)
+        return _rules(selector, shades, scheme=self.color_scheme)
 
     @property
     def pictures(self) -> tuple[str, ...]:
@@ -177,20 +194,30 @@ def _quoted(picture: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _tokens(brand: PageBranding) -> str:
-    return _font_face(brand) + _rules(":root", _shades(brand), _shape(brand))
+    return _font_face(brand) + _rules(":root", _shades(brand), _shape(brand), brand.color_scheme)
+
+
+def _palette(brand: PageBranding) -> Mapping[str, Pair]:
+    if not brand.colours:
+        return palette(brand.colour, brand.background, brand.background_dark)
+    from app.kit.design.own_palette import own_palette
+
+    return own_palette(brand.colour, brand.background, brand.background_dark, brand.colours)
 
 
 def _shades(brand: PageBranding) -> dict[str, tuple[str, str]]:
     """Return the tokens of the colour, for light and dark."""
-    computed = palette(brand.colour, brand.background, brand.background_dark)
-    shades = {name: (light.short, dark.short) for name, (light, dark) in computed.items()}
+    shades = {name: (light.short, dark.short) for name, (light, dark) in brand.palette.items()}
     if brand.scene != "none":
         shades |= scene(brand.colour, is_daylight=brand.scene == "daylight")
     return shades
 
 
-def _rules(selector: str, shades: Mapping[str, tuple[str, str]], shape: str = "") -> str:
+def _rules(selector: str, shades: Mapping[str, tuple[str, str]], shape: str = "", scheme: str = "auto") -> str:
     """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
+    if scheme != "auto":
+        at = int(scheme == "dark")
+        return f"{selector}{{{''.join(f'{name}:{pair[at]};' for name, pair in shades.items())}{shape}}}"
     light = "".join(f"{name}:{value};" for name, (value, _) in shades.items()) + shape
     dark = "".join(f"{name}:{value};" for name, (other, value) in shades.items() if other != value)
     dark = dark.removesuffix(";")
@@ -239,14 +266,15 @@ def page_branding(
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
-        logo=_picture(brand.logo, files),
-        logo_dark=_picture(brand.logo_dark, files),
+        **_logos(_picture(brand.logo, files), _picture(brand.logo_dark, files), brand.color_scheme),
         icon_url=_picture(brand.favicon, files),
         scene=brand.scene if brand.scene != "picture" or picture else "dusk",
         drawing=brand.drawing or _drawing_of(tenant),
         picture=picture,
         background=_ground(brand.background),
         background_dark=_ground(brand.background_dark),
+        color_scheme=brand.color_scheme,
+        colours=_own_colours(brand.colors),
         font=_fonts(brand.font),
         font_file=_file(theme_file_names.address(brand.font_file or "", files)),
         radius_pixels=brand.radius_px,
@@ -265,6 +293,13 @@ def page_branding(
             (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
         ),
     )
+
+
+def _logos(light: str, dark: str, scheme: str) -> dict[str, str]:
+    """Return the logo and that of dark mode; the one that pages of a single mode show."""
+    if scheme == "auto":
+        return {"logo": light, "logo_dark": dark}
+    return {"logo": (dark or light) if scheme == "dark" else light}
 
 
 _ABOVE: Final = (
@@ -318,6 +353,19 @@ def _fonts(names: str | None) -> str:
         return font_stack(names) if names else ""
     except NotAFontStack:
         return ""
+
+
+def _own_colours(colors: Mapping[str, Mapping[str, str]]) -> OwnColours:
+    """Return the theme's own colors; those that this version does not know are left out."""
+    if not colors:
+        return ()
+    from app.kit.design.own_palette import MODES, OWN_NAMES
+
+    return tuple(
+        (mode, name, value)
+        for mode, name, text in own_colours(colors)
+        if mode in MODES and name in OWN_NAMES and (value := _ground(text))
+    )
 
 
 def _ground(colour: str | None) -> str:

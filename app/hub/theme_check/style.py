@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from app.hub.rendering.assets import SHEETS
 from app.hub.tenants.branding import PageBranding
-from app.kit.design.palette import palette
 from app.kit.design.theme_css.contrast import ContrastProblem, contrast_problems
 from app.kit.package_files import STATIC
 
@@ -18,4 +17,4 @@ def style_problems(css: str, brand: PageBranding) -> list[ContrastProblem]:
     """
     names = dict.fromkeys(name for sheet in SHEETS.values() for name in sheet)
     ours = "\n".join((STATIC / "css" / f"{name}.css").read_text("utf-8") for name in names)
-    return contrast_problems(css, ours, palette(brand.colour, brand.background, brand.background_dark)) if css else []
+    return contrast_problems(css, ours, brand.palette) if css else []

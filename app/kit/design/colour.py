@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -91,13 +92,21 @@ class Colour:
         if all(self.contrast(ground) >= ratio for ground in against):
             return self
         darker = max(ground.luminance for ground in against) > 0.18
+        return (
+            self._moved(ratio, against, darker=darker)
+            or self._moved(ratio, against, darker=not darker)
+            or (BLACK if darker else WHITE)
+        )
+
+    def _moved(self, ratio: float, against: Sequence[Colour], *, darker: bool) -> Colour | None:
+        """Return the first darker, or lighter, shade that reaches the contrast ratio; None if none does."""
         start = _to_oklch(self)[0]
         for step in range(1, 101):
             share = step / 100
             candidate = self.with_lightness(start * (1 - share) if darker else start + (1 - start) * share)
             if all(candidate.contrast(ground) >= ratio for ground in against):
                 return candidate
-        return BLACK if darker else WHITE
+        return None
 
 
 def _to_linear(channel: int) -> float:

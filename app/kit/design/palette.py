@@ -119,7 +119,7 @@ def _brand(brand: Colour, ink: Colour) -> dict[str, Pair]:
     return {
         "--brand": (fill, dark_fill),
         "--on-brand": (light_text, on_brand),
-        "--brand-hover": (_hover(fill, light_text), _hover(dark_fill, on_brand)),
+        "--brand-hover": (hover(fill, light_text), hover(dark_fill, on_brand)),
         "--link": (link, Colour.from_oklch(max(lightness, 0.78), min(chroma, 0.13), hue)),
         "--tint": (WHITE.mixed(brand, 0.06), Colour.from_oklch(0.255, min(chroma, 0.014 if fresh else 0.035), hue)),
         "--tint-line": (WHITE.mixed(brand, 0.34), Colour.from_oklch(0.48, min(chroma, 0.014 if fresh else 0.09), hue)),
@@ -127,7 +127,7 @@ def _brand(brand: Colour, ink: Colour) -> dict[str, Pair]:
     }
 
 
-def _hover(fill: Colour, text: Colour) -> Colour:
+def hover(fill: Colour, text: Colour) -> Colour:
     """Return the fill moved away from its text."""
     return fill.mixed(Colour.from_oklch(1.1 - text.oklch[0], 0, 0), 0.11)
 

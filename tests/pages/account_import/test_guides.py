@@ -19,6 +19,7 @@ from app.contract.accounts.import_file import ImportedAccount
 from app.hub import create_app as create_hub
 from app.identity import create_app, create_service
 from app.identity.administration.configuration.file.theme import read_folder
+from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.services import IdentityServices
 from app.settings import Settings
 from tests.support.oauth.relying_party import RelyingParty
@@ -112,6 +113,12 @@ def test_theme_of_the_guide_is_on_the_page(moved: Moved) -> None:
     assert "https://hazel.example/privacy" in page.html
     assert "hazel has this look already: version 1.\n" in moved.said
     assert read_folder.folder_of(Path("copy")).brand == read_folder.folder_of(Path("hazel")).brand
+    assert read_folder.folder_of(Path("hazel-night")).brand.colors["dark"]["raised"] == "#14201a"
+    Path("hazel-night/theme.yaml").write_text(Path("hazel-night/pale.yaml").read_text())
+    (stated,) = re.findall(r"is refused with `([^`]+)`", text(Path("docs/theming.md")))
+    with pytest.raises(ConfigurationError) as weak:
+        read_folder.folder_of(Path("hazel-night"))
+    assert [f"{problem.key}: {problem.sentence}" for problem in weak.value.problems] == [stated]
     Path("hazel/theme.yaml").write_text(Path("hazel/wrong.yaml").read_text())
     refused = CliRunner().invoke(
         cli, ["apply", "hazel.yaml", "--dry-run"], env={"GATEHOUSE_DATA_DIR": ".", "GATEHOUSE_SECRET_KEY": SECRET}

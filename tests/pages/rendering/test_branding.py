@@ -99,6 +99,34 @@ def test_background_is_the_ground_in_each_mode(world: World, visitor: Visitor) -
     assert "--canvas:#17130f" in dark
 
 
+@pytest.mark.parametrize(("scheme", "canvas", "logo"), [("light", "#faf6ee", "a"), ("dark", "#17130f", "b")])
+def test_scheme_is_that_of_every_device(world: World, visitor: Visitor, scheme: str, canvas: str, logo: str) -> None:
+    page = shown(
+        world, visitor, color_scheme=scheme, background="#faf6ee", background_dark="#17130f", logo=f"{CDN}/a.svg",
+        logo_dark=f"{CDN}/b.svg",
+    )  # fmt: skip
+    assert f'<meta name="color-scheme" content="{scheme}">' in page.html
+    assert f"--canvas:{canvas}" in page.html
+    assert f'<img src="{CDN}/{logo}.svg" alt="">' in page.html
+    assert "prefers-color-scheme" not in page.html
+    sheet = re.search(r'href="(/static/[^"]+\.css)"', page.html)
+    assert sheet
+    css = visitor.client.get(sheet[1], base_url=visitor.home)
+    assert "immutable" in css.headers["Cache-Control"]
+    assert "prefers-color-scheme" not in css.text
+    assert f"color-scheme:{scheme}" in css.text
+
+
+def test_own_color_is_in_its_mode(world: World, visitor: Visitor) -> None:
+    page = shown(
+        world, visitor, colors={"light": {"raised": "#fffdf8"}, "dark": {"raised": "#14201a", "danger": "#ffb3ad"}}
+    )
+    light, _, dark = page.html.partition("@media(prefers-color-scheme:dark)")
+    assert "--raised:#fffdf8" in light
+    assert "--raised:#14201a" in dark
+    assert "--danger:#ffb3ad" in dark
+
+
 def test_application_is_shown_by_its_logo_and_links(world: World, visitor: Visitor) -> None:
     links = {"policy_uri": "https://shop.example/privacy", "tos_uri": "https://shop.example/terms"}
     shop = world.application("shop", require_consent=True, logo_uri=f"{CDN}/shop.png", **links)

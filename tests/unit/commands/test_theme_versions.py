@@ -29,6 +29,8 @@ EVERY_KEY: dict[str, Any] = {
     "picture": "/theme/hills.jpg",
     "background": "#fbfaf5",
     "background_dark": "#12131a",
+    "color_scheme": "dark",
+    "colors": {"light": {"link": "#0a4f8f"}, "dark": {"raised": "#17191d", "on-brand": "#ffffff"}},
     "font": "Inter, Arial, sans-serif",
     "font_file": "/theme/inter.woff2",
     "sentence": {"en": "Good to see you.", "de": "Schön: # kein Kommentar"},

@@ -83,6 +83,8 @@ def _expected(kind: str, context: dict[str, Any], key: str, error: dict[str, Any
         return _BOUNDS[kind].format(**context)
     if kind == "literal_error":
         return "one of " + str(context["expected"]).replace("'", "").replace(" or ", ", ")
+    if "colors" in error["loc"] and kind in ("string_type", "string_pattern_mismatch"):  # by the names of the tokens
+        key = "color"
     if kind == "string_type" and error["input"] is None and key in COLORS:
         return f"{_PATTERNS[key]} ({UNQUOTED_COLOR})"
     if kind == "string_type":
