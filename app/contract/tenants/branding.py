@@ -184,7 +184,8 @@ class Brand(ConfigurationModel):
     )
     font: FontNames | None = Field(
         default=None,
-        description="Font names in order, such as `Inter, Arial, sans-serif`. Default: the device's font.",
+        description="Font names in order, such as `Inter, Arial, sans-serif`. On Arabic pages, fonts with Arabic letters are behind them. "
+        "Default: the device's font.",
     )
     font_file: Annotated[str, AfterValidator(_font_file), Field(max_length=2_000)] | None = Field(
         default=None,

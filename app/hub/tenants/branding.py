@@ -18,7 +18,7 @@ from app.contract.tenants.branding import DEFAULT_LOGO_PATH, DRAWINGS, own_colou
 from app.hub.tenants.own_templates import NO_TEMPLATES, OwnTemplates, own_templates
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
-from app.kit.design.fonts import NotAFontStack, font_stack
+from app.kit.design.fonts import NotAFontStack, font_stack, named_fonts
 from app.kit.design.palette import Pair, palette, scene
 from app.kit.templating.contract import NO_EFFECTS, ClassEffects
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts, compile_texts
@@ -194,7 +194,7 @@ def _quoted(picture: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _tokens(brand: PageBranding) -> str:
-    return _font_face(brand) + _rules(":root", _shades(brand), _shape(brand), brand.color_scheme)
+    return _font_face(brand) + _rules(":root", _shades(brand), _shape(brand), brand.color_scheme) + _arabic(brand)
 
 
 def _palette(brand: PageBranding) -> Mapping[str, Pair]:
@@ -229,10 +229,19 @@ def _shape(brand: PageBranding) -> str:
     shape = f"--radius:{min(max(brand.radius_pixels, 0), 24)}px"
     if brand.button_shape in _BUTTON_RADIUS:
         shape += f";--button-radius:{_BUTTON_RADIUS[brand.button_shape]}"
+    fonts = _font_names(brand)
+    return f"{shape};--font:{fonts}" if fonts else shape
+
+
+def _font_names(brand: PageBranding) -> str:
     fonts = brand.font or (_DEVICE_FONT if brand.font_file else "")
-    if fonts:
-        shape += f";--font:{_FONT_NAME + ',' if brand.font_file else ''}{fonts}"
-    return shape
+    return f"{_FONT_NAME},{fonts}" if brand.font_file else fonts
+
+
+def _arabic(brand: PageBranding) -> str:
+    """Return the rule of the tenant's font on Arabic pages: our fonts with Arabic letters are behind it."""
+    names = named_fonts(_font_names(brand))
+    return f"[lang=ar]{{--font:{names},var(--ar)}}" if names else ""
 
 
 def _font_face(brand: PageBranding) -> str:

@@ -7,6 +7,10 @@ from typing import Final
 
 _NAME: Final = re.compile(r"-?[A-Za-z][A-Za-z0-9_-]*(?: [A-Za-z0-9_-]+)*")
 
+_GENERIC: Final = frozenset(
+    ("serif", "sans-serif", "monospace", "cursive", "fantasy", "system-ui", "ui-serif", "ui-sans-serif", "ui-rounded")
+)
+
 
 class NotAFontStack(ValueError):
     """The text is not a list of font families."""
@@ -22,6 +26,11 @@ def font_stack(text: str) -> str:
     if not all(_NAME.fullmatch(name) for name in names):
         raise NotAFontStack(text)
     return ",".join(" ".join(_identifier(word) for word in name.split(" ")) for name in names)
+
+
+def named_fonts(stack: str) -> str:
+    """Return a stack of `font_stack` without generic families, for which each device chooses a font in every script."""
+    return ",".join(name for name in stack.split(",") if name.lower() not in _GENERIC)
 
 
 def _identifier(word: str) -> str:

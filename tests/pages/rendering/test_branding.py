@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from app.hub.tenants.branding import PageBranding
 from tests.support.oauth.world import World
 from tests.support.visitors.visitor import NewVisitor, VisitedPage, Visitor
 
@@ -70,6 +71,17 @@ def test_font_names_alone_fetch_nothing(world: World, visitor: Visitor) -> None:
     assert "--font:Georgia,serif" in page.html
     assert "@font-face" not in page.html
     assert policy(page, "font-src") == []
+
+
+def test_arabic_pages_have_the_font_before_ours(world: World, visitor: Visitor) -> None:
+    page = shown(world, visitor, font="Amiri, Georgia, serif")
+    assert "--font:Amiri,Georgia,serif" in page.html
+    assert "[lang=ar]{--font:Amiri,Georgia,var(--ar)}" in page.html
+    sheet = re.search(r'href="(/static/[^"]+\.css)"', page.html)
+    assert sheet
+    css = visitor.client.get(sheet[1], base_url=visitor.home).text
+    assert "[lang=ar]" not in PageBranding("Without a font").tokens
+    assert re.search(r"\[lang=ar\]\{--ar:[^;}]*Arabic[^;}]*;--font:var\(--ar\)", css)
 
 
 def test_logo_of_dark_mode_is_a_source_of_its_picture(world: World, visitor: Visitor) -> None:
