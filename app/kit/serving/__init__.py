@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from wsgiref.types import WSGIApplication
 
 from app.kit.serving.hash_queue import HashLimits
-from app.kit.serving.http1.error_responses import OnRefusal, RefusalPage, ignore_refusal, plain_page
+from app.kit.serving.http1.error_responses import OnRefusal, RefusalPage, default_page, ignore_refusal
 from app.kit.serving.listen_address import listen, name_of
 from app.kit.serving.server import ServerConfig
 from app.kit.serving.server_limits import ServerLimits
@@ -32,7 +32,7 @@ def serve(
     hash_limits: HashLimits | None = None,
     limits: ServerLimits | None = None,
     background: Sequence[Job] = (),
-    page: RefusalPage = plain_page,
+    page: RefusalPage = default_page,
     on_refusal: OnRefusal = ignore_refusal,
     on_worker_exit: Callable[[int], object] = str,
     reserved_paths: Sequence[str] = (),

@@ -16,7 +16,7 @@ from app.kit.limits.queue_slot import WsgiApp
 from app.kit.serving.connection_registry import ConnectionRegistry
 from app.kit.serving.dispatcher import Queues, RequestDispatcher
 from app.kit.serving.hash_queue import HashLimits, HashQueue
-from app.kit.serving.http1.error_responses import OnRefusal, RefusalPage, Refusals, ignore_refusal, plain_page
+from app.kit.serving.http1.error_responses import OnRefusal, RefusalPage, Refusals, default_page, ignore_refusal
 from app.kit.serving.listener import Listener
 from app.kit.serving.poller import Poller
 from app.kit.serving.request_slots import SlotPool
@@ -42,7 +42,7 @@ class ServerConfig:
     threads: int
     hash_limits: HashLimits
     limits: ServerLimits = field(default_factory=ServerLimits)
-    page: RefusalPage = plain_page
+    page: RefusalPage = default_page
     on_refusal: OnRefusal = ignore_refusal
     is_one_of_many: bool = False
     reserved_paths: Sequence[str] = ()

@@ -7,6 +7,7 @@ from http import HTTPStatus
 
 from app.kit.observability.instrumentation import REQUEST_ID_HEADER, new_request_id
 from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.serving.http1.error_page import error_page
 from app.kit.serving.http1.response_encoding import Head
 
 logger = logging.getLogger("gatehouse.serving")
@@ -19,15 +20,17 @@ REASONS = {
     408: "The request took too long to arrive.",
     413: "The request is too large.",
     431: "The head of the request is too large.",
-    500: "Something went wrong here.",
-    503: "Too many requests are waiting. Please try again in a moment.",
+    500: "Something isn’t working on our side. Try again in a moment.",
+    503: "Too many requests are waiting. Try again in a moment.",
 }
 
 
-def plain_page(status: int, accept: str) -> tuple[str, bytes]:
-    """Return one English sentence; the default page."""
-    del accept
-    return "text/plain; charset=utf-8", (REASONS.get(status) or HTTPStatus(status).phrase).encode() + b"\n"
+def default_page(status: int, accept: str) -> tuple[str, bytes]:
+    """Return one English sentence: on a page for a browser, which asks for HTML by name, else as plain text."""
+    reason = REASONS.get(status) or f"{HTTPStatus(status).phrase}."
+    if "text/html" in accept.lower():
+        return "text/html; charset=utf-8", error_page(status, reason).encode()
+    return "text/plain; charset=utf-8", f"{reason}\n".encode()
 
 
 class ServerRefusalReason(StrEnum):
@@ -76,7 +79,7 @@ class Refusals:
     """Makes refusals, each with `Connection: close`, because the unread rest of the request would precede the next one."""
 
     def __init__(
-        self, page: RefusalPage = plain_page, *, retry_after_seconds: int, on_refusal: OnRefusal = ignore_refusal
+        self, page: RefusalPage = default_page, *, retry_after_seconds: int, on_refusal: OnRefusal = ignore_refusal
     ) -> None:
         self._page = page
         self._on_refusal = on_refusal
@@ -97,7 +100,7 @@ class Refusals:
             content_type, body = self._page(status, accept)
         except Exception:
             logger.exception("The page of a refusal broke")
-            content_type, body = plain_page(status, accept)
+            content_type, body = default_page(status, accept)
         fields = [("content-type", content_type), ("cache-control", "no-store"), (REQUEST_ID_HEADER, request_id)]
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             fields.append(("retry-after", self._retry_after))
