@@ -22,6 +22,21 @@ GROUPS: Final = {
     "": "Other",
 }
 """The name of each folder of pages, in the order of the gallery."""
+_JOURNEY: Final = (
+    "LoginPage", "PasskeyLoginPage", "PasswordlessPage", "SignInSentPage", "PhoneSignInPage", "ChooseAccountPage",
+    "SecondFactorPage", "ChooseFactorPage", "HumanCheckPage", "SignInLinkPage", "SignInRequestPage",
+    "ApproveSignInPage", "DeviceApprovalPage", "LockedLoginPage", "SecondFactorLockedPage", "LogoutPage",
+    "RegisterPage", "PasskeyRegisterPage", "CheckMailPage", "VerifyPage", "ConfirmedPage", "MissingFieldsPage",
+    "ForgotPage", "ResetSentPage", "ResetLinkPage", "ResetPage",
+    "SecurityPage", "ChangePasswordPage", "PasskeysPage", "PasskeyOfferPage", "AddPasskeyPage", "EditPasskeyPage",
+    "FactorsPage", "AddFactorPage", "RemoveFactorPage", "TurnOffPage",
+    "ProfilePage", "EmailsPage", "AddEmailPage", "ChangeEmailPage", "EmailCodePage", "PhonePage", "IdentitiesPage",
+    "ConsentPage", "ApplicationsPage",
+    "OrganizationsPage", "OrganizationMembersPage", "InvitePeoplePage", "InvitationPage", "JoinRequestsPage",
+    "OrganizationDomainsPage", "OrganizationSettingsPage",
+    "DeviceCodePage", "DevicePage",
+)  # fmt: skip
+"""The pages that most visitors meet, as one follows another; the gallery has them before the others of their group."""
 _WORDS: Final = re.compile(r"[A-Z][a-z]*")
 _TITLES: Final = {
     "login": "sign-in page",
@@ -161,10 +176,10 @@ class Thumbnail:
 
 
 def thumbnails(samples: Iterable[tuple[type[Page], str]]) -> list[Thumbnail]:
-    """Return the thumbnails of samples in the order of the groups; the sign-in page comes first."""
-    order = list(GROUPS)
+    """Return the thumbnails of samples in the order of the groups, and of the pages within each."""
+    order, steps = list(GROUPS), {name: number for number, name in enumerate(_JOURNEY)}
     found = [Thumbnail(_group_of(page), page.__name__, state) for page, state in samples]
-    return sorted(found, key=lambda each: (order.index(each.group), each.page != "LoginPage"))
+    return sorted(found, key=lambda each: (order.index(each.group), steps.get(each.page, len(steps))))
 
 
 def _group_of(page: type[Page]) -> str:
