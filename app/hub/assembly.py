@@ -70,7 +70,13 @@ def all_views(*, development: bool = False) -> list[Blueprint]:
     return views
 
 
-_PREVIEWS: Final = {"": "index", "/<page_name>/<sample>": "sample_of", "/<name>": "style_sheet"}
+_PREVIEWS: Final = {
+    "": "index",
+    "/<page_name>/<sample>": "sample_of",
+    "/<name>": "style_sheet",
+    "/messages": "messages",
+    "/messages/<kind>/<state>": "mail",
+}
 """The views of `theme_preview.py` by their paths below an address."""
 
 

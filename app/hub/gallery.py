@@ -18,7 +18,7 @@ from app.contract.errors import UnknownTenant
 from app.contract.tenants.branding import ThemeNames
 from app.hub import pages
 from app.hub.locale import LANGUAGES, SOURCE
-from app.hub.rendering.page import Page, accepts_gzip, all_pages, compress
+from app.hub.rendering.page import HTML, Page, accepts_gzip, all_pages, compress
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import HubTenant, RegistrationView
 from app.hub.thumbnails import GROUPS, Thumbnail, thumbnails
@@ -325,10 +325,15 @@ def index_page(shown: Gallery) -> Response:
         f"default-src 'none'; style-src 'nonce-{visit.nonce}'; script-src 'nonce-{visit.nonce}'; img-src data:; "
         "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
+    return index_response(html, policy)
+
+
+def index_response(html: str, policy: str) -> Response:
+    """Return an index with its content security policy, compressed where the browser accepts it."""
     is_compressed = accepts_gzip()
     body = compress(html.encode()) if is_compressed else html.encode()
     headers = {"Content-Security-Policy": policy} | ({"Content-Encoding": "gzip"} if is_compressed else {})
-    return Response(body, headers=headers, content_type="text/html; charset=utf-8")
+    return Response(body, headers=headers, content_type=HTML)
 
 
 def sample_page(shown: Gallery, page_name: str, sample: str) -> Response:

@@ -6,20 +6,39 @@ A preview has no session, changes no cookie, and shows samples alone; browsers r
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from itertools import groupby
+from typing import Final, TypeVar
+from urllib.parse import quote
 
-from flask import Response, abort
+from flask import Response, abort, current_app, render_template
 
 from app.contract.errors import BadParameter, UnknownThemeVersion
-from app.contract.tenants.tenant_pages import MAX_PREVIEW_TOKEN, THEME_PREVIEWS, ThemePreviewRequest, theme_preview
-from app.hub.gallery import Gallery, index_page, sample_page, use_brand
+from app.contract.tenants.tenant_pages import (
+    MAX_PREVIEW_TOKEN,
+    THEME_PREVIEWS,
+    MailPreview,
+    MailPreviewRequest,
+    MessagePreviewsRequest,
+    ThemePreviewRequest,
+    theme_mail_preview,
+    theme_message_previews,
+    theme_preview,
+)
+from app.hub.gallery import Gallery, index_page, index_response, sample_page, use_brand
+from app.hub.locale import LANGUAGES, SOURCE
 from app.hub.rendering.assets import asset_response
+from app.hub.rendering.page import HTML
 from app.hub.tenants.branding import PageBranding, css_asset, page_branding
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
+from app.kit.operations.operation import Operation
+from app.kit.web.urls import file_source, is_source
 
+Req = TypeVar("Req", bound=ThemePreviewRequest)
+Res = TypeVar("Res")
 _TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_PREVIEW_TOKEN}}}")
 _LOOK: Final = "version"
 _FORMS: Final = re.compile(r"form-action [^;]*")
@@ -36,6 +55,46 @@ def sample_of(token: str, page_name: str, sample: str) -> Response:
     policy = _FORMS.sub("form-action 'none'", response.headers["Content-Security-Policy"])
     response.headers["Content-Security-Policy"] = f"{policy}; sandbox allow-same-origin"
     return _without_cookies(response)
+
+
+def messages(token: str) -> Response:
+    """Show every mail and text message in every state, in one of the languages."""
+    brand, title = _previewed(token)
+    visit, folder = current_visit(), f"{THEME_PREVIEWS}/{token}"
+    language = LANGUAGES.get(visit.query.get("lang", SOURCE.tag)) or abort(404)
+    found = _answer(theme_message_previews, MessagePreviewsRequest.model_construct(token=token, language=language.tag))
+    html = render_template(
+        "theme_preview.html",
+        content="messages",
+        title=title,
+        brand=brand,
+        nonce=visit.nonce,
+        style=f"/static/{current_app.extensions['gatehouse.assets'].style('console').name}",
+        tag=language.tag,
+        languages=LANGUAGES,
+        index=lambda tag, name="index": f"{folder}{'/messages' if name == 'emails' else ''}?lang={tag}",
+        mails=mails_by_kind(found.mails),
+        texts=found.texts,
+        mail_address=lambda each: f"{folder}/messages/{each.kind}/{quote(each.state)}?lang={language.tag}",
+    )
+    policy = (
+        f"default-src 'none'; style-src 'nonce-{visit.nonce}'; img-src data: 'self'; frame-src 'self'; form-action 'none'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    )
+    return _without_cookies(index_response(html, policy))
+
+
+def mail(token: str, kind: str, state: str) -> Response:
+    """Show the HTML of a mail, which loads nothing but its pictures: those of this host, and the theme's logos."""
+    asked = {"token": token, "language": current_visit().query.get("lang", SOURCE.tag), "kind": kind, "state": state}
+    found = _answer(theme_mail_preview, MailPreviewRequest.model_construct(**asked))
+    pictures = " ".join(sorted({file_source(address) for address in found.pictures if is_source(file_source(address))}))
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; img-src 'self' {pictures}; form-action 'none'; base-uri 'none'; "
+        "frame-ancestors 'self'; sandbox"
+    )
+    headers = {"Content-Security-Policy": policy, "X-Frame-Options": "SAMEORIGIN"}
+    return _without_cookies(Response(found.html, headers=headers, content_type=HTML))
 
 
 def style_sheet(token: str, name: str) -> Response:
@@ -55,21 +114,30 @@ def _gallery(token: str) -> Gallery:
 
 
 def _previewed(token: str) -> tuple[PageBranding, str]:
-    """Return the branding of the previewed version, and its title; from now on the visit is of an unknown browser."""
-    visit = current_visit()
-    visit.session, visit.others, visit.trusted, visit.device_passkey, visit.cookies = "", (), "", "", {}
-    visit.chosen_language = visit.cookie_language = ""
-    if not _TOKEN.fullmatch(token):
-        abort(404)
-    try:
-        found = api()(theme_preview, ThemePreviewRequest.model_construct(token=token))
-    except (BadParameter, UnknownThemeVersion):
-        abort(404)
-    tenant = visit.tenant
+    """Return the branding of the previewed version, and its title."""
+    found, tenant = _answer(theme_preview, ThemePreviewRequest.model_construct(token=token)), current_visit().tenant
     brand = page_branding(found.brand, tenant.name, found.display_name, tenant.languages[0])
     # without a digest, a template that fails is not reported
     brand = replace(brand, css_folder=f"{THEME_PREVIEWS}/{token}", theme_digest="")
     return brand, f"{brand.name}, version {found.version}"
+
+
+def mails_by_kind(mails: Iterable[MailPreview]) -> list[tuple[str, list[MailPreview]]]:
+    """Return the mails as the index of messages has them: each kind with its states."""
+    return [(kind, list(states)) for kind, states in groupby(mails, lambda each: each.kind)]
+
+
+def _answer(operation: Operation[Req, Res], request: Req) -> Res:
+    """Return what a preview shows, or answer 404; from now on the visit is of an unknown browser."""
+    visit = current_visit()
+    visit.session, visit.others, visit.trusted, visit.device_passkey, visit.cookies = "", (), "", "", {}
+    visit.chosen_language = visit.cookie_language = ""
+    if not _TOKEN.fullmatch(request.token):
+        abort(404)
+    try:
+        return api()(operation, request)
+    except (BadParameter, UnknownThemeVersion):
+        abort(404)
 
 
 def _without_cookies(response: Response) -> Response:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -16,10 +16,12 @@ from app.commands.errors import CommandError
 from app.commands.prompts import counted
 from app.commands.theme.offline_page import offline_css, offline_page
 from app.contract.tenants.branding import Brand
+from app.contract.tenants.tenant_pages import MailPreview
 from app.hub.gallery import all_samples
 from app.hub.tenants.tenant import HubTenant
 from app.hub.theme_check.review import PagePlace, page_names
 from app.hub.theme_check.samples import SAMPLE_DOMAIN, NotRendered, SamplePages
+from app.hub.theme_preview import mails_by_kind
 from app.hub.thumbnails import GROUPS, Thumbnail, thumbnails
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
@@ -139,6 +141,8 @@ class PreviewFiles:
             html = render_template(
                 "theme_preview.html",
                 content=content,
+                title="",
+                nonce="",
                 brand=self.tenant.brand,
                 style=f"/static/{assets.style('console').name}",
                 tag=tag,
@@ -155,27 +159,28 @@ class PreviewFiles:
         return Branding(self.tenant.brand.name, self.brand, _OF_MAILS.removesuffix("/"))
 
     def _messages(self, tag: str) -> dict[str, Any]:
-        texts = [*gallery.text_messages(self._branding, LANGUAGES[tag], [])]
-        return {"mails": [*gallery.emails(self._branding, LANGUAGES[tag], [])], "texts": texts, "mail_address": _mail}
+        found = gallery.previews(self._branding, LANGUAGES[tag])
+        return {"mails": mails_by_kind(found.mails), "texts": found.texts, "mail_address": partial(_mail, tag)}
 
     def _mail_files(self, tag: str) -> Iterator[tuple[str, bytes]]:
         head = f'<meta http-equiv="Content-Security-Policy" content="{_MAIL_POLICY}">'
-        for each in gallery.emails(self._branding, LANGUAGES[tag], []):
-            if each.message is None:
-                continue
-            for path in re.findall(rf'(?<="{_OF_MAILS[:-1]})/theme/[^"]+', each.message.html):
+        for kind, state in gallery.mail_samples():
+            message = gallery.mail(self._branding, LANGUAGES[tag], kind, state)
+            for path in re.findall(rf'(?<="{_OF_MAILS[:-1]})/theme/[^"]+', message.html):
                 self._file(path)
-            html = _HEAD.sub(lambda found: found[0] + head, each.message.html, count=1)
-            yield _mail(each, "html"), html.encode()
-            yield _mail(each, "txt"), each.message.text.encode("utf-8-sig")
+            yield _mail_name(tag, kind, state), _HEAD.sub(lambda found: found[0] + head, message.html, count=1).encode()
 
 
 def _index(tag: str, name: str = "index") -> str:
     return f"{name}.html" if tag == next(iter(LANGUAGES)) else f"{name}.{tag}.html"
 
 
-def _mail(each: gallery.GalleryMessage, kind: str) -> str:
-    return f"emails/{each.language.tag}/{each.name}.{_slug(each.state)}.{kind}"
+def _mail(tag: str, each: MailPreview) -> str:
+    return _mail_name(tag, each.kind, each.state)
+
+
+def _mail_name(tag: str, kind: str, state: str) -> str:
+    return f"emails/{tag}/{kind}.{_slug(state)}.html"
 
 
 def _slug(state: str) -> str:

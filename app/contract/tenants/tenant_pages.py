@@ -199,6 +199,60 @@ theme_preview = hub_operation(
 )  # fmt: skip
 
 
+class MessagePreviewsRequest(ThemePreviewRequest):
+    language: Annotated[Tag, From.QUERY]
+
+
+class MailPreview(Wire):
+    """A sample of a mail, without its HTML."""
+
+    kind: str  # the name of its template: reset
+    state: str
+    subject: str
+    text: str
+    problem: str = ""  # the file of the theme in whose place it has ours, and why
+
+
+class TextPreview(Wire):
+    """A sample of a text message."""
+
+    kind: str
+    state: str
+    text: str
+    encoding: str  # GSM-7, or UCS-2 for a text with other characters
+    units: int  # of the encoding, which a part has 160 or 70 of
+    parts: int
+
+
+class MessagePreviews(Wire):
+    """Every mail and text message in every state, in one language."""
+
+    mails: list[MailPreview]
+    texts: list[TextPreview]
+
+
+theme_message_previews = hub_operation(
+    "hub.theme_message_previews", "GET /hub/theme-preview/messages", MessagePreviewsRequest, MessagePreviews,
+    errors=(UnknownThemeVersion,), summary="Read the messages that a preview address shows.",
+)  # fmt: skip
+
+
+class MailPreviewRequest(MessagePreviewsRequest):
+    kind: Annotated[str, From.QUERY, Field(max_length=40)]
+    state: Annotated[str, From.QUERY, Field(max_length=60)]
+
+
+class MailDocument(Wire):
+    html: str
+    pictures: list[str]  # https addresses on other hosts that it may load: the theme's logos
+
+
+theme_mail_preview = hub_operation(
+    "hub.theme_mail_preview", "GET /hub/theme-preview/mail", MailPreviewRequest, MailDocument, errors=(UnknownThemeVersion,),
+    summary="Read a mail that a preview address shows. A sample that there is not is an unknown version.",
+)  # fmt: skip
+
+
 class ThemeLook(Wire):
     """What people change in a theme without writing templates. What is null or empty is inherited."""
 

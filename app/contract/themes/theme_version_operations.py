@@ -102,7 +102,7 @@ class ThemeVersion(ThemeVersionEntry):
 
 
 class ThemePreview(Wire):
-    """An address that shows every page with the look of a version."""
+    """An address that shows every page and message with the look of a version."""
 
     url: Annotated[str, Field(description="The address. Anyone who has it sees the look, and nothing else.")]
     expires_date: Annotated[str, Field(description="When the address stops working.")]
@@ -155,8 +155,8 @@ roll_back = operation(
 preview_version = operation(
     "themes.preview_version", f"POST {_VERSIONS}/{{version}}/preview", ThemeVersionOf, ThemePreview, auth=MACHINE_TOKEN,
     scope="template:read", error_profile=MANAGE, errors=_UNKNOWN, summary="Create a preview address of a version",
-    description="Returns an address on the tenant’s host, valid for 24 hours, that shows every page in every state and language with "
-    "the version’s look. It shows made-up accounts, and its forms send nothing.",
+    description="Returns an address on the tenant’s host, valid for 24 hours, that shows every page, email and text message in every state "
+    "and language with the version’s look. It shows made-up accounts, and its forms send nothing.",
 )  # fmt: skip
 open_editor = operation(
     "themes.open_editor", f"POST {_THEME}/editor", ThemeOf, ThemeEditorAddress, auth=MACHINE_TOKEN, scope="template:update",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.contract.messages.models import MailKind, MailTemplate, SmsKind, TextMessageTemplate
+from app.contract.tenants.tenant_pages import MailPreview, MessagePreviews, TextPreview
 from app.identity.messaging import gsm7, rendering, text_message
 from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
@@ -39,7 +40,7 @@ class GalleryMessage:
     @property
     def parts(self) -> int:
         """Return the number of SMS that the text takes."""
-        return gsm7.count_parts(self.message.text) if self.message else 0
+        return gsm7.measure(self.message.text).parts if self.message else 0
 
 
 def emails(
@@ -67,6 +68,33 @@ def text_messages(
                 [candidate for candidate in templates if candidate.type is kind], language, default
             ):
                 yield _tenant_text_message(template, branding, state, facts, written_in)
+
+
+def mail_samples() -> Iterator[tuple[str, str]]:
+    """Yield the name of each mail's template, as `reset`, with each of its states."""
+    return ((kind.name.lower(), state) for kind, states in EMAIL_SAMPLES.items() for state in states)
+
+
+def mail(branding: Branding, language: Language, kind: str, state: str) -> RenderedMessage:
+    """Return a mail of a theme. Raises KeyError for a sample that `mail_samples` does not have."""
+    chosen = MailKind[kind.upper()]
+    return rendering.render(chosen, branding, EMAIL_SAMPLES[chosen][state], language)
+
+
+def previews(branding: Branding, language: Language) -> MessagePreviews:
+    """Return every message of a theme in this language."""
+    mails = [
+        MailPreview(kind=kind, state=state, subject=shown.subject, text=shown.text, problem=str(shown.failure or ""))
+        for kind, state in mail_samples()
+        for shown in (mail(branding, language, kind, state),)
+    ]
+    texts = [
+        TextPreview(kind=each.kind.name.lower(), state=each.state, text=each.message.text, **size._asdict())
+        for each in text_messages(branding, language, [])
+        if each.message is not None
+        for size in (gsm7.measure(each.message.text),)
+    ]
+    return MessagePreviews(mails=mails, texts=texts)
 
 
 def _in_language(templates: Sequence[T], language: Language, default: str) -> Iterator[tuple[T, Language]]:

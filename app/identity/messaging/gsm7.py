@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Final
+from typing import Final, NamedTuple
 
 _BASIC: Final = frozenset(
     "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà"
@@ -41,13 +41,24 @@ def simplify(text: str) -> str:
     return without_accents if fits(without_accents) else text
 
 
-def count_parts(text: str) -> int:
-    """Return the number of SMS that the text takes."""
+class TextSize(NamedTuple):
+    """What a text takes as SMS."""
+
+    encoding: str
+    """GSM-7 or UCS-2 (3GPP TS 23.038)."""
+    units: int
+    """Characters of GSM-7, of which some count twice; or UTF-16 code units."""
+    parts: int
+    """The number of SMS."""
+
+
+def measure(text: str) -> TextSize:
+    """Return the size of a text. In several SMS, each loses 7 of 160 characters, or 3 of 70 code units, to the header that joins them."""
     if fits(text):
-        length, single, part = sum(2 if character in _EXTENDED else 1 for character in text), 160, 153
+        encoding, units, single, part = "GSM-7", sum(2 if item in _EXTENDED else 1 for item in text), 160, 153
     else:
-        length, single, part = len(text.encode("utf-16-le")) // 2, 70, 67
-    return 1 if length <= single else -(-length // part)
+        encoding, units, single, part = "UCS-2", len(text.encode("utf-16-le")) // 2, 70, 67
+    return TextSize(encoding, units, 1 if units <= single else -(-units // part))
 
 
 def _without_accent(character: str) -> str:

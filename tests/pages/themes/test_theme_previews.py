@@ -11,13 +11,21 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.contract.messages.models import SmsKind
 from app.identity.administration.theme_versions import preview
+from app.identity.messaging.samples import EMAIL_SAMPLES
 from tests.support.browsers import page_samples
+from tests.support.browsers.page_checkers import html_problems
 from tests.support.oauth.world import NewWorld, World
+from tests.support.tenants.audit_entries import entries_of
 from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
 from tests.support.visitors.visitor import NewVisitorAt, Visitor
 
+MAILS = {
+    "mails/layout.html": "<p>Own words around</p>{{ content() }}{{ reason() }}",
+    "mails/reset.html": "{% block subject %}{{ name }}: new password{% endblock %}{% block heading %}{{ text('own.hello') }}{% endblock %}",
+}
 CSS = ".own-band { color: #123456 }"
 LAYOUT = '<div class="own-band">Own layout</div><div>{{ content() }}</div>{{ languages() }}'
 
@@ -31,7 +39,8 @@ def themes(world: World, identity_app: Flask) -> Themes:
 def address(themes: Themes) -> str:
     """The path of the preview of a draft."""
     theme = themes.stored("Live")
-    brand = {"DisplayName": "Drafted", "Css": CSS, "Templates": {"layouts/split.html": LAYOUT}}
+    brand = {"DisplayName": "Drafted", "Css": CSS, "Templates": {"layouts/split.html": LAYOUT, **MAILS}}
+    brand |= {"Texts": {"en": {"own.hello": "Welcome to the draft"}}, "Logo": "https://cdn.example/logo.png"}
     version = answered(themes.send("PUT", f"/{theme}/draft", {"Brand": brand}))["Version"]
     made = answered(themes.send("POST", f"/{theme}/versions/{version}/preview"))
     assert made["Url"].startswith(f"http://{themes.tenant.name}.")
@@ -100,10 +109,64 @@ def test_theme_that_is_not_active_inherits_the_tenants_look(themes: Themes, visi
     assert "https://live.example/help" in page.html
 
 
+@pytest.mark.parametrize("tag", ["en", "ar"])
+def test_every_message_of_the_draft_is_shown(visitor: Visitor, address: str, tag: str) -> None:
+    index = visitor.open(f"{address}/messages?lang={tag}")
+    framed = [unescape(found) for found in re.findall(r'<iframe src="([^"]+)"', index.html)]
+    states = [(kind, state) for kind, states in EMAIL_SAMPLES.items() for state in states]
+    assert framed == [
+        f"{address}/messages/{kind.name.lower()}/{quote(state)}?lang={tag}" for kind, state in states for _ in range(4)
+    ], "light and dark, each on a phone and a desktop"
+    assert index.html.count("<pre ") == len(states) + len(SmsKind)
+    assert "Drafted: new password" in index.text
+    assert html_problems({"messages": index.html}) == []
+    assert ("1 part · " in index.text, "of UCS-2" in index.text) == (True, tag == "ar")
+    shown = visitor.open(next(frame for frame in framed if "/reset/" in frame))
+    assert f'<html lang="{tag}"' in shown.html
+    assert "Own words around" in shown.text
+    assert "Welcome to the draft" in shown.text
+
+
+def test_pages_and_messages_lead_to_one_another(visitor: Visitor, address: str) -> None:
+    messages = visitor.open(f"{address}?lang=de").follow("Emails")
+    assert messages.address == f"{visitor.home}{address}/messages?lang=de"
+    assert messages.follow("Pages").address == f"{visitor.home}{address}?lang=de"
+
+
+def test_mail_of_a_preview_loads_nothing_but_its_pictures(visitor: Visitor, address: str) -> None:
+    shown = answer(visitor, f"{address}/messages/reset/link")
+    policy = dict(f"{part.strip()} ".split(" ", 1) for part in shown.headers["Content-Security-Policy"].split(";"))
+    assert {name: words.split() for name, words in policy.items()} == {
+        "default-src": ["'none'"],
+        "style-src": ["'unsafe-inline'"],
+        "img-src": ["'self'", "https://cdn.example/logo.png"],
+        "form-action": ["'none'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'self'"],
+        "sandbox": [],
+    }
+    for page in (shown, answer(visitor, f"{address}/messages")):
+        assert page.headers["Cache-Control"] == "no-store"
+        assert "Set-Cookie" not in page.headers
+
+
+def test_mail_that_fails_is_named_and_not_reported(world: World, themes: Themes, visitor: Visitor) -> None:
+    theme = themes.stored("Live")
+    brand = {
+        "DisplayName": "Odd",
+        "Templates": {"mails/reset.html": "{% block intro %}{% if not name %}No{% endif %}{% endblock %}"},
+    }
+    version = answered(themes.send("PUT", f"/{theme}/draft", {"Brand": brand}))["Version"]
+    path = urlsplit(answered(themes.send("POST", f"/{theme}/versions/{version}/preview"))["Url"]).path
+    assert "templates/mails/reset.html: nothing is left of the block intro" in visitor.open(f"{path}/messages").text
+    assert "We got a request to reset your" in visitor.open(f"{path}/messages/reset/link").text
+    assert not entries_of(themes.tenant, "theme.failed")
+
+
 def test_preview_is_the_tenants_alone(address: str, new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     other = new_visitor_at(new_world())
-    assert answer(other, address).status_code == 404
-    assert answer(other, f"{address}/LoginPage/fresh").status_code == 404
+    for path in ("", "/LoginPage/fresh", "/messages", "/messages/reset/link"):
+        assert answer(other, f"{address}{path}").status_code == 404
 
 
 @pytest.mark.parametrize("change", ["short", "long", "other", "odd"])
@@ -135,7 +198,9 @@ def test_preview_of_a_deleted_theme_is_not_found(themes: Themes, visitor: Visito
 
 
 def test_unknown_samples_and_versions_are_not_found(themes: Themes, visitor: Visitor, address: str) -> None:
-    for path in ("LoginPage/absent", "Absent/fresh", "LoginPage/fresh?look=acme", "LoginPage/fresh?lang=xx"):
+    unknown = ("absent", "LoginPage/absent", "Absent/fresh", "LoginPage/fresh?look=acme", "LoginPage/fresh?lang=xx")
+    unknown += ("messages?lang=xx", "messages?lang=keys", "messages/reset/link?lang=xx", "messages/reset/absent")
+    for path in (*unknown, "messages/absent/link", "messages/forgotpassword/link", f"messages/{'x' * 41}/link"):
         assert answer(visitor, f"{address}/{path}").status_code == 404
     assert refused(themes.send("POST", "/brand/versions/9/preview")) == (404, 8203)
     assert refused(themes.send("POST", "/absent/versions/1/preview")) == (404, 8191)

@@ -75,6 +75,16 @@ def theme_preview(context: Context, req: tenant_pages.ThemePreviewRequest) -> te
     return preview.read(context, req.token)
 
 
+@tenant_pages.theme_message_previews.implements
+def theme_message_previews(context: Context, req: tenant_pages.MessagePreviewsRequest) -> tenant_pages.MessagePreviews:
+    return preview.messages(context, req.token, req.language)
+
+
+@tenant_pages.theme_mail_preview.implements
+def theme_mail_preview(context: Context, req: tenant_pages.MailPreviewRequest) -> tenant_pages.MailDocument:
+    return preview.mail(context, req)
+
+
 @theme_version_operations.open_editor.implements
 def open_editor(context: Context, req: ThemeOf) -> ThemeEditorAddress:
     address, expires_at = editor.create_address(context, req.theme_id)

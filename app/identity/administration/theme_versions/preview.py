@@ -5,13 +5,24 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from app.contract import errors
 from app.contract.tenants.branding import Level, merged_brand
-from app.contract.tenants.tenant_pages import THEME_PREVIEWS, BrandView, ThemePreviewView
+from app.contract.tenants.tenant_pages import (
+    THEME_PREVIEWS,
+    BrandView,
+    MailDocument,
+    MailPreviewRequest,
+    MessagePreviews,
+    ThemePreviewView,
+)
 from app.identity.administration.theme_versions import history, publication, signed_addresses
 from app.identity.administration.theme_versions.publication import Look
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
+from app.identity.messaging.message import Branding
 from app.identity.platform.context import Context
+from app.kit.text.languages import LANGUAGES, Language
 
 LIFETIME: Final = timedelta(hours=24)
 _PURPOSE: Final = "theme_preview"
@@ -31,15 +42,57 @@ def path(context: Context, theme_id: str, version: int, expires_at: datetime) ->
 
 def read(context: Context, token: str) -> ThemePreviewView:
     """Return what a preview shows. Raises UnknownThemeVersion: also for the address of another tenant, and for an expired one."""
+    look, found = _version(context, token)
+    values = shown_values(context, look, found)
+    name = values.pop("display_name", "") or context.tenant.name
+    return ThemePreviewView(version=found.version, display_name=name, brand=BrandView.model_validate(values))
+
+
+def messages(context: Context, token: str, language: str) -> MessagePreviews:
+    """Return the messages with the version's look, in a language. Raises UnknownThemeVersion as `read`, also for an unknown language."""
+    from app.identity.messaging import gallery  # noqa: PLC0415 - few requests need the samples
+
+    return gallery.previews(_branding(context, token), _language(language))
+
+
+def mail(context: Context, req: MailPreviewRequest) -> MailDocument:
+    """Return a mail with the version's look. Raises UnknownThemeVersion as `messages`, also for a sample that there is not."""
+    from app.identity.messaging import gallery  # noqa: PLC0415 - as above
+
+    branding = _branding(context, req.token)
+    if (req.kind, req.state) not in gallery.mail_samples():
+        raise errors.UnknownThemeVersion
+    rendered = gallery.mail(branding, _language(req.language), req.kind, req.state)
+    pictures = [address for address in (branding.logo, branding.logo_dark) if address]
+    return MailDocument(html=rendered.html, pictures=pictures)
+
+
+def branding_of(context: Context, look: Look, found: StoredThemeVersion) -> Branding:
+    """Return what messages have of a version's look. Raises ValidationError for one of another release."""
+    brand = history.brand_of(shown_values(context, look, found))
+    return Branding(brand.display_name or context.tenant.name.title(), brand, context.pages_url)
+
+
+def _branding(context: Context, token: str) -> Branding:
+    try:
+        return branding_of(context, *_version(context, token))
+    except ValidationError:
+        raise errors.UnknownThemeVersion from None
+
+
+def _version(context: Context, token: str) -> tuple[Look, StoredThemeVersion]:
     (theme_id, version), _ = signed_addresses.unseal(context, _PURPOSE, token)
     try:
         look = publication.look_of(context, theme_id)
     except errors.UnknownTheme:
         raise errors.UnknownThemeVersion from None
-    found = publication.version(context, look, version)
-    values = shown_values(context, look, found)
-    name = values.pop("display_name", "") or context.tenant.name
-    return ThemePreviewView(version=found.version, display_name=name, brand=BrandView.model_validate(values))
+    return look, publication.version(context, look, version)
+
+
+def _language(tag: str) -> Language:
+    if tag not in LANGUAGES:
+        raise errors.UnknownThemeVersion
+    return LANGUAGES[tag]
 
 
 def shown_values(context: Context, look: Look, found: StoredThemeVersion) -> dict[str, Any]:
