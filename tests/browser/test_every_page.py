@@ -270,7 +270,8 @@ def test_sign_in_and_sign_up_are_above_the_fold(
     any_window.goto(gallery_address + page_samples.address("PasskeyLoginPage", state, language))
     for width, height in ((1280, 800), (1440, 900), (390, 844)):
         any_window.set_viewport_size({"width": width, "height": height})
-        for control in ("form[action='/login'] .button", "main button[value=register]"):
+        passkey = "main form:has([name=credential]) .method"
+        for control in ("form[action='/login'] .button", passkey, "main button[value=register]"):
             box = any_window.locator(control).bounding_box()
             assert box
             assert box["y"] + box["height"] <= height, (width, control)

@@ -104,27 +104,30 @@ class LoginPage(Page):
 
     @property
     def first_methods(self) -> tuple[SignInMethod, ...]:
-        """The methods above the form: the last used one, then providers. Without a password all methods stand there, and above the
-        form of a step only the last used one.
+        """The methods above the form: the last used one, the passkey if there are providers, then providers. Without a password all
+        methods stand there, and above the form of a step only the last used one.
         """
         last = self.last_method
         if self.step is not None:
             return (last,) if last else ()
-        others = self.connections if self.takes_password else (*self.connections, *self._own_methods)
+        passkeys = tuple(method for method in self._own_methods if method.key == PASSKEY and self.connections)
+        others = (*passkeys, *self.connections) if self.takes_password else (*self.connections, *self._own_methods)
         ranked = (*((last,) if last else ()), *(method for method in others if method != last))
         return ranked[:MAX_FIRST] if self.takes_password else ranked
 
     @property
     def step_methods(self) -> tuple[SignInMethod, ...]:
-        """The methods in sight below the form of a step: beside the identifier first those that need none, beside the password the
-        tenant's own.
+        """The methods in sight below the form: the passkey. Below that of a step, beside the identifier first those that need none,
+        beside the password the tenant's own.
         """
-        return self._later_methods[:MAX_FIRST] if self.step is not None else ()
+        if self.step is None:
+            return tuple(method for method in self._later_methods if method.key == PASSKEY and self.takes_password)
+        return self._later_methods[:MAX_FIRST]
 
     @property
     def more_methods(self) -> tuple[SignInMethod, ...]:
-        """The methods below the form: the tenant's own, then providers for which there is no room above it."""
-        return self._later_methods if self.step is None else self._later_methods[MAX_FIRST:]
+        """The further methods below the form: the tenant's own, then providers for which there is no room above it."""
+        return tuple(method for method in self._later_methods if method not in self.step_methods)
 
     @property
     def _later_methods(self) -> tuple[SignInMethod, ...]:
