@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from app.kit.design.own_palette import OwnColours
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
-_TONES: Final = ("green", "rust", "blue", "plum")
+_TONES: Final = {"green": 163, "rust": 37, "blue": 258, "plum": 325}
+"""The colours of tiles, each with its hue in degrees (OKLCH)."""
+_NEAR_HUE: Final = 60
+"""Degrees within which two hues look alike; at least two tones are farther from any hue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +173,17 @@ def initials(name: str) -> str:
     return "".join(word[0] for word in picked).upper()
 
 
-def tone_of(text: str) -> str:
-    """Return the colour of a tile without a logo, which its text decides: `green` of the class `tile--green`."""
-    return _TONES[zlib.crc32(text.encode()) % len(_TONES)]
+def tone_of(text: str, *, beside: str = "") -> str:
+    """Return the colour of a tile without a logo, which its text decides: `green` of the class `tile--green`.
+
+    Args:
+        beside: the #rrggbb of what stands beside it; the tile's hue is another one.
+    """
+    tones = list(_TONES)
+    if beside:
+        _, _, hue = Colour.parse(beside).oklch
+        tones = [tone for tone in tones if abs((_TONES[tone] - hue + 180) % 360 - 180) > _NEAR_HUE]
+    return tones[zlib.crc32(text.encode()) % len(tones)]
 
 
 def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:

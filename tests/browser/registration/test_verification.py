@@ -100,7 +100,7 @@ def test_number_typed_in_another_browser_continues(
     """With scripts the waiting page continues by itself; without them the button does it."""
     first = VerificationVisit(world, served, opened(java_script_enabled=has_script))
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
-    first.page.get_by_text("Reading the email on another device?").click()
+    first.page.get_by_text("Opening the link on another device?").click()
     number = first.page.locator(".number-shown").text_content() or ""
     other = opened()
     other.goto(first.link)

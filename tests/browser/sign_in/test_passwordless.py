@@ -67,7 +67,7 @@ def test_link_in_another_browser_signs_in_by_number(
     world.person(ADA)
     tab, other = BrowserTab(world, served, opened(java_script_enabled=has_script)), opened()
     tab.request("mail", ADA)
-    tab.page.get_by_text("Reading the email on another device?").click()
+    tab.page.get_by_text("Opening the link on another device?").click()
     number = tab.page.locator(".number-shown").text_content() or ""
     tab.open_mail(other, ADA).locator("[name=number]").fill(number)
     other.locator("button[value=there]").click()
@@ -92,7 +92,7 @@ def test_approval_on_another_device_signs_in(world: World, served: str, opened: 
     tab.request("device", ADA)
     number = tab.page.locator(".number").inner_text()
     tab.open_mail(other, ADA)
-    expect(other.locator("dl")).to_contain_text("Chrome, Linux")
+    expect(other.locator(".scopes")).to_contain_text("Chrome, Linux")
     other.locator("[name=number]").fill(number)
     other.locator("button[value=yes]").click()
     expect(other.locator("[name=number]")).to_have_count(0)

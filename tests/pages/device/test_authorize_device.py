@@ -50,7 +50,7 @@ def test_denied_device_is_not_connected(
     tv: RelyingParty, visitor: Visitor, ada: Person, started: dict[str, Any]
 ) -> None:
     page = question(visitor, ada, started)
-    assert page.press("Deny").heading == "Device not connected"
+    assert page.press("Don’t allow").heading == "Device not connected"
     assert (tv.poll(started["device_code"]).json or {})["error"] == "access_denied"
     again = page.press("Connect device")
     assert again.heading == "Device not connected", "Back does not change the answer"
@@ -62,7 +62,7 @@ def test_connected_device_is_not_asked_again(
 ) -> None:
     page = question(visitor, ada, started)
     assert "earlier" not in page.press("Connect device").text
-    for again in (visitor.open(page.address), page.press("Connect device"), page.press("Deny")):
+    for again in (visitor.open(page.address), page.press("Connect device"), page.press("Don’t allow")):
         assert (again.status, again.heading) == (200, "Device already connected")
         assert "You connected this device earlier" in again.text
         assert again.follow("Enter code").heading == "Connect a device"

@@ -59,7 +59,7 @@ def test_page_names_what_the_own_template_sends_to_anyone(
         page = request_reset(new_visitor().open("/login"), name)
         assert f"If {name} has an account, we’ve emailed it {content}" in page.text
         assert ('name="code"' in page.html) is has_code
-        assert ("Reading the email on another device?" in page.text) is not has_code
+        assert ("Opening the link on another device?" in page.text) is not has_code
 
 
 def test_tenant_may_ask_for_the_new_password(new_world: NewWorld, new_visitor_at) -> None:  # type: ignore[no-untyped-def]  # a fixture's own type

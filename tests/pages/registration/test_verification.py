@@ -44,7 +44,7 @@ def pending(world: World, visitor: Visitor) -> PendingVerification:
 
 def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification) -> None:
     assert pending.page.heading == "Check your email"
-    assert f"code to {ADA}" in pending.page.text
+    assert f"Verify {ADA} with" in pending.page.text
     assert urlsplit(pending.page.address).path == "/verify"
     assert len(verification_mails(pending.world)) == 1
 
@@ -52,9 +52,9 @@ def test_unverified_address_is_asked_to_check_mail(pending: PendingVerification)
 @pytest.mark.parametrize(
     ("html", "sentence", "has_code", "has_number"),
     [
-        ('<a href="#Url#">Verify</a>', "We sent a link to", False, True),
-        ("<p>#OTP#</p>", "We sent a code to", True, False),
-        ('<a href="#Url#">Verify</a> <p>#OTP#</p>', "We sent a link and a code to", True, True),
+        ('<a href="#Url#">Verify</a>', "with the link we sent you", False, True),
+        ("<p>#OTP#</p>", "with the code we sent you", True, False),
+        ('<a href="#Url#">Verify</a> <p>#OTP#</p>', "with the link or code we sent you", True, True),
     ],
     ids=["link", "code", "both"],
 )
@@ -65,9 +65,9 @@ def test_page_names_what_the_own_template_sends(
     pending = PendingVerification(world, visitor)
     wrong = pending.page.press("Verify", code="000000") if has_code else pending.page.press("Continue")
     for page in (pending.page, wrong):
-        assert f"{sentence} {ADA}" in page.text
+        assert f"Verify {ADA} {sentence}." in page.text
         assert ('name="code"' in page.html) is has_code
-        assert ("Reading the email on another device?" in page.text) is has_number
+        assert ("Opening the link on another device?" in page.text) is has_number
     assert has_code or "or enter the code" not in wrong.text
 
 

@@ -72,7 +72,7 @@ def test_page_names_what_the_own_template_sends_to_anyone(
         for shown in (page, too_soon):
             assert f"If {name} has an account, we’ve emailed it {content}" in shown.text
             assert ('name="code"' in shown.html) is has_code
-            assert ("Reading the email on another device?" in shown.text) is not has_code
+            assert ("Opening the link on another device?" in shown.text) is not has_code
 
 
 def test_opening_the_link_does_not_use_it_up(

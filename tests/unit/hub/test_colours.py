@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.hub.tenants.branding import PageBranding
+from app.hub.tenants.branding import PageBranding, tone_of
 from app.kit.design.colour import BLACK, WHITE, Colour, NotAColour
 from app.kit.design.palette import SHAPE, TEXT
 from app.kit.package_files import HOME as ROOT
@@ -126,3 +126,24 @@ def test_state_colours_have_contrast_on_every_ground(mode: int) -> None:
         for colour in HUES[::7]:
             drawn = tokens(colour, mode=mode)
             assert all(state[name].contrast(drawn[ground]) >= TEXT for ground in ("--canvas", "--raised", "--surface"))
+
+
+TILES = {
+    tone: Colour.parse(colour)
+    for tone, colour in re.findall(
+        r"^\.tile--(\w+) { background: (#\w+)", (ROOT / "static/css/parts.css").read_text(), flags=re.MULTILINE
+    )
+}
+"""The colours of tiles without a logo, by the name of their class."""
+
+
+@pytest.mark.parametrize("brand", [colour for colour in HUES if colour.oklch[1] > 0.05], ids=str)
+def test_tile_beside_a_brand_has_another_hue(brand: Colour) -> None:
+    tones = {tone_of(f"App {number}", beside=str(brand)) for number in range(40)}
+    assert len(tones) > 1
+    for tone in tones:
+        assert abs((TILES[tone].oklch[2] - brand.oklch[2] + 180) % 360 - 180) > 50, tone
+
+
+def test_tile_has_the_colour_of_its_text_alone() -> None:
+    assert {tone_of(f"App {number}") for number in range(40)} == set(TILES)

@@ -121,7 +121,7 @@ class ConsentPage(Page):
 
     @property
     def tone(self) -> str:
-        return tone_of(self.relying_party)
+        return tone_of(self.relying_party, beside=current_visit().brand.colour)
 
     @classmethod
     def samples(cls) -> Mapping[str, ConsentPage]:

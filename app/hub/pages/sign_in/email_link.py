@@ -131,6 +131,7 @@ class SignInRequestPage(mailed_link.LinkPage):
     template = "pages/sign_in/email_link_approval.html"
     required_blocks = frozenset({"lead"})
     scripts = (*mailed_link.LinkPage.scripts, "number")
+    own_rules = ("scopes",)
     path = APPROVE
 
     form: LinkNumberForm
