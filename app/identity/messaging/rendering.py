@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from html import escape
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from babel.dates import format_date, format_skeleton, format_time, get_datetime_format
 from babel.support import NullTranslations
@@ -30,6 +30,7 @@ from app.identity.messaging.message import (
     unlinked,
 )
 from app.kit.design.colour import Colour
+from app.kit.design.fonts import font_stack
 from app.kit.design.palette import palette
 from app.kit.package_files import TEMPLATES
 from app.kit.text.languages import LANGUAGES, Language
@@ -42,17 +43,12 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = TEMPLATES / "mails"
 _HTML, _TEXT, _FRAME = "layout.html", "layout.txt", "frame.html"
-_FONT: Final = (
-    "overflow-wrap:anywhere;word-break:break-word;"
-    "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif;"
-)
-_ESCAPED_FONT: Final = Markup.escape(_FONT)
+_FONTS: Final = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Noto Sans Arabic',Arial,sans-serif"
 _NEW_SIGN_INS: Final = frozenset(
     {MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP}
 )
 _ADDRESSES: Final = ("to", "email", "username", "added_by", "domain")
 _GROUNDS: Final = {
-    "ground": ("surface", "canvas"),
     "card": ("raised", "raised"),
     "note": ("surface", "surface"),
     "line": ("hairline", "hairline"),
@@ -237,21 +233,22 @@ def render_in_frame(
 
 def element_styles(branding: Branding) -> dict[str, str]:
     """Return the style attributes of the built-in mails by element or class. Mail programs ignore other style sheets."""
-    shades, radius = _shades(branding.brand.color), branding.button_radius
+    shades, radius, font = _shades(_colours(branding)), branding.button_radius, _font(branding)
     ink, muted, link = (shades[name][0] for name in ("ink", "muted", "link"))
     text = f"margin:0 0 14px;font-size:16px;line-height:25px;color:{ink}"
     styles = {
-        "h1": f"{_FONT}margin:0 0 12px;font-size:24px;line-height:30px;font-weight:650;color:{ink}",
-        "h2": f"{_FONT}margin:24px 0 12px;font-size:18px;line-height:24px;font-weight:650;color:{ink}",
-        "p": _FONT + text,
-        "ul": _FONT + text,
-        "ol": _FONT + text,
+        "h1": f"{font}margin:0 0 12px;font-size:24px;line-height:30px;font-weight:650;color:{ink}",
+        "h2": f"{font}margin:24px 0 12px;font-size:18px;line-height:24px;font-weight:650;color:{ink}",
+        "p": font + text,
+        "ul": font + text,
+        "ol": font + text,
         "a": f"color:{link}",
-        "small": f"{_FONT}margin:0 0 14px;font-size:13px;line-height:20px;color:{muted}",
-        "button": f"{_FONT}display:inline-block;padding:14px 26px;font-size:16px;line-height:22px;font-weight:600;"
+        "small": f"{font}margin:0 0 14px;font-size:13px;line-height:20px;color:{muted}",
+        "button": f"{font}display:inline-block;padding:14px 26px;font-size:16px;line-height:22px;font-weight:600;"
         f"text-decoration:none;border-radius:{radius}px;border:1px solid {shades['link'][0]};"
         f"background:{shades['brand'][0]};color:{shades['on_brand'][0]}",
-        "code": f"{_FONT}margin:0 0 24px;padding:20px 8px;background:{shades['note'][0]};border-radius:12px;font-size:34px;"
+        "code": f"{font}margin:0 0 24px;padding:20px 8px;background:{shades['note'][0]};"
+        f"border-radius:{branding.note_radius}px;font-size:34px;"
         f"line-height:38px;font-weight:650;letter-spacing:.14em;text-align:center;color:{ink}",
     }
     return {element: escape(style) for element, style in styles.items()}
@@ -259,13 +256,14 @@ def element_styles(branding: Branding) -> dict[str, str]:
 
 def _layout_values(branding: Branding, language: Language, colour: str = "") -> dict[str, Any]:
     """Return the template values that all mails of a tenant share; `colour` replaces the tenant's."""
+    colours = _colours(branding, colour)
     return {
         "language": language,
         "look": branding,
         "tenant": branding.tenant,
-        "light": _light_shades(colour or branding.brand.color),
-        "font": _ESCAPED_FONT,
-        "dark_styles": _dark_styles(colour or branding.brand.color),
+        "light": _light_shades(colours),
+        "font": Markup.escape(_font(branding)),
+        "dark_styles": _dark_styles(colours),
         "blank": _BLANK,
         "signature": one_line(branding.brand.signature or "", MAX_SUBJECT_LENGTH),
         "links": _links(branding, language.tag),
@@ -280,28 +278,48 @@ def _links(branding: Branding, tag: str) -> list[tuple[str, str]]:
     return [(label, branding.brand.links[kind]) for kind, label in labels.items() if branding.brand.links.get(kind)]
 
 
+class _Colours(NamedTuple):
+    """The colours of a look: the brand, and its own grounds in light and in dark mode."""
+
+    brand: str
+    ground: str = ""
+    dark_ground: str = ""
+
+
+def _colours(branding: Branding, colour: str = "") -> _Colours:
+    brand = branding.brand
+    return _Colours(colour or brand.color, brand.background or "", brand.background_dark or "")
+
+
+def _font(branding: Branding) -> str:
+    """Return the declarations of all text: the theme's fonts, or the device's."""
+    fonts = font_stack(branding.brand.font) if branding.brand.font else _FONTS
+    return f"overflow-wrap:anywhere;word-break:break-word;font-family:{fonts};"
+
+
 @lru_cache(maxsize=256)
-def _shades(colour: str) -> dict[str, tuple[str, str]]:
+def _shades(colours: _Colours) -> dict[str, tuple[str, str]]:
     """Return each shade for light and dark mode, with the contrast of the pages."""
     measured = {
         name.removeprefix("--").replace("-", "_"): (str(light), str(dark))
-        for name, (light, dark) in palette(str(Colour.parse(colour))).items()
+        for name, (light, dark) in palette(str(Colour.parse(colours.brand)), *colours[1:]).items()
     }
     grounds = {name: (measured[light][0], measured[dark][1]) for name, (light, dark) in _GROUNDS.items()}
-    return {**measured, **grounds}
+    light_ground = measured["canvas" if colours.ground else "surface"][0]  # a white card needs a darker ground
+    return {**measured, **grounds, "ground": (light_ground, measured["canvas"][1])}
 
 
 @lru_cache(maxsize=256)
-def _light_shades(colour: str) -> SimpleNamespace:
+def _light_shades(colours: _Colours) -> SimpleNamespace:
     """Return the shades of light mode as attributes, which templates read faster than the items of a mapping."""
-    return SimpleNamespace(**{name: light for name, (light, _) in _shades(colour).items()})
+    return SimpleNamespace(**{name: light for name, (light, _) in _shades(colours).items()})
 
 
 @lru_cache(maxsize=256)
-def _dark_styles(colour: str) -> Markup:
-    """Return the rules of dark mode, which depend on the colour alone."""
+def _dark_styles(colours: _Colours) -> Markup:
+    """Return the rules of dark mode, which depend on the colours alone."""
     template = _environment(NO_TEXTS, "en", is_html=True).get_template("dark_styles.css")
-    return Markup(template.render(shades=_shades(colour)))  # noqa: S704 - our own template, which escapes
+    return Markup(template.render(shades=_shades(colours)))  # noqa: S704 - our own template, which escapes
 
 
 def _template(kind: MailKind, texts: TenantTexts, tag: str, layout: str) -> Template:

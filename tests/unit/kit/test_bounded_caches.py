@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -19,9 +18,8 @@ from app.kit.package_files import STATIC
 
 @pytest.mark.parametrize("cached", [rendering._shades, rendering._light_shades, rendering._dark_styles])
 def test_mails_of_many_colours_keep_a_bounded_cache(cached: Any) -> None:
-    of_colour: Callable[[str], object] = cached
     for number in range(300):
-        of_colour(f"#{number:06x}")
+        cached(rendering._Colours(f"#{number:06x}"))
     information = cached.cache_info()
     assert information.currsize == information.maxsize == 256
 
