@@ -27,7 +27,8 @@ Decorated = Callable[..., Any]
 _FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 
 
-def _of_theme(command: Decorated) -> Decorated:
+def of_theme(command: Decorated) -> Decorated:
+    """Add the option that names the theme."""
     words = (
         "The name of a theme, or brand for the look of the configuration file. Default: the look that the pages show."
     )
@@ -39,7 +40,7 @@ def _of_theme(command: Decorated) -> Decorated:
 @click.argument("tenant_name", metavar="TENANT")
 @click.option("--note", default="", help="What changed, for the list of versions.")
 @click.option("--publish", "is_published", is_flag=True, help="Publish it at once.")
-@_of_theme
+@of_theme
 def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_name: str) -> None:
     """Save a theme's FOLDER as a version of TENANT's look.
 
@@ -51,7 +52,7 @@ def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_na
     found = read_theme(folder)
     if len(note) > (most := next(item.max_length for item in ThemeDraft.model_fields["note"].metadata)):
         raise CommandError(f"--note: expected at most {most} characters.")
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         newest = publication.list_versions(context, look)[0].version
         brand = history.stored(found.brand)
         draft = publication.save_draft(context, look.theme_id, brand, note, None, found.files)
@@ -72,7 +73,7 @@ def push(folder: Path, tenant_name: str, note: str, is_published: bool, theme_na
 @click.argument("folder", type=_FOLDER)
 @click.option("--version", "number", type=click.IntRange(1), help="Default: the published version.")
 @click.option("--replace", is_flag=True, help="Replace the theme in FOLDER.")
-@_of_theme
+@of_theme
 def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, theme_name: str) -> None:
     """Write TENANT's look into a theme's FOLDER."""
     from app.identity.administration.configuration.file.theme import write_folder
@@ -82,9 +83,9 @@ def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, them
 
     if not replace and folder.is_dir() and any(folder.iterdir()):
         raise CommandError(f"{folder} isn't empty. Add --replace to replace the theme in it.")
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         found = publication.version(context, look, number or look.version)
-        brand = _readable(found)
+        brand = readable_brand(found)
         contents = theme_files.contents(context.work, brand.files)
     try:
         with as_command_errors():
@@ -97,13 +98,13 @@ def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, them
 @click.command("versions")
 @click.argument("tenant_name", metavar="TENANT")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON, one object per line.")
-@_of_theme
+@of_theme
 def versions(tenant_name: str, is_json: bool, theme_name: str) -> None:
     """List the versions of TENANT's look, the newest first."""
     from app.identity.administration.theme_versions import publication
     from app.kit.clock import iso
 
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         listed, problem = publication.list_versions(context, look), publication.problem(context, look.values)
     if problem:
         click.echo(f"This release refuses the published version, and pages show the rest of it: {problem}", err=True)
@@ -117,7 +118,7 @@ def versions(tenant_name: str, is_json: bool, theme_name: str) -> None:
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("number", metavar="VERSION", type=click.IntRange(1))
 @click.option("--at", "at", metavar="TIME", default="", help="When, such as 2027-01-31T06:00:00Z. Default: now.")
-@_of_theme
+@of_theme
 def publish(tenant_name: str, number: int, at: str, theme_name: str) -> None:
     """Publish a VERSION of TENANT's look, now or later.
 
@@ -130,7 +131,7 @@ def publish(tenant_name: str, number: int, at: str, theme_name: str) -> None:
         moment = instant(at) if at else None
     except ValueError as problem:
         raise CommandError(f"--at: expected {problem}.") from None
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         if moment is None:
             publication.publish(context, look.theme_id, number)
         else:
@@ -145,12 +146,12 @@ def publish(tenant_name: str, number: int, at: str, theme_name: str) -> None:
 @click.command("cancel")
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("number", metavar="VERSION", type=click.IntRange(1))
-@_of_theme
+@of_theme
 def cancel(tenant_name: str, number: int, theme_name: str) -> None:
     """Don't publish a VERSION at its time."""
     from app.identity.administration.theme_versions import publication
 
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         publication.cancel(context, look.theme_id, number)
         context.commit()
     click.echo(f"Version {number} of {tenant_name} has no time to be published.")
@@ -158,12 +159,12 @@ def cancel(tenant_name: str, number: int, theme_name: str) -> None:
 
 @click.command("roll-back")
 @click.argument("tenant_name", metavar="TENANT")
-@_of_theme
+@of_theme
 def roll_back(tenant_name: str, theme_name: str) -> None:
     """Publish the version that was published before."""
     from app.identity.administration.theme_versions import publication
 
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         found = publication.roll_back(context, look.theme_id)
         context.commit()
     click.echo(f"Published version {found.version} of {tenant_name} again, instead of {look.version}. {FOLLOW}")
@@ -172,7 +173,7 @@ def roll_back(tenant_name: str, theme_name: str) -> None:
 @click.command("preview-link")
 @click.argument("tenant_name", metavar="TENANT")
 @click.argument("number", metavar="VERSION", type=click.IntRange(1))
-@_of_theme
+@of_theme
 def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
     """Print an address that shows a VERSION.
 
@@ -180,7 +181,7 @@ def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
     """
     from app.identity.administration.theme_versions import preview
 
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         address, expires_at = preview.create_address(context, look.theme_id, number)
     click.echo(address)
     click.echo(f"Anyone with this address can see the look. It expires at {_shown(expires_at)}.", err=True)
@@ -188,7 +189,7 @@ def preview_link(tenant_name: str, number: int, theme_name: str) -> None:
 
 @click.command("edit-link")
 @click.argument("tenant_name", metavar="TENANT")
-@_of_theme
+@of_theme
 def edit_link(tenant_name: str, theme_name: str) -> None:
     """Print an address where people edit a look.
 
@@ -196,7 +197,7 @@ def edit_link(tenant_name: str, theme_name: str) -> None:
     """
     from app.identity.administration.theme_versions import editor
 
-    with _look(tenant_name, theme_name) as (context, look):
+    with opened_look(tenant_name, theme_name) as (context, look):
         address, expires_at = editor.create_address(context, look.theme_id)
         context.commit()
     click.echo(address)
@@ -207,7 +208,7 @@ COMMANDS: Final = (push, pull, versions, publish, cancel, roll_back, preview_lin
 
 
 @contextmanager
-def _look(tenant_name: str, theme_name: str) -> Iterator[tuple[Context, Look]]:
+def opened_look(tenant_name: str, theme_name: str) -> Iterator[tuple[Context, Look]]:
     """Yield the context of the command and the theme. Raises CommandError, also for a refusal of an operation."""
     from app.contract.themes.theme_operations import THEMES
     from app.contract.themes.theme_version_operations import OWN_LOOK
@@ -231,7 +232,8 @@ def _look(tenant_name: str, theme_name: str) -> Iterator[tuple[Context, Look]]:
             raise CommandError(f"{refusal.message.rstrip('.')}. {refusal.description}") from None
 
 
-def _readable(found: StoredThemeVersion) -> Brand:
+def readable_brand(found: StoredThemeVersion) -> Brand:
+    """Return the look of a version. Raises CommandError for one of another release."""
     from pydantic import ValidationError
 
     from app.contract.tenants.branding import Brand

@@ -108,12 +108,13 @@ def mail(
         _record_failed_mail(context, message.failure, branding)
 
 
-def mail_sample(context: Context, kind: MailKind, to: str, facts: MessageFacts, language: Language) -> str:
-    """Queue an email of the tenant's theme with facts of a sample, which no limit counts; return its subject."""
-    branding = Branding(context.tenant.display_name, context.tenant.brand, context.pages_url)
+def mail_sample(
+    context: Context, kind: MailKind, to: str, facts: MessageFacts, language: Language, branding: Branding
+) -> RenderedMessage:
+    """Queue an email of a theme with facts of a sample, which no limit counts, and return it."""
     message = rendering.render(kind, branding, replace(facts, to=one_line(to, 320)), language)
     _post(context, kind, to, message, branding, None)
-    return message.subject
+    return message
 
 
 def _post(

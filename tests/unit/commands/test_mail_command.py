@@ -1,6 +1,7 @@
 """`gatehouse mail test` queues one email of the tenant's theme."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,14 +29,44 @@ def test_sample_of_a_theme_is_queued_for_an_address(themed: Run, tmp_path: Path)
     shown = themed("mail", "test", "hazel", "reset", "ada@example.com")
 
     assert shown.output == "Queued “Hazel: a new password” for ada@example.com. The server sends it.\n"
-    database = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}")
-    (row,) = claims.list_mails_and_sms(database)
-    payload = decrypt_payload(Encryption((SECRETS[0].encode(),)), row)
-    database.dispose()
+    (payload,) = queued(tmp_path)
     assert payload["to"] == "ada@example.com"
     assert 'class="own-frame"' in payload["html"]
     assert "https://acme.example.com" not in payload["text"], "the link of the sample is on the tenant's host"
     assert "mail.posted" in themed("audit", "hazel").output
+
+
+def queued(folder: Path) -> list[dict[str, Any]]:
+    """Return the payloads of the queued emails."""
+    database = Database(f"sqlite:///{folder / 'gatehouse.db'}")
+    try:
+        encryption = Encryption((SECRETS[0].encode(),))
+        return [decrypt_payload(encryption, row) for row in claims.list_mails_and_sms(database)]
+    finally:
+        database.dispose()
+
+
+def test_sample_has_the_look_of_a_draft(themed: Run, tmp_path: Path) -> None:
+    (tmp_path / "hazel" / "theme.yaml").write_text("{display_name: Hazel & Oak, font: 'Georgia, serif'}")
+    assert themed("theme", "push", "hazel", "hazel").exit_code == 0
+
+    shown = themed("mail", "test", "hazel", "reset", "ada@example.com", "--version", "2")
+
+    assert shown.output == "Queued “Hazel & Oak: a new password” for ada@example.com. The server sends it.\n"
+    assert "font-family:Georgia,serif" in queued(tmp_path)[0]["html"]
+    assert "“Hazel: a new password”" in themed("mail", "test", "hazel", "reset", "ada@example.com").output
+
+
+def test_sample_whose_file_fails_is_ours_and_says_so(themed: Run, tmp_path: Path) -> None:
+    block = "{% block intro %}{% if not name %}Nothing{% endif %}{% endblock %}"
+    (tmp_path / "hazel" / "templates" / "mails" / "reset.html").write_text(block)
+    assert themed("theme", "push", "hazel", "hazel").exit_code == 0
+
+    shown = themed("mail", "test", "hazel", "reset", "ada@example.com", "--version", "2")
+
+    assert "“Reset your Hazel password”" in shown.output
+    assert "a file of the theme failed: templates/mails/reset.html: nothing is left of the block intro" in shown.output
+    assert "theme.failed" not in themed("audit", "hazel").output
 
 
 @pytest.mark.parametrize(
@@ -45,6 +76,8 @@ def test_sample_of_a_theme_is_queued_for_an_address(themed: Run, tmp_path: Path)
         (("hazel", "reset", "ada"), "ada is no email address."),
         (("hazel", "reset", "ada@example.com\r\nBcc: eve@example.com"), "is no email address."),
         (("hazel", "reset", "ada@example.com", "--language", "xx"), "There's no language xx."),
+        (("hazel", "reset", "ada@example.com", "--version", "9"), "The theme has no version with this number"),
+        (("hazel", "reset", "ada@example.com", "--theme", "Oak"), "hazel has no theme 'Oak'."),
         (("maple", "reset", "ada@example.com"), "There's no tenant 'maple'."),
     ],
 )
