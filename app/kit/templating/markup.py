@@ -30,6 +30,7 @@ _ATTRIBUTE: Final = re.compile(r'\s+([a-zA-Z][a-zA-Z0-9:_-]*)(="?)?')
 _END: Final = re.compile(r"\s*(/?)>")
 _LINK: Final = re.compile(r"(?:https://|mailto:|tel:|/(?![/\\])|#own-)[^\s\\]*")
 _ID: Final = re.compile(r"own-[a-z0-9-]{1,60}")
+_REFERENCE: Final = re.compile(r"url\(#([^)]*)\)")
 _HEADINGS: Final = _words("h2 h3 h4")
 _ENDED: Final[Mapping[str, Set[str]]] = {
     **dict.fromkeys(
@@ -42,6 +43,12 @@ _ENDED: Final[Mapping[str, Set[str]]] = {
     "a": frozenset({"a"}),
 }
 """By the name of an element: those that browsers end where it begins, so that it cannot be within them."""
+_EXPECTED: Final = {
+    **dict.fromkeys(("bgcolor", "stop-color"), "a color such as #1d2433"),
+    **dict.fromkeys(("fill", "stroke"), "a color such as #1d2433, or url(#own-…) of a gradient"),
+    "clip-path": "url(#own-…) of a <clipPath>",
+}
+"""What a value with a pattern is, beside numbers."""
 _MAX_DEPTH: Final = 40
 _LEAST_WIDTH: Final = 240
 """Of an element around a part, in px."""
@@ -84,6 +91,8 @@ class MarkupReader:
     is_within_page: bool = False
     open: list[_Open] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
+    _references: dict[str, int] = field(default_factory=dict)
+    """The line where an id is first named."""
     _place: str = "text"
     _element: str = ""
     _attributes: set[str] = field(default_factory=set)
@@ -121,7 +130,9 @@ class MarkupReader:
 
     def part(self, name: str, line: int) -> None:
         """Read a part, which is markup."""
-        if self._place not in ("text", "broken"):
+        if self._place == "broken":
+            return
+        if self._place != "text":
             self._break(line, f"{name}() between elements, because it is markup")
         elif any(element.name not in self.dialect.holders for element in self.open):
             self.report(line, f"{name}() within {', '.join(sorted(self.dialect.holders)) or 'no element'} alone")
@@ -140,6 +151,11 @@ class MarkupReader:
         """Read the end of the template."""
         if self._place in ("tag", "value"):
             self.report(line, f"the end of the tag <{self._element}")
+        if self._place == "broken":  # what follows the problem was not read
+            return
+        for name, at in self._references.items():
+            if name not in self.ids:
+                self.report(at, f"url(#…) with an id of the same template; found #{name}, which no element has")
         for element in self.open:
             self.report(element.line, f"</{element.name}> for this <{element.name}>")
 
@@ -206,7 +222,8 @@ class MarkupReader:
             self.report(line, f"<{name}> directly within {' or '.join(f'<{each}>' for each in sorted(allowed))}")
             return False
         if allowed is None and within in self.dialect.without_text:
-            self.report(line, f"rows and cells alone directly within <{within}>")
+            names = sorted(f"<{each}>" for each, around in self.dialect.parents.items() if within in around)
+            self.report(line, f"{' and '.join(names)} alone directly within <{within}>")
             return False
         return True
 
@@ -272,6 +289,8 @@ class MarkupReader:
         self._place = "tag"
         if (sentence := self._value_problem()) is not None:
             self.report(line, sentence)
+        elif (reference := _REFERENCE.fullmatch(self._literal.strip())) is not None:
+            self._references.setdefault(reference[1], line)
         return end + 1
 
     def _value_problem(self) -> str | None:
@@ -292,9 +311,14 @@ class MarkupReader:
             return self._style_problem(literal)
         if words and (self._kinds or literal not in words):
             return f"one of {', '.join(sorted(words))} for {name}; found {literal!r}"
-        if pattern and (self._kinds or not pattern.fullmatch(literal)):
-            return f"{'a color such as #1d2433' if name in ('bgcolor', 'fill', 'stroke') else 'a number'} for {name}; found {literal!r}"
-        if pattern and name == "width" and literal.isdigit() and int(literal) < _LEAST_WIDTH:
+        return self._pattern_problem(name, literal, pattern) if pattern else None
+
+    def _pattern_problem(self, name: str, literal: str, pattern: re.Pattern[str]) -> str | None:
+        if self._kinds or not pattern.fullmatch(literal):
+            return f"{_EXPECTED.get(name, 'a number')} for {name}; found {literal!r}"
+        if name == "clip-path" and any(element.name == "clipPath" for element in self.open):
+            return "no clip-path within a <clipPath>: some dozen would draw millions of shapes"
+        if name == "width" and literal.isdigit() and int(literal) < _LEAST_WIDTH:
             self._hides = self._hides or f"expected a width of at least {_LEAST_WIDTH}"
         return None
 

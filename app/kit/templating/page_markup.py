@@ -15,17 +15,20 @@ def _words(text: str) -> frozenset[str]:
 
 
 VOID: Final = frozenset({"br", "hr", "img", "source", "wbr"})
-ELEMENTS: Final = VOID | _words(
-    "a abbr address aside b bdi blockquote cite code dd del details div dl dt em figcaption figure footer g h2 h3 h4 header hgroup i ins "
-    "kbd li mark nav ol p path picture circle ellipse line polygon polyline rect q s section small span strong sub summary sup svg time "
-    "title u ul"
+_TEXTS: Final = VOID | _words(
+    "a abbr address aside b bdi blockquote cite code dd del details div dl dt em figcaption figure footer h2 h3 h4 header hgroup i ins "
+    "kbd li mark nav ol p picture q s section small span strong sub summary sup svg time u ul"
 )
 _PLAIN: Final = _words("alt class datetime dir lang title role width height tabindex")
 _DRAWING: Final = _words(
-    "viewBox preserveAspectRatio fill stroke d cx cy r rx ry x y x1 x2 y1 y2 points transform opacity focusable "
-    "fill-rule clip-rule stroke-width stroke-linecap stroke-linejoin"
+    "viewBox preserveAspectRatio fill stroke d cx cy r rx ry x y x1 x2 y1 y2 points transform opacity focusable fill-opacity pathLength "
+    "fill-rule clip-path clip-rule stroke-width stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-dasharray "
+    "stroke-dashoffset vector-effect"
 )
-SHAPES: Final = _words("g path circle ellipse line polygon polyline rect title")
+_GRADIENTS: Final = _words("linearGradient radialGradient")
+_OF_GRADIENT: Final = _words("cx cy fr fx fy gradientTransform gradientUnits r spreadMethod x1 x2 y1 y2")
+SHAPES: Final = _GRADIENTS | _words("g path circle ellipse line polygon polyline rect title defs stop clipPath")
+"""Elements within `<svg>`."""
 _BY_ELEMENT: Final[Mapping[str, Set[str]]] = {
     "a": {"href", "target", "rel", "hreflang"},
     "img": {"src", "loading", "decoding"},
@@ -41,13 +44,20 @@ _WORDS: Final[Mapping[str, Set[str]]] = {
     "role": {"presentation", "none", "img", "note", "list", "group"},
     "rel": {"noopener", "noreferrer", "noopener noreferrer", "nofollow", "external", "help", "license"},
 }  # fmt: skip
-_PAINT: Final = re.compile(r"none|currentColor|#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,24}|var\(--[a-z0-9-]{1,60}\)")
-"""A color, which loads nothing, as url() does."""
+_COLOR: Final = r"none|currentColor|#[0-9a-fA-F]{3,8}|[a-zA-Z]{3,24}|var\(--[a-z0-9-]{1,60}\)"
+"""A color, which loads nothing, as other addresses than those of the same template would."""
+_REFERENCE: Final = r"url\(#own-[a-z0-9-]{1,60}\)"
 _FILE: Final = re.compile(
     r"(?:img/|/theme/(?:img/)?)[A-Za-z0-9][A-Za-z0-9._-]*\.(?:svg|png|jpe?g|webp|avif)|data:image/(?:png|webp|jpeg);base64,[A-Za-z0-9+/=]{1,6000}"
 )
 _ARIA: Final = _words("aria-hidden aria-label aria-labelledby aria-describedby aria-current aria-roledescription")
 _HINTS: Final = {
+    **dict.fromkeys(("use", "symbol"), "the shapes themselves; themes have no <use> and no <symbol>"),
+    **dict.fromkeys(
+        ("filter", "mask", "pattern", "image"),
+        'shapes, gradients and clipPath; more of SVG in a file: <img src="img/NAME.svg">',
+    ),
+    "text": "texts beside the <svg>, where they can be translated",
     "script": "no scripts: a theme has none",
     "style": "no <style>: put rules into the theme's css",
     "form": "no <form>: the page has its own",
@@ -60,10 +70,16 @@ _HINTS: Final = {
     "head": "no <head>: the page has it",
 }
 PAGE: Final = Dialect(
-    elements=ELEMENTS,
+    elements=_TEXTS | SHAPES,
     void=VOID,
     attributes=_PLAIN | _ARIA | {"id"},
-    by_element={**_BY_ELEMENT, **dict.fromkeys((*SHAPES, "svg"), _DRAWING)},
+    by_element={
+        **_BY_ELEMENT,
+        **dict.fromkeys((*SHAPES, "svg"), _DRAWING),
+        **dict.fromkeys(_GRADIENTS, _OF_GRADIENT),
+        "stop": _words("offset stop-color stop-opacity"),
+        "clipPath": _words("clipPathUnits transform"),
+    },
     words=_WORDS,
     classes=page_classes.OF_TEMPLATES,
     holders=_BLOCKS,
@@ -71,5 +87,10 @@ PAGE: Final = Dialect(
     example="img/logo.svg",
     silencing=frozenset({"aria-hidden", "role"}),
     hints=_HINTS,
-    patterns={"fill": _PAINT, "stroke": _PAINT},
+    patterns={
+        **dict.fromkeys(("fill", "stroke"), re.compile(f"{_COLOR}|{_REFERENCE}")),
+        "stop-color": re.compile(_COLOR),
+        "clip-path": re.compile(_REFERENCE),
+    },
+    parents={"stop": _GRADIENTS},
 )

@@ -36,39 +36,63 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "drawing with style": HostileTheme(
         in_lead("<svg><style>*{display:none}</style></svg>"),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected no <style>: put rules into the theme's css",
     ),
     "drawing with a script": HostileTheme(
         in_lead("<svg><script>alert(1)</script></svg>"),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected no scripts: a theme has none",
     ),
     "drawing with HTML": HostileTheme(
         in_lead("<svg><foreignObject><p>x</p></foreignObject></svg>"),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected an element that themes may use",
     ),
     "drawing with a link": HostileTheme(
         in_lead('<svg><a href="javascript:alert(1)"><path d="M0 0"/></a></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected shapes alone within <svg>",
     ),
     "drawing that animates a link": HostileTheme(
         in_lead('<svg><animate attributeName="href" to="javascript:alert(1)"/></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected an element that themes may use",
     ),
     "drawing that uses another": HostileTheme(
         in_lead('<svg><use href="https://eve.example/a.svg#x"/></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected the shapes themselves",
     ),
     "drawing with a picture": HostileTheme(
         in_lead('<svg><image href="https://eve.example/a.png"/></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected shapes, gradients and clipPath",
     ),
     "drawing that loads a line": HostileTheme(
         in_lead('<svg><path stroke="{{ name }}url(#a)" d="M0 0"/></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected a color such as #1d2433 for stroke",
+        problem="templates/pages/sign_in/login.html:2: expected a color such as #1d2433, or url(#own-…) of a gradient for stroke",
     ),
     "drawing that loads a fill": HostileTheme(
         in_lead('<svg><rect fill="url(https://eve.example/a.svg#b)"/></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected a color such as #1d2433 for fill",
+        problem="templates/pages/sign_in/login.html:2: expected a color such as #1d2433, or url(#own-…) of a gradient for fill",
+    ),
+    "drawing with an id of ours": HostileTheme(
+        in_lead('<svg><rect fill="url(#main)"/></svg>'),
+        problem="templates/pages/sign_in/login.html:2: expected a color such as #1d2433, or url(#own-…) of a gradient for fill",
+    ),
+    "drawing with an id of another template": HostileTheme(
+        in_lead('<svg><rect clip-path="url(#own-far)"/></svg>'),
+        problem="templates/pages/sign_in/login.html:2: expected url(#…) with an id of the same template; found #own-far",
+    ),
+    "drawing that clips with another file": HostileTheme(
+        in_lead('<svg><rect clip-path="url(https://eve.example/a.svg#own-a)"/></svg>'),
+        problem="templates/pages/sign_in/login.html:2: expected url(#own-…) of a <clipPath> for clip-path",
+    ),
+    "clips within clips": HostileTheme(
+        in_lead('<svg><clipPath id="own-a"><g></g></clipPath><clipPath id="own-b"><g clip-path="url(#own-a)"></g></clipPath></svg>'),
+        problem="templates/pages/sign_in/login.html:2: expected no clip-path within a <clipPath>",
+    ),
+    "gradient of another": HostileTheme(
+        in_lead('<svg><linearGradient id="own-a" href="https://eve.example/a.svg#b"></linearGradient></svg>'),
+        problem="templates/pages/sign_in/login.html:2: expected an attribute that <linearGradient> may have; found href",
+    ),
+    "shape within a gradient": HostileTheme(
+        in_lead('<svg><linearGradient id="own-a"><path d="M0 0"/></linearGradient></svg>'),
+        problem="templates/pages/sign_in/login.html:2: expected <stop> alone directly within <linearGradient>",
     ),
     "math": HostileTheme(
         in_lead('<math><mtext><table><mglyph><style><img src onerror=alert(1)></style></mglyph></table></mtext></math>'),
@@ -84,11 +108,11 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "mutation by title": HostileTheme(
         in_lead('<svg><title><p title="</title><img onerror=alert(1)>"></p></title></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected </title> for this <title>",
+        problem="templates/pages/sign_in/login.html:2: expected shapes alone within <svg>",
     ),
     "mutation by p in p": HostileTheme(
         in_lead("<p><div>x</div></p>"),
-        problem="templates/pages/sign_in/login.html:2: expected </p> for this <p>",
+        problem="templates/pages/sign_in/login.html:2: expected </p> before <div>: browsers end it there",
     ),
     "mutation by table": HostileTheme(
         in_lead("<table><form><input></form></table>"),
@@ -100,19 +124,19 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "mutation by heading in heading": HostileTheme(
         in_lead("<h2><h3>x</h3></h2>"),
-        problem="templates/pages/sign_in/login.html:2: expected </h2> for this <h2>",
+        problem="templates/pages/sign_in/login.html:2: expected </h2> before <h3>: browsers end it there",
     ),
     "mutation by list in p": HostileTheme(
         in_lead("<p><span><ul><li>x</li></ul></span></p>"),
-        problem="templates/pages/sign_in/login.html:2: expected </span> for this <span>",
+        problem="templates/pages/sign_in/login.html:2: expected </p> before <ul>: browsers end it there",
     ),
     "link in link by way of another": HostileTheme(
         in_lead('<a href="/login"><b><a href="https://eve.example/">x</a></b></a>'),
-        problem="templates/pages/sign_in/login.html:2: expected </a> for this <a>",
+        problem="templates/pages/sign_in/login.html:2: expected </a> before <a>: browsers end it there",
     ),
     "link in link": HostileTheme(
         in_lead('<a href="/login"><a href="https://eve.example/">x</a></a>'),
-        problem="templates/pages/sign_in/login.html:2: expected </a> for this <a>",
+        problem="templates/pages/sign_in/login.html:2: expected </a> before <a>: browsers end it there",
     ),
     "textarea that swallows": HostileTheme(
         in_lead("<textarea>"),
@@ -144,7 +168,7 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "CDATA": HostileTheme(
         in_lead("<svg><![CDATA[<script>]]></svg>"),
-        problem="templates/pages/sign_in/login.html:2: expected </svg> for this <svg>",
+        problem="templates/pages/sign_in/login.html:2: expected comments as {# … #}",
     ),
     "doctype": HostileTheme(
         in_lead("<!DOCTYPE html>"),
@@ -196,7 +220,7 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "end in a condition": HostileTheme(
         in_lead("<div>{% if name %}</div>{% endif %}"),
-        problem="templates/pages/sign_in/login.html:2: expected </div> for this <div>",
+        problem="templates/pages/sign_in/login.html:2: expected no end without a beginning",
     ),
     "srcdoc": HostileTheme(
         in_lead('<iframe srcdoc="<script>alert(1)</script>"></iframe>'),
