@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from app.contract import errors
-from app.contract.tenants.branding import Level, merged_brand
+from app.contract.tenants.branding import Level, merged_brand, stored_brand
 from app.contract.tenants.tenant_pages import (
     THEME_PREVIEWS,
     BrandView,
@@ -52,14 +50,14 @@ def messages(context: Context, token: str, language: str) -> MessagePreviews:
     """Return the messages with the version's look, in a language. Raises UnknownThemeVersion as `read`, also for an unknown language."""
     from app.identity.messaging import gallery  # noqa: PLC0415 - few requests need the samples
 
-    return gallery.previews(_branding(context, token), _language(language))
+    return gallery.previews(branding_of(context, *_version(context, token)), _language(language))
 
 
 def mail(context: Context, req: MailPreviewRequest) -> MailDocument:
     """Return a mail with the version's look. Raises UnknownThemeVersion as `messages`, also for a sample that there is not."""
     from app.identity.messaging import gallery  # noqa: PLC0415 - as above
 
-    branding = _branding(context, req.token)
+    branding = branding_of(context, *_version(context, req.token))
     if (req.kind, req.state) not in gallery.mail_samples():
         raise errors.UnknownThemeVersion
     rendered = gallery.mail(branding, _language(req.language), req.kind, req.state)
@@ -68,16 +66,9 @@ def mail(context: Context, req: MailPreviewRequest) -> MailDocument:
 
 
 def branding_of(context: Context, look: Look, found: StoredThemeVersion) -> Branding:
-    """Return what messages have of a version's look. Raises ValidationError for one of another release."""
-    brand = history.brand_of(shown_values(context, look, found))
+    """Return what messages have of a version's look."""
+    brand = stored_brand(shown_values(context, look, found))
     return Branding(brand.display_name or context.tenant.name.title(), brand, context.pages_url)
-
-
-def _branding(context: Context, token: str) -> Branding:
-    try:
-        return branding_of(context, *_version(context, token))
-    except ValidationError:
-        raise errors.UnknownThemeVersion from None
 
 
 def _version(context: Context, token: str) -> tuple[Look, StoredThemeVersion]:
