@@ -88,12 +88,18 @@ class Branding:
 
         A logo for dark grounds replaces a missing logo, but not a logo in a format that mails cannot show.
         """
-        return self._picture(self.brand.logo or self.brand.logo_dark)
+        logos = (self.brand.logo, self.brand.logo_dark)
+        return self._picture(next(filter(None, reversed(logos) if self.brand.color_scheme == "dark" else logos), None))
 
     @property
     def logo_dark(self) -> str:
-        """Return the logo of dark mode, as `logo`."""
-        return self._picture(self.brand.logo_dark)
+        """Return the logo of dark mode, as `logo`; nothing in mails of one mode."""
+        return self._picture(self.brand.logo_dark) if self.brand.color_scheme == "auto" else ""
+
+    @property
+    def color_schemes(self) -> str:
+        """Return the value of CSS `color-scheme`."""
+        return "light dark" if self.brand.color_scheme == "auto" else self.brand.color_scheme
 
     @property
     def has_own_mark(self) -> bool:

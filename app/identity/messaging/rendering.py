@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +17,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup  # noqa: TID251 - for templates of ours and escaped values
 
 from app.contract.messages.models import MailKind
+from app.contract.tenants.branding import own_colours
 from app.contract.tenants.tenant_pages import MAX_THEME_FAILURE, MAX_THEME_FILE
 from app.identity.messaging.message import (
     MAX_SUBJECT_LENGTH,
@@ -31,7 +32,7 @@ from app.identity.messaging.message import (
 )
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import font_stack
-from app.kit.design.palette import palette
+from app.kit.design.palette import Pair, palette
 from app.kit.package_files import TEMPLATES
 from app.kit.text.languages import LANGUAGES, Language
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
@@ -279,16 +280,19 @@ def _links(branding: Branding, tag: str) -> list[tuple[str, str]]:
 
 
 class _Colours(NamedTuple):
-    """The colours of a look: the brand, and its own grounds in light and in dark mode."""
+    """The colours of a look: the brand, its own grounds in light and in dark mode, single colours, and `light` or `dark` for one mode."""
 
     brand: str
     ground: str = ""
     dark_ground: str = ""
+    single: tuple[tuple[str, str, str], ...] = ()
+    scheme: str = "auto"
 
 
 def _colours(branding: Branding, colour: str = "") -> _Colours:
     brand = branding.brand
-    return _Colours(colour or brand.color, brand.background or "", brand.background_dark or "")
+    grounds = (brand.background or "", brand.background_dark or "")
+    return _Colours(colour or brand.color, *grounds, own_colours(brand.colors), brand.color_scheme)
 
 
 def _font(branding: Branding) -> str:
@@ -299,14 +303,25 @@ def _font(branding: Branding) -> str:
 
 @lru_cache(maxsize=256)
 def _shades(colours: _Colours) -> dict[str, tuple[str, str]]:
-    """Return each shade for light and dark mode, with the contrast of the pages."""
+    """Return each shade for light and dark mode, with the contrast of the pages; twice the same in mails of one mode."""
+    at = {"light": (0, 0), "dark": (1, 1)}.get(colours.scheme, (0, 1))
     measured = {
-        name.removeprefix("--").replace("-", "_"): (str(light), str(dark))
-        for name, (light, dark) in palette(str(Colour.parse(colours.brand)), *colours[1:]).items()
+        name.removeprefix("--").replace("-", "_"): (str(pair[at[0]]), str(pair[at[1]]))
+        for name, pair in _palette(colours).items()
     }
     grounds = {name: (measured[light][0], measured[dark][1]) for name, (light, dark) in _GROUNDS.items()}
-    light_ground = measured["canvas" if colours.ground else "surface"][0]  # a white card needs a darker ground
-    return {**measured, **grounds, "ground": (light_ground, measured["canvas"][1])}
+    light_ground = "canvas" if colours.ground else "surface"  # a white card needs a darker ground
+    light, dark = (("canvas", light_ground)[each == 0] for each in at)
+    return {**measured, **grounds, "ground": (measured[light][0], measured[dark][1])}
+
+
+def _palette(colours: _Colours) -> Mapping[str, Pair]:
+    brand = str(Colour.parse(colours.brand))
+    if not colours.single:
+        return palette(brand, colours.ground, colours.dark_ground)
+    from app.kit.design.own_palette import own_palette
+
+    return own_palette(brand, colours.ground, colours.dark_ground, colours.single)
 
 
 @lru_cache(maxsize=256)

@@ -72,6 +72,27 @@ def test_ground_is_that_of_the_pages() -> None:
     assert "#faf7f0" not in mail().html
 
 
+@pytest.mark.parametrize(("scheme", "ground"), [("dark", "#101511"), ("light", "#faf7f0")])
+def test_mail_of_one_mode_has_its_colors_in_both(scheme: str, ground: str) -> None:
+    html = mail(background="#faf7f0", background_dark="#101511", color_scheme=scheme).html
+    assert f'<meta name="color-scheme" content="{scheme}">' in html
+    assert re.search(rf'<body class="ground" style="[^"]*background:{ground}"', html)
+    assert f".ground {{ background: {ground} !important }}" in html
+
+
+def test_single_colors_are_those_of_the_pages() -> None:
+    html = mail(colors={"light": {"raised": "#fff8e6"}, "dark": {"link": "#ffd27a"}}).html
+    assert 'class="card" style="background:#fff8e6' in html
+    assert ".link { color: #ffd27a !important }" in html
+
+
+@pytest.mark.parametrize(("scheme", "logo"), [("auto", "light"), ("light", "light"), ("dark", "dark")])
+def test_logo_is_that_of_the_mode(scheme: str, logo: str) -> None:
+    html = mail(color_scheme=scheme, logo="https://a.example/light.png", logo_dark="https://a.example/dark.png").html
+    assert f'<img src="https://a.example/{logo}.png"' in html
+    assert ("<picture>" in html) == (scheme == "auto")
+
+
 @pytest.mark.parametrize("colour", ["#3b49d9", "#ffd400", "#7fdb3c", "#000000", "#ffffff", "#c8102e"])
 @pytest.mark.parametrize("grounds", [("#ffffff", "#000000"), ("#f4e8d0", "#2b1d14"), ("#e4eefc", "#101a2b")])
 def test_text_has_contrast_on_own_grounds(colour: str, grounds: tuple[str, str]) -> None:
