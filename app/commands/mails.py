@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from app.commands.errors import CommandError
-from app.commands.theme.versions import of_theme, opened_look, readable_brand
+from app.commands.theme.versions import of_theme, opened_look
 
 if TYPE_CHECKING:
     from app.contract.messages.models import MailKind
@@ -44,7 +44,6 @@ def mail_test(tenant: str, name: str, address: str, tag: str, number: int | None
     facts = next(iter(EMAIL_SAMPLES[kind].values()))
     with opened_look(tenant, theme_name) as (context, look):
         found = publication.version(context, look, number or look.version)
-        readable_brand(found)
         branding = preview.branding_of(context, look, found)
         shown = replace(facts, url=facts.url.replace(_SAMPLE_HOST, context.pages_url))
         message = messaging.mail_sample(context, kind, address, shown, LANGUAGES[tag], branding)

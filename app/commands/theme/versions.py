@@ -85,7 +85,7 @@ def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, them
         raise CommandError(f"{folder} isn't empty. Add --replace to replace the theme in it.")
     with opened_look(tenant_name, theme_name) as (context, look):
         found = publication.version(context, look, number or look.version)
-        brand = readable_brand(found)
+        brand = _readable(found)
         contents = theme_files.contents(context.work, brand.files)
     try:
         with as_command_errors():
@@ -232,8 +232,7 @@ def opened_look(tenant_name: str, theme_name: str) -> Iterator[tuple[Context, Lo
             raise CommandError(f"{refusal.message.rstrip('.')}. {refusal.description}") from None
 
 
-def readable_brand(found: StoredThemeVersion) -> Brand:
-    """Return the look of a version. Raises CommandError for one of another release."""
+def _readable(found: StoredThemeVersion) -> Brand:
     from pydantic import ValidationError
 
     from app.contract.tenants.branding import Brand
