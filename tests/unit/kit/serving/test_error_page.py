@@ -1,4 +1,4 @@
-"""What the server answers itself: a page with a way on to browsers, one sentence to programs."""
+"""What the server answers itself: a page with a link to browsers, one sentence to programs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def answer(status: int, accept: str) -> tuple[str, str]:
     return head, body
 
 
-@pytest.mark.parametrize(("status", "way_on"), [(500, "Try again"), (503, "Try again"), (431, "Go to the start page")])
-def test_browser_gets_a_page_with_a_way_on(status: int, way_on: str) -> None:
+@pytest.mark.parametrize(("status", "link"), [(500, "Try again"), (503, "Try again"), (431, "Go to the start page")])
+def test_browser_gets_a_page_with_a_link(status: int, link: str) -> None:
     head, body = answer(status, BROWSER)
     assert "content-type: text/html; charset=utf-8" in head
     assert f"content-length: {len(body.encode())}" in head
     assert "<h1>" in body
     assert f"<p>{REASONS[status]}</p>" in body
-    assert f">{way_on}</a>" in body
+    assert f">{link}</a>" in body
 
 
 @pytest.mark.parametrize("accept", ["", "*/*", "application/json"])
