@@ -23,7 +23,7 @@ body { background: light-dark(#f6f7fb, #0f1014); color: light-dark(#14161f, #ece
 body { font: 400 1rem/1.5 -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, Inter, "Noto Sans", system-ui, sans-serif }
 main { max-width: 384px }
 h1 { margin: 0; font-size: 1.625rem; line-height: 1.2; letter-spacing: -.022em }
-p { margin: 8px 0 28px; color: light-dark(#5c6070, #a2a5b2) }
+p { margin: 8px 0 28px; text-wrap: balance; color: light-dark(#5c6070, #a2a5b2) }
 a { display: inline-block; padding: 11px 20px; border-radius: 10px; font-weight: 600; text-decoration: none }
 a { background: light-dark(#14161f, #ececf1); color: light-dark(#fff, #14161f) }
 a:focus-visible { outline: 2px solid; outline-offset: 2px }
