@@ -15,7 +15,7 @@ from flask import Blueprint, Response, current_app, render_template
 from werkzeug.exceptions import NotFound
 
 from app.contract.errors import UnknownTenant
-from app.contract.tenants.branding import ThemeNames
+from app.contract.tenants.brand_levels import ThemeNames
 from app.hub import pages
 from app.hub.locale import LANGUAGES, SOURCE
 from app.hub.rendering.page import HTML, Page, accepts_gzip, all_pages, compress

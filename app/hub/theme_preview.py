@@ -17,7 +17,7 @@ from flask import Response, abort, current_app, render_template
 
 from app.contract.errors import BadParameter, UnknownThemeVersion
 from app.contract.tenants.tenant_pages import (
-    MAX_PREVIEW_TOKEN,
+    PREVIEW_TOKEN,
     THEME_PREVIEWS,
     MailPreview,
     MailPreviewRequest,
@@ -31,7 +31,8 @@ from app.hub.gallery import Gallery, index_page, index_response, sample_page, us
 from app.hub.locale import LANGUAGES, SOURCE
 from app.hub.rendering.assets import asset_response
 from app.hub.rendering.page import HTML
-from app.hub.tenants.branding import PageBranding, css_asset, page_branding
+from app.hub.tenants.branding import PageBranding, css_asset
+from app.hub.tenants.read_branding import page_branding
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.operation import Operation
@@ -39,7 +40,6 @@ from app.kit.web.urls import file_source, is_source
 
 Req = TypeVar("Req", bound=ThemePreviewRequest)
 Res = TypeVar("Res")
-_TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_PREVIEW_TOKEN}}}")
 _LOOK: Final = "version"
 _FORMS: Final = re.compile(r"form-action [^;]*")
 
@@ -132,7 +132,7 @@ def _answer(operation: Operation[Req, Res], request: Req) -> Res:
     visit = current_visit()
     visit.session, visit.others, visit.trusted, visit.device_passkey, visit.cookies = "", (), "", "", {}
     visit.chosen_language = visit.cookie_language = ""
-    if not _TOKEN.fullmatch(request.token):
+    if not PREVIEW_TOKEN.fullmatch(request.token):
         abort(404)
     try:
         return api()(operation, request)

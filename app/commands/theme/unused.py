@@ -26,9 +26,9 @@ def unused(folder: Path, brand: Brand) -> Iterator[str]:
     words = "\n".join(path.read_text("utf-8", "replace") for path in found.values() if path.suffix in _READ)
     for name, path in found.items():
         if name not in ("theme.yaml", RECORD) and not name.startswith(_NAMED_BY_PLACE) and path.name not in words:
-            yield f"{name} isn’t used: no file of the theme names it."
+            yield theme_problems.unused_sentence(name)
     for file in theme_problems.unused_files(brand):
-        yield f"static/{file} isn’t used: no file of the theme names it."
+        yield theme_problems.unused_sentence(f"static/{file}")
     shown = "\n".join(brand.templates.values())
     own = sorted({key for wordings in brand.texts.values() for key in wordings if key.startswith(OWN)})
     for key in own:

@@ -6,10 +6,8 @@ Docstrings of the models are published (docs/configuration.md).
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, NamedTuple, Protocol, Self, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Protocol, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -139,6 +137,16 @@ FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
 Contract = Annotated[int, AfterValidator(_contract)]
 ThemeName = Annotated[str, Field(max_length=60)]
 """The name of one of the tenant's themes; empty for none."""
+MAX_LOGO_BYTES: Final = 8_900
+"""Of both logos together: as data: addresses they fit their members and the size budget of a page."""
+LOGO_TYPES: Final[Mapping[str, str]] = {
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "webp": "image/webp",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+}
+"""The media types of logos by the endings of their files."""
 
 
 class Brand(ConfigurationModel):
@@ -261,8 +269,7 @@ def _without(values: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str
 
 def stored_brand(values: Mapping[str, Any] | None) -> Brand:
     """Return the brand of stored values, where null is the default, without what this version refuses."""
-    given = {name: value for name, value in (values or {}).items() if value is not None}
-    return Brand.model_validate(given, context=STORED)
+    return Brand.model_validate(set_members(values), context=STORED)
 
 
 class ThemeSources(Protocol):
@@ -288,78 +295,11 @@ def theme_digest(look: ThemeSources) -> str:
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class Level(StrEnum):
-    """Where a value of a look comes from, the widest first."""
-
-    TENANT = "tenant"
-    BRAND = "brand"
-    """The theme that `brand` in the address, or the host, chooses."""
-    WORKFLOW = "workflow"
-    APPLICATION = "application"
-    ORGANIZATION = "organization"
-
-
-class ThemeNames(NamedTuple):
-    """The names of the themes over the tenant's look, by level; empty where a level has none."""
-
-    brand: str = ""
-    workflow: str = ""
-    application: str = ""
-    organization: str = ""
-
-    def levels(self) -> Iterable[tuple[Level, str]]:
-        """Return the levels that have a theme, the widest first."""
-        return ((level, name) for level, name in zip(tuple(Level)[1:], self, strict=True) if name)
-
-
-_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "texts": 2, "colors": 2}
-"""The members that merge by language, name or key, and how deep these are."""
-_LED_BY: Final = {"logo_dark": "logo", "picture": "scene", "font_file": "font"}
-"""The members that belong to another one: a level that sets the other one does not inherit them."""
-
-
 def own_colours(colors: Mapping[str, Mapping[str, str]]) -> tuple[tuple[str, str, str], ...]:
     """Return the mode, name and value of each of a theme's own colors."""
     return tuple((mode, name, value) for mode, each in colors.items() for name, value in each.items())
 
 
-@dataclass
-class MergedBrand:
-    """The members of a look, and the level that each came from: `color`, `links.privacy`, `texts.de.continue`."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    sources: dict[str, Level] = field(default_factory=dict)
-
-    def put(self, level: Level, given: Mapping[str, Any]) -> None:
-        """Put the members that a level sets over those of the wider levels. None and what is empty set nothing."""
-        found = {name: value for name, value in given.items() if value not in (None, "", {})}
-        for led, leader in _LED_BY.items():
-            if leader in found and led not in found:
-                self.values.pop(led, None)
-                self.sources.pop(led, None)
-        for name, value in found.items():
-            if name in _BY_KEY:
-                self._put_by_key(level, self.values, name, value, name, _BY_KEY[name])
-            else:
-                self.values[name], self.sources[name] = value, level
-
-    def _put_by_key(
-        self, level: Level, into: dict[str, Any], key: str, value: Mapping[str, Any], path: str, depth: int
-    ) -> None:
-        into[key] = within = dict(into.get(key, {}))  # a copy: the values of a level stay as they are
-        for inner, found in value.items():
-            if depth > 1:
-                self._put_by_key(level, within, inner, found, f"{path}.{inner}", depth - 1)
-            else:
-                within[inner], self.sources[f"{path}.{inner}"] = found, level
-
-
-def merged_brand(levels: Iterable[tuple[Level, Mapping[str, Any]]]) -> MergedBrand:
-    """Return the look of several levels, given the widest first, each with the members of its `Brand` that are set.
-
-    The narrower level wins member by member, and what it does not set is inherited (decision 0413).
-    """
-    brand = MergedBrand()
-    for level, given in levels:
-        brand.put(level, given)
-    return brand
+def set_members(brand: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the members that a brand sets: null and what is empty set nothing, so that wider levels and defaults show."""
+    return {name: value for name, value in (brand or {}).items() if value not in (None, "", {})}

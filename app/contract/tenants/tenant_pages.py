@@ -1,5 +1,6 @@
 """Operations by which the hub reads a tenant's configuration for pages, and polls which cached tenants changed."""
 
+import re
 from typing import Annotated, Any, Final
 
 from pydantic import Field, StringConstraints
@@ -35,6 +36,8 @@ THEME_PREVIEWS: Final = "/theme-preview"
 THEME_EDITOR: Final = "/theme-editor"
 """The path of the theme editor; the token of an address is its parameter `key`."""
 MAX_PREVIEW_TOKEN: Final = 400
+PREVIEW_TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_PREVIEW_TOKEN}}}")
+"""The tokens of both, and of no other address."""
 MAX_THEME_FILE: Final = 100
 """Characters of the name of a file that failed."""
 MAX_THEME_FAILURE: Final = 200

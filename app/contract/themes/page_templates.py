@@ -28,6 +28,7 @@ from app.kit.templating.contract import (
     TemplateProblem,
     Value,
     ValueKind,
+    flag_of,
 )
 
 CONTRACT_FILE: Final = TEMPLATES / "theme_contract.json"
@@ -73,7 +74,7 @@ class PageContract:
         if block != MAIN:
             return TemplateContract(values, {"super": Part(BLOCKS[block][0], self.blocks[block])}, is_within_page=True)
         present = {
-            f"has_{name}": Value(ValueKind.FLAG, f"Whether {name}() has anything on this page.")
+            flag_of(name): Value(ValueKind.FLAG, f"Whether {name}() has anything on this page.")
             for name in self.blocks
             if name != "heading"
         }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from app.kit.templating.contract import Part, TemplateContract, Value, ValueKind
+from app.kit.templating.contract import Part, TemplateContract, Value, ValueKind, flag_of
 
 
-def _has(name: str) -> Value:
-    return Value(ValueKind.FLAG, f"Whether {name}() has anything.")
+def _has(name: str) -> dict[str, Value]:
+    return {flag_of(name): Value(ValueKind.FLAG, f"Whether {name}() has anything.")}
 
 
 PARTS: Final[Mapping[str, TemplateContract]] = {
@@ -18,7 +18,7 @@ PARTS: Final[Mapping[str, TemplateContract]] = {
             "field": Value(ValueKind.TEXT, "The field’s name, such as `identifier` or `password`."),
             "is_wrong": Value(ValueKind.FLAG, "Whether the field has an error."),
             "is_required": Value(ValueKind.FLAG, "Whether the field must be filled in."),
-            "has_beside": _has("beside"),
+            **_has("beside"),
         },
         parts={
             "label": Part("The label.", is_required=True),
@@ -31,7 +31,7 @@ PARTS: Final[Mapping[str, TemplateContract]] = {
     "macros/notice.html": TemplateContract(
         values={
             "tone": Value(ValueKind.TEXT, "`danger`, `ok` or `note`."),
-            "has_problems": _has("problems"),
+            **_has("problems"),
         },
         parts={
             "mark": Part("The icon of the tone."),

@@ -96,6 +96,11 @@ def unused_files(brand: Brand) -> list[str]:
     return sorted(set(brand.files) - used)
 
 
+def unused_sentence(path: str) -> str:
+    """Return the warning of a file that nothing in the theme names, by its path in the folder."""
+    return f"{path} isn’t used: no file of the theme names it."
+
+
 def _missing(reference: str) -> str:
     return f"a file of the theme; there’s no static/{reference}"
 

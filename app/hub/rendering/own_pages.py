@@ -13,9 +13,7 @@ from app.contract.themes.page_templates import MAIN  # noqa: TID253 - pages of t
 from app.hub.rendering.frame import OwnBlock, Rendering
 from app.hub.rendering.own_layouts import reporting, shared_values, text_of
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
-from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
-
-_PRESENT = "has_"
+from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind, part_of_flag
 
 
 def own_blocks(template: str, rendering: Rendering) -> Mapping[str, OwnBlock]:
@@ -56,8 +54,8 @@ class _OwnBlock:
         return self._block.render(values, parts, text_of(brand, frame.language))
 
     def _value(self, contract: TemplateContract, name: str, placed: _Placed) -> Any:
-        if name.startswith(_PRESENT) and name.removeprefix(_PRESENT) in contract.parts:
-            return bool(placed.part(name.removeprefix(_PRESENT)).strip())
+        if part := part_of_flag(name, contract.parts.keys()):
+            return bool(placed.part(part).strip())
         return shown(getattr(self._rendering.page, name), contract.values[name])
 
 

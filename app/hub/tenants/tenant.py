@@ -12,8 +12,9 @@ from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
-from app.hub.tenants.branding import PageBranding, page_branding
+from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.tenants.read_branding import page_branding
 
 if TYPE_CHECKING:
     from app.hub.tenants.themes import Themes

@@ -13,7 +13,7 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from wtforms.validators import Length
 from wtforms.validators import ValidationError as Refused
 
-from app.contract.tenants.branding import LINKS
+from app.contract.tenants.branding import LINKS, LOGO_TYPES, MAX_LOGO_BYTES
 from app.contract.tenants.tenant_pages import ThemeEdit, ThemeEditorView
 from app.hub.locale import LANGUAGES
 from app.hub.locale import lazy_gettext as _l
@@ -24,9 +24,7 @@ from app.hub.web.visit import current_visit
 from app.kit.text.source_texts import text_keys
 from app.kit.text.tenant_texts import Wording, our_wording, problems
 
-MAX_LOGO_BYTES: Final = 8_900
-"""As a data: address it fits its member, and the size budget of a page."""
-_LOGO_KINDS: Final = ("image/svg+xml", "image/png", "image/webp", "image/jpeg")
+_LOGO_KINDS: Final = tuple(dict.fromkeys(LOGO_TYPES.values()))
 _LOGO_SIZE: Final = _l("Choose a file of at most 8.9 kB.")
 _LOGO_KIND: Final = _l("Choose a PNG, JPEG or WebP picture, or a drawing as svg.")
 _COLOR: Final = _l("Enter a color such as #0b7a5b.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -14,6 +13,7 @@ from flask import Response, abort
 from app.contract import errors
 from app.contract.tenants.tenant_pages import (
     MAX_PREVIEW_TOKEN,
+    PREVIEW_TOKEN,
     THEME_EDITOR,
     ThemeEditorView,
     ThemePreviewRequest,
@@ -34,7 +34,6 @@ from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 from app.kit.text.tenant_texts import NO_TEXTS
 
-_TOKEN: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_PREVIEW_TOKEN}}}")
 _SELECTOR: Final = ".swatches"
 _MAX_WORDS: Final = 100
 _MAX_FIELDS: Final = 120
@@ -224,7 +223,7 @@ def _key() -> str:
 
 def _opened() -> ThemeEditorView:
     """Return the theme that the address opens; 404 for an address that opens none."""
-    if not _TOKEN.fullmatch(_key()):
+    if not PREVIEW_TOKEN.fullmatch(_key()):
         abort(404)
     try:
         return api()(theme_editor, ThemePreviewRequest.model_construct(token=_key()))

@@ -15,7 +15,7 @@ from werkzeug.wsgi import get_path_info
 from app.contract.accounts.models import PersonView
 from app.contract.images.uploads import FORM_ADDRESSES, MAX_IMAGE_FORM_BYTES
 from app.contract.sessions.models import Session
-from app.contract.tenants.branding import ThemeNames
+from app.contract.tenants.brand_levels import ThemeNames
 from app.contract.visitor_claims import VisitorClaims
 from app.contract.workflows.result_pages import RETURN_PATH
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language

@@ -50,9 +50,7 @@ def put_file(context: Context, req: theme_operations.NewThemeFile) -> theme_oper
     if not theme_files.store(
         context.work, [(req.name, content)], context.now, is_sqlite=context.services.database.is_sqlite
     ):
-        raise errors.ThemeFileRefused(
-            f"{req.name}: the files of all versions of the tenant’s themes have too many bytes."
-        )
+        raise errors.ThemeFileRefused(f"{req.name}: {theme_files.TOO_MANY_BYTES}.")
     _write(context, theme, files)
     return _file(files, req.name, len(content))
 

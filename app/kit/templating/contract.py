@@ -46,6 +46,20 @@ class Part:
     """The contract that it came with."""
 
 
+_PRESENT: Final = "has_"
+
+
+def flag_of(part: str) -> str:
+    """Return the flag that says whether a part has anything: `has_methods`."""
+    return _PRESENT + part
+
+
+def part_of_flag(name: str, parts: Set[str]) -> str:
+    """Return which of the parts a flag is about; empty for other names."""
+    part = name.removeprefix(_PRESENT)
+    return part if part != name and part in parts else ""
+
+
 Words = Set[str]
 
 

@@ -24,6 +24,7 @@ from app.kit.templating.contract import (
     TemplateProblem,
     Value,
     ValueKind,
+    part_of_flag,
 )
 from app.kit.templating.markup import MarkupReader
 from app.kit.templating.page_markup import PAGE
@@ -238,8 +239,8 @@ class _Checker:
 
     def _part_of(self, test: nodes.Node | None) -> list[str]:
         """Return the part that is empty where a condition is false: `methods` of `{% if has_methods %}`."""
-        name = test.name.removeprefix("has_") if isinstance(test, nodes.Name) else ""
-        return [name] if isinstance(test, nodes.Name) and name != test.name and name in self.contract.parts else []
+        part = part_of_flag(test.name, self.contract.parts.keys()) if isinstance(test, nodes.Name) else ""
+        return [part] if part else []
 
     def _loop(self, node: nodes.For, depth: int) -> _Uses:
         items = self.contract.values.get(node.iter.name) if isinstance(node.iter, nodes.Name) else None

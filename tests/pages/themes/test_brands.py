@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.contract.tenants.branding import merged_brand
+from app.contract.tenants.brand_levels import merged_brand
 from app.hub import create_app
 from app.hub.web.application import HubFlask
 from app.identity.directory.tenants import themed_tenant

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.tenants.branding import Level, ThemeNames, merged_brand
+from app.contract.tenants.brand_levels import Level, ThemeNames, merged_brand
 
 TENANT: dict[str, Any] = {
     "display_name": "Acme", "color": "#112233", "logo": "/theme/a.svg", "logo_dark": "/theme/b.svg", "font": "Inter",

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, set_members
 from app.contract.themes import theme_members, theme_problems
 from app.contract.themes.theme_members import LocaleInfo, ThemeBody, ThemeContent, ThemePage, ThemePages
 from app.kit.near_names import near_name
@@ -286,7 +286,7 @@ def _locale(wordings: Mapping[str, Any]) -> LocaleInfo:
 def _refuse_unusable(brand: Mapping[str, Any], origins: Mapping[Path, str]) -> None:
     """Raise BadField for a value that the brand cannot have, by the name of the member that gave it; others are refused later."""
     try:
-        model = Brand.model_validate({name: value for name, value in brand.items() if value is not None})
+        model = Brand.model_validate(set_members(brand))
     except ValidationError as problem:
         for error in problem.errors(include_url=False):
             at = tuple(str(part) for part in error["loc"])

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, set_members
 from app.contract.tenants.tenant_pages import THEME_EDITOR, ThemeEdit, ThemeEditorView, ThemeLook
 from app.identity.administration.theme_versions import history, preview, publication, signed_addresses
 from app.identity.administration.theme_versions.publication import Look
@@ -73,7 +73,7 @@ def _edited(brand: dict[str, Any], edit: ThemeEdit) -> dict[str, Any]:
     edited = {**brand, **given, "texts": {tag: wordings for tag, wordings in texts.items() if wordings}}
     if edited["scene"] != "picture":
         edited.pop("picture", None)
-    return {name: value for name, value in edited.items() if value not in (None, "", {})}
+    return set_members(edited)
 
 
 def _newest(context: Context, look: Look) -> StoredThemeVersion:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from app.contract.tenants.branding import Brand, stored_brand
+from app.contract.tenants.branding import Brand, set_members, stored_brand
 from app.contract.themes.theme_operations import THEMES
 from app.contract.themes.theme_version_operations import OWN_LOOK
 from app.identity.administration.theme_versions import version_store
@@ -31,12 +31,7 @@ def author(context: Context) -> str:
 
 def stored(brand: Brand) -> dict[str, Any]:
     """Return a brand as versions and the tenant's row have it: what it sets, because themes over it inherit the rest."""
-    return look_in(brand.model_dump(mode="json", exclude_unset=True))
-
-
-def look_in(values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return stored values as `stored` returns those of a brand, with those that this release refuses."""
-    return {name: value for name, value in (values or {}).items() if value not in (None, "", {})}
+    return set_members(brand.model_dump(mode="json", exclude_unset=True))
 
 
 def usable(values: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -62,7 +57,7 @@ def next_number(
     """Return the number of the version that a change makes: a new one, unless the look is that of the present or the newest version.
 
     Args:
-        before: the published look as `look_in` returns it, of the version `present`.
+        before: the published look as `set_members` returns it, of the version `present`.
     """
     if after == before:
         return present
@@ -79,7 +74,7 @@ def number_of(context: Context, before: Item | None, after: Item) -> int:
     present, given = version_of(THEMES, before.content), version_of(THEMES, after.content)
     if given != present:
         return given
-    former, look = (look_in(item.content.get("brand")) for item in (before, after))
+    former, look = (set_members(item.content.get("brand")) for item in (before, after))
     return next_number(context.work, after.id[0], former, look, present)
 
 
@@ -88,9 +83,9 @@ def keep(context: Context, before: Item | None, after: Item) -> None:
     theme_id, version = after.id[0], version_of(THEMES, after.content)
     present = None if before is None else version_of(THEMES, before.content)
     if before is not None:
-        begin(context.work, theme_id, look_in(before.content.get("brand")), before.modified_at or context.now)
+        begin(context.work, theme_id, set_members(before.content.get("brand")), before.modified_at or context.now)
     if version != present:
-        look = look_in(after.content.get("brand"))
+        look = set_members(after.content.get("brand"))
         publish(context.work, context.audit, theme_id, version, look, author(context), context.now)
 
 
@@ -119,7 +114,7 @@ def publish_own(
     """Note that another look than before became the tenant's brand."""
     begin(work, OWN_LOOK, before, now)
     former = version_store.published(work, OWN_LOOK)
-    look = (before, FIRST) if former is None else (look_in(former.brand), former.version)
+    look = (before, FIRST) if former is None else (set_members(former.brand), former.version)
     version = next_number(work, OWN_LOOK, look[0], after, look[1])
     publish(work, audit, OWN_LOOK, version, after, by, now)
 

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors
-from app.contract.tenants.branding import Level, merged_brand, stored_brand
+from app.contract.tenants.brand_levels import Level, merged_brand
+from app.contract.tenants.branding import stored_brand
 from app.contract.tenants.tenant_pages import (
     THEME_PREVIEWS,
     BrandView,

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors
-from app.contract.tenants.branding import Brand, stored_brand
+from app.contract.tenants.branding import Brand, set_members, stored_brand
 from app.contract.themes.theme_operations import THEMES
 from app.contract.themes.theme_version_operations import MAX_SCHEDULE_DAYS, MAX_SCHEDULED, OWN_LOOK
 from app.identity.administration.resource_operations import resource_operations
@@ -51,12 +51,12 @@ def look_of(context: Context, theme_id: str) -> Look:
         published = version_store.published(context.work, OWN_LOOK)
         if published is not None:
             changed_at = published.published_at or published.created_at
-            return Look(OWN_LOOK, None, history.look_in(published.brand), published.version, changed_at)
+            return Look(OWN_LOOK, None, set_members(published.brand), published.version, changed_at)
         return Look(OWN_LOOK, None, _shown_values(context), history.FIRST, context.now)
     item = SHARED_TABLE.item(StoreAccess.of(context), THEMES, (theme_id,))
     if item is None:
         raise errors.UnknownTheme
-    values, number = history.look_in(item.content.get("brand")), version_of(THEMES, item.content)
+    values, number = set_members(item.content.get("brand")), version_of(THEMES, item.content)
     return Look(theme_id, item, values, number, item.modified_at or context.now)
 
 
@@ -76,7 +76,7 @@ def shown_brand(context: Context) -> Brand:
 
 def _shown_values(context: Context) -> dict[str, Any]:
     row = tenant_writes.own(context.work)
-    return history.stored(context.tenant.brand) if row is None else history.look_in(row.brand)
+    return history.stored(context.tenant.brand) if row is None else set_members(row.brand)
 
 
 def list_versions(context: Context, look: Look) -> list[StoredThemeVersion]:
@@ -116,7 +116,7 @@ def save_draft(
     if base not in (None, newest):
         raise errors.ThemeChanged
     if not theme_files.store(context.work, files.items(), context.now, is_sqlite=context.services.database.is_sqlite):
-        raise errors.BadField("Brand.Files: the files of all versions of the tenant’s themes have too many bytes.")
+        raise errors.BadField(f"Brand.Files: {theme_files.TOO_MANY_BYTES}.")
     draft = _checked(context, brand)
     number = newest + 1
     if history.stored(draft) == version(context, look, newest).brand:
@@ -231,7 +231,7 @@ def _show_own(context: Context, brand: Brand, found: StoredThemeVersion) -> None
 
 def _checked(context: Context, brand: dict[str, Any] | None) -> Brand:
     """Return the brand of a version. Raises BadField, also for one of another release."""
-    content = {"name": OWN_LOOK, "brand": {name: value for name, value in (brand or {}).items() if value is not None}}
+    content = {"name": OWN_LOOK, "brand": set_members(brand)}
     _writer(context).check(Item((), content))
     checked = stored_brand(brand)
     if sentence := theme_files.problem(context.work, checked.files, context.theme_files):

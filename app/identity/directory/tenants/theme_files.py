@@ -24,6 +24,9 @@ from app.kit.design import theme_file_names
 RETENTION: Final = timedelta(days=90)
 MAX_STORED_BYTES: Final = 10 * theme_file_names.MAX_TOTAL_BYTES
 """Of all files of a tenant, those of former versions included."""
+TOO_MANY_BYTES: Final = (
+    f"expected at most {MAX_STORED_BYTES // 1024**2} MB for the files of all versions of the tenant’s themes"
+)
 NAMING: Final = (("tenants", "brand"), ("resources", "content"), ("theme_versions", "brand"))
 """Table and column of each place that stores brands."""
 _DIGEST: Final = re.compile(rf'"{theme_file_names.DIGEST.pattern}"')

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import Brand, Level, ThemeNames, merged_brand, stored_brand
+from app.contract.tenants.brand_levels import Level, ThemeNames, merged_brand
+from app.contract.tenants.branding import Brand, stored_brand
 from app.contract.themes.theme_operations import THEMES
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.context import Context

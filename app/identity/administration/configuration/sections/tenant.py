@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, set_members
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.administration.configuration.plan import ChangeAction
@@ -118,9 +118,8 @@ class TenantSection(FileSection):
         """Store the files of the theme's folder. Raises ConfigurationError if the tenant would have too many."""
         is_sqlite = self.run.services.database.is_sqlite
         if not theme_files.store(self.work, self._theme_files, self.run.now, is_sqlite=is_sqlite):
-            most = theme_files.MAX_STORED_BYTES // 1024**2
-            sentence = f"expected at most {most} MB of files of all versions of a tenant's themes"
-            raise ConfigurationError([self.run.configuration.document.problem_at((*self.path, "theme"), sentence)])
+            path = (*self.path, "theme")
+            raise ConfigurationError([self.run.configuration.document.problem_at(path, theme_files.TOO_MANY_BYTES)])
 
     def _add(self, **columns: Any) -> None:
         tenant_writes.add(self.work, self.declared.name, **columns)
@@ -185,7 +184,7 @@ class TenantSection(FileSection):
         tenant_writes.change(self.work, **columns)
         self._store_files()
         provider_tokens.delete_unretained(self.work, before["settings"], columns["settings"])
-        looks = history.look_in(before["brand"]), history.look_in(columns["brand"])
+        looks = set_members(before["brand"]), set_members(columns["brand"])
         if looks[0] != looks[1]:
             audit = AuditLog(self.run.services.clock)
             history.publish_own(self.work, audit, *looks, history.FILE_AUTHOR, self.run.now)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import LOGO_TYPES, MAX_LOGO_BYTES, Brand
 from app.contract.themes import theme_problems
 from app.identity.administration.configuration.file import yaml_document
 from app.identity.administration.configuration.file.theme import static_files, tree, walk
@@ -23,17 +23,8 @@ from app.identity.administration.configuration.file.yaml_document import (
     YamlDocument,
 )
 
-KINDS = {
-    ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".webp": "image/webp",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-}
 _MAX_NAME = 200
 """Of a path in the folder: a longer one is none."""
-MAX_LOGO_BYTES = 8_900
-"""Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
 
 class ThemeFolder(NamedTuple):
@@ -93,7 +84,7 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
         if key in brand.model_fields_set and getattr(brand, key) is None:
             yield f"{tenant}: {key} is empty. If you wrote a color, {UNQUOTED_COLOR}."
     for file in theme_problems.unused_files(brand):
-        yield f"{tenant}: nothing in the theme names {file}."
+        yield f"{tenant}: {theme_problems.unused_sentence(f'static/{file}')}"
     folder = Path(theme_files, tenant)
     for key in ("logo", "logo_dark", "favicon", "picture", "font_file"):
         address = getattr(brand, key) or ""
@@ -144,19 +135,23 @@ def _read_logos(inner: YamlDocument, root: Path, folder: str, value: dict[str, A
             value[key] = None
             continue
         content = base64.b64encode(file.read_bytes()).decode()
-        value[key] = f"data:{KINDS[file.suffix.lower()]};base64,{content}"
+        value[key] = f"data:{LOGO_TYPES[_ending(file)]};base64,{content}"
 
 
 def _refusal(root: Path, folder: str, name: str) -> str | None:
     is_short = len(name) <= _MAX_NAME
     file = (root / name).resolve() if is_short else root
-    if not is_short or not file.is_relative_to(root) or file.suffix.lower() not in KINDS:
+    if not is_short or not file.is_relative_to(root) or _ending(file) not in LOGO_TYPES:
         formats = (
             "an svg, png, webp or jpg file in the theme folder, a file of static/img such as img/logo.svg, a path such as "
             "/theme/logo.svg, an https address or a data: URL"
         )
         return f"expected {formats}; found {name!r}"
     return None if file.is_file() else f"there's no file {name} in {folder}"
+
+
+def _ending(file: Path) -> str:
+    return file.suffix.lower().removeprefix(".")
 
 
 def _too_large(size: int, file: Path) -> str:

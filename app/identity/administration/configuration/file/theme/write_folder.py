@@ -11,16 +11,15 @@ from typing import Any, Final
 
 import yaml
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import LOGO_TYPES, MAX_LOGO_BYTES, Brand
 from app.identity.administration.configuration.file.theme import walk
-from app.identity.administration.configuration.file.theme.read_folder import KINDS, MAX_LOGO_BYTES
 from app.identity.administration.configuration.file.theme.tree import PLACES
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError, ConfigurationProblem
 from app.identity.administration.theme_versions.history import stored
 from app.kit.design import theme_file_names
 
 NO_FILES: Final[Mapping[str, bytes]] = {}
-_SUFFIXES: Final = {media_type: suffix for suffix, media_type in reversed(KINDS.items())}
+_ENDINGS: Final = {media_type: ending for ending, media_type in reversed([*LOGO_TYPES.items()])}
 _DATA: Final = re.compile(r"data:([a-z/+]+);base64,(.*)", re.DOTALL)
 _LOGOS: Final = {"logo": "logo", "logo_dark": "logo-dark"}
 _STATIC: Final = PLACES["files"]
@@ -78,10 +77,10 @@ def _take_logos(values: dict[str, Any]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for key, name in _LOGOS.items():
         match = _DATA.fullmatch(values.get(key) or "")
-        suffix = _SUFFIXES.get(match[1]) if match else None
-        content = _decoded(match[2]) if match and suffix else None
+        ending = _ENDINGS.get(match[1]) if match else None
+        content = _decoded(match[2]) if match and ending else None
         if content is not None and len(content) + sum(map(len, found.values())) <= MAX_LOGO_BYTES:
-            values[key] = f"{name}{suffix}"
+            values[key] = f"{name}.{ending}"
             found[values[key]] = content
     return found
 
