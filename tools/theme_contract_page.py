@@ -10,6 +10,7 @@ from app.contract.themes.page_templates import BLOCKS, EVERYWHERE, PageContract,
 from app.contract.themes.part_templates import PARTS
 from app.contract.themes.theme_contract import style
 from app.kit.templating.contract import Items, TemplateContract, Value, ValueKind
+from app.kit.templating.page_markup import LINE, SHAPES
 from app.kit.text.typography import typographic
 
 HEAD = f"""# The contract of themes
@@ -35,7 +36,8 @@ What surrounds every page.
 PART_HEAD = """
 ## Parts
 
-The insides of fields and messages, on every page. The element around each is ours.
+The insides of fields, buttons and messages, on every page. The element around each is ours: what it sends, where it leads and what
+it is for screen readers can't be changed. {lines} are within a line of text: they have {elements}, and nothing that can be pressed.
 
 """
 PAGE_HEAD = """
@@ -76,7 +78,7 @@ def page() -> str:
     optional = [f"`{name}`" for name, (_, is_required) in BLOCKS.items() if not is_required]
     blocks = table("Block", ((f"`{name}`", meaning) for name, (meaning, _) in BLOCKS.items()))
     parts = [HEAD, LAYOUT_HEAD, *(_section(name, contract) for name, contract in LAYOUTS.items())]
-    parts += [PART_HEAD, *(_section(name, contract) for name, contract in PARTS.items())]
+    parts += [_part_head(), *(_section(name, contract) for name, contract in PARTS.items())]
     parts += [
         PAGE_HEAD.replace("{optional}", " and ".join(optional)),
         blocks,
@@ -104,6 +106,12 @@ def _style() -> Iterator[str]:
     yield "\n" + table(
         "Property that a theme can set", ((f"`{name}`", each["meaning"]) for name, each in properties if each["set"])
     )
+
+
+def _part_head() -> str:
+    lines = [f"`{name}`" for name, contract in PARTS.items() if contract.dialect is LINE]
+    elements = ", ".join(f"`<{name}>`" for name in sorted(LINE.elements - SHAPES))
+    return PART_HEAD.format(lines=f"{', '.join(lines[:-1])} and {lines[-1]}", elements=elements)
 
 
 def table(first: str, rows: Iterable[tuple[str, str]]) -> str:

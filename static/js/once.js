@@ -10,7 +10,7 @@ document.addEventListener("submit", function (event) {
   if (!button) return;
   button.setAttribute("aria-busy", "true");
   if (!button.dataset.busy) return;
-  button.dataset.idle = button.textContent;
+  button.idle = Array.from(button.childNodes);
   button.textContent = button.dataset.busy;
 });
 // A browser that denies its cookies but sends them comes back with the mark, which then counts for all pages of the tab.
@@ -27,6 +27,6 @@ window.addEventListener("pageshow", function () {
   });
   document.querySelectorAll("button[aria-busy]").forEach(function (button) {
     button.removeAttribute("aria-busy");
-    if (button.dataset.idle) button.textContent = button.dataset.idle;
+    if (button.idle) button.replaceChildren(...button.idle);
   });
 });

@@ -19,6 +19,20 @@ from app.commands.theme.unused import RECORD
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
 
+_FORMS: Final = "macros/forms.html"
+_COMPONENTS: Final = "macros/components.html"
+OUR_MACROS: Final[Mapping[str, tuple[str, str]]] = {
+    "macros/field.html": (_FORMS, "field"),
+    "macros/password.html": (_FORMS, "password"),
+    "macros/checkbox.html": (_FORMS, "checked"),
+    "macros/button.html": (_COMPONENTS, "button"),
+    "macros/method.html": ("macros/sign_in_methods.html", "method_content"),
+    "macros/row.html": (_COMPONENTS, "method"),
+    "macros/chip.html": (_COMPONENTS, "chip"),
+    "macros/notice.html": (_COMPONENTS, "summary"),
+    "macros/summary.html": (_COMPONENTS, "summary"),
+}
+"""The file and the name of the macro that draws each part without a template of the theme."""
 _TAG: Final = re.compile(r"{%[-+]?\s*(block|endblock)\b\s*(\w*)[^%]*%}\n?")
 
 
@@ -54,10 +68,22 @@ def ours_now(brand: Brand) -> dict[str, Any]:
     found = document()
     by_name = {**found["layouts"], **found["parts"], **found["pages"], **found["mails"]}
     return {
-        name: {**by_name[name], "source": our_blocks(name) if name in found["pages"] else {}}
+        name: {**by_name[name], "source": _our_source(name, is_page=name in found["pages"])}
         for name in brand.templates
         if name in by_name
     }
+
+
+def _our_source(name: str, *, is_page: bool) -> dict[str, str]:
+    """Return what of ours a template replaces: blocks of a page, or the macro of a part."""
+    from app.kit.package_files import TEMPLATES
+
+    if name not in OUR_MACROS:
+        return our_blocks(name) if is_page else {}
+    file, macro = OUR_MACROS[name]
+    text = (TEMPLATES / file).read_text(encoding="utf-8")
+    start = text.index(f"{{% macro {macro}(")
+    return {macro: text[start : text.index("{%- endmacro %}", start)]}
 
 
 def our_blocks(template: str) -> dict[str, str]:
@@ -96,8 +122,9 @@ def _changes(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any]
         yield from (f"{name}: new {word} {key}" for key in since if key not in then)
         yield from (f"{name}: {word} {key} is gone" for key in then if key not in since)
         yield from (f"{name}: {word} {key} changed" for key in since if key in then and since[key] != then[key])
+    kind = "macro" if name in OUR_MACROS else "block"
     for block, source in now["source"].items():
         was = before["source"].get(block)
         if was is not None and was != source:
-            yield f"{name}: block {block} changed"
+            yield f"{name}: {kind} {block} changed"
             yield from list(difflib.unified_diff(was.splitlines(), source.splitlines(), lineterm="", n=2))[2:]

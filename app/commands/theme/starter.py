@@ -36,6 +36,10 @@ _LAYOUT: Final = """\
 {{ scene() }}
 </div>
 """
+_BUTTON: Final = """\
+{# The inside of every button; docs/theme-contract.md#parts has the other parts of pages #}
+{{ label() }}{% if not is_plain and not is_small %} <span aria-hidden="true">›</span>{% endif %}
+"""
 _CSS: Final = """\
 /* Your own classes begin with own-. Colors of the theme, such as var(--tint), have a dark mode. */
 .own-tagline {
@@ -67,6 +71,7 @@ def theme_new(folder: Path, color: str, name: str) -> None:
         "theme.yaml": _THEME.format(name=json.dumps(title, ensure_ascii=False), color=json.dumps(shown)),
         "texts/en.yaml": _TEXTS,
         "templates/layouts/split.html": _LAYOUT,
+        "templates/macros/button.html": _BUTTON,
         "static/css/theme.css": _CSS,
     }
     with as_command_errors():

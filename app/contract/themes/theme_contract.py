@@ -19,7 +19,7 @@ from app.kit.design.theme_css.bounds import OWN
 from app.kit.design.theme_css.check import checked  # noqa: TID253 - as above
 from app.kit.templating import page_classes
 from app.kit.templating.contract import ClassEffects, Part, TemplateContract
-from app.kit.templating.page_markup import PAGE
+from app.kit.templating.page_markup import LINE, PAGE, REPEATED
 from app.kit.text.source_texts import text_keys
 
 _NAMED: Final = re.compile(r"(?<![\w-])(--[a-z][a-z0-9-]*|\.[a-z][a-z0-9-]*)")
@@ -63,11 +63,18 @@ def problems_under(found: Mapping[str, Any], brand: Brand) -> Iterator[ThemeProb
                 yield ThemeProblem(("texts", tag, key), 0, "a key of a text: that version has none with this name")
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
     effects = ClassEffects(sheet.hiding, sheet.placing)
-    classes = {name for name, each in found["classes"].items() if each["template"]}
-    dialect = replace(PAGE, classes=frozenset(classes))
+    classes = frozenset(name for name, each in found["classes"].items() if each["template"])
     contracts = {
-        name: replace(_read(each), dialect=dialect, is_within_page=name in found["parts"])
-        for name, each in (*found["layouts"].items(), *found["parts"].items())
+        name: replace(_read(each), dialect=replace(dialect, classes=usable), is_within_page=is_part)
+        for name, each, dialect, usable, is_part in (
+            *((name, each, PAGE, classes, False) for name, each in found["layouts"].items()),
+            *(
+                (name, each, LINE, LINE.classes & classes, True)
+                if each.get("is_line")
+                else (name, each, REPEATED, classes, True)
+                for name, each in found["parts"].items()
+            ),
+        )
     }
     pages = read_pages(found)
     for name, line, sentence in (
@@ -133,6 +140,7 @@ def _written(contract: TemplateContract) -> dict[str, Any]:
             for name, part in contract.parts.items()
         },
         "instead": {name: sorted(others) for name, others in contract.instead.items()},
+        **({"is_line": True} if contract.dialect is LINE else {}),
     }
 
 

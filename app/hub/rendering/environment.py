@@ -23,7 +23,7 @@ from app.hub.rendering import fragments
 from app.hub.rendering.compiled_templates import CompiledTemplates
 from app.hub.rendering.escaping import escape_value
 from app.hub.rendering.fragments import visible_names
-from app.hub.rendering.own_layouts import own_layout, own_part
+from app.hub.rendering.own_layouts import OWN_PARTS, own_layout, own_part
 from app.kit.web.host_names import readable
 
 _BREAKING_AT: Final = "@<wbr>"
@@ -122,7 +122,7 @@ def install(app: Flask, *, development: bool) -> None:
     environment.trim_blocks = environment.lstrip_blocks = True
     environment.auto_reload = development
     environment.globals |= {"gate": DEFAULT_LOGO_PATH, "section": ""}
-    environment.globals |= {"own_layout": own_layout, "own_part": own_part}
+    environment.globals |= {"own_layout": own_layout, "own_part": own_part, "own_parts": OWN_PARTS}
     fragments.install(app)
     locale.install(app)
     if not development:

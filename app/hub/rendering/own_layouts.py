@@ -39,6 +39,17 @@ def own_part(name: str, values: Mapping[str, Any], parts: Mapping[str, str]) -> 
     return brand.templates.render(name, text, flags, parts, reporting(brand))
 
 
+class _OwnParts:
+    """Is true where the brand has templates of parts: `own_parts` of templates, which costs less than reading the brand."""
+
+    def __bool__(self) -> bool:
+        brand: PageBranding = template_view.get().brand
+        return brand.templates.has_parts
+
+
+OWN_PARTS: Final = _OwnParts()
+
+
 def shared_values(brand: PageBranding, language: Language) -> dict[str, Any]:
     """Return the values that every template of a theme has."""
     return {

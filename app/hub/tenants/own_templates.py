@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from markupsafe import Markup  # noqa: TID251 - what a checked template wrote
+from markupsafe import Markup, escape  # noqa: TID251 - what a checked template wrote
 
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS, MAILS
 from app.kit.design import theme_file_names
@@ -44,7 +44,7 @@ class OwnTemplates:
         if template is None:
             return Markup()
         try:
-            return template.render(values, parts, text)
+            return template.render(values, {part: escape(markup) for part, markup in parts.items()}, text)
         except TemplateFailed as problem:
             failed(name, str(problem))
             return Markup()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Final
 
 from app.kit.templating import page_classes
@@ -94,3 +95,26 @@ PAGE: Final = Dialect(
     },
     parents={"stop": _GRADIENTS},
 )
+_SHAPES_WITHOUT_IDS: Final = _words("g path circle ellipse line polygon polyline rect")
+_DRAWING_WITHOUT_IDS: Final = _DRAWING - {"clip-path", "focusable"}
+REPEATED: Final = replace(
+    PAGE,
+    elements=_TEXTS | _SHAPES_WITHOUT_IDS | {"title"},
+    attributes=PAGE.attributes - {"id", "aria-labelledby", "aria-describedby"},
+)
+"""The markup of parts, which a page has several times: their elements have no ids, and so neither gradients nor clips."""
+LINE: Final = replace(
+    PAGE,
+    elements=_words("b bdi br em i img small span strong svg wbr") | _SHAPES_WITHOUT_IDS,
+    attributes=_words("alt aria-hidden class dir height lang width"),
+    by_element={"img": {"src"}, **dict.fromkeys((*_SHAPES_WITHOUT_IDS, "svg"), _DRAWING_WITHOUT_IDS)},
+    classes=_words("quiet tag tile"),
+    holders=_words("b em span strong"),
+    silencing=frozenset({"aria-hidden"}),
+    hints={
+        **_HINTS,
+        "div": "no <div> within a line of text: use <span>",
+        "a": "no <a> here: it is within a button, a link or a label",
+    },
+)
+"""The markup within a button, a link, a label or a paragraph: text, pictures and drawings, and nothing that can be pressed itself."""

@@ -7,9 +7,7 @@ from typing import Final
 
 from tests.support.hostile_themes.hostile_theme import (
     CSS,
-    FIELD,
     LOGIN,
-    NOTICE,
     SPLIT,
     WHOLE,
     HostileTheme,
@@ -275,42 +273,6 @@ PARTS: Final[Mapping[str, HostileTheme]] = {
     "layout with a block": HostileTheme(
         in_split("{% block content %}{% endblock %}"),
         problem="templates/layouts/split.html:1: expected no {% block %} here: a layout has none, and those of a page",
-    ),
-    "field without its control": HostileTheme(
-        {FIELD: "{{ label() }}{{ note() }}{{ beside() }}"},
-        problem="templates/macros/field.html:1: expected {{ control() }}: The input, with its button to show a password.",
-    ),
-    "field with its control twice": HostileTheme(
-        {FIELD: "{{ label() }}{{ control() }}{{ control() }}{{ note() }}{{ beside() }}"},
-        problem="templates/macros/field.html:1: expected control() at most once on each way through the conditions",
-    ),
-    "field without its error": HostileTheme(
-        {FIELD: "{{ label() }}{{ control() }}{{ beside() }}"},
-        problem="templates/macros/field.html:1: expected {{ note() }}: The line of the hint or the error, and the rules of",
-    ),
-    "field with a field of its own": HostileTheme(
-        {FIELD: '{{ label() }}{{ control() }}{{ note() }}{{ beside() }}<input name="{{ field }}">'},
-        problem="templates/macros/field.html:1: expected no <input>: the page has its own fields",
-    ),
-    "field whose control is in its name": HostileTheme(
-        {FIELD: '<div title="{{ control() }}">{{ label() }}{{ note() }}{{ beside() }}</div>'},
-        problem="templates/macros/field.html:1: expected control() between elements, because it is markup",
-    ),
-    "field for one name alone": HostileTheme(
-        {FIELD: "{% if field == 'identifier' %}{{ control() }}{% endif %}{{ label() }}{{ note() }}{{ beside() }}"},
-        problem="templates/macros/field.html:1: expected {{ control() }}: The input, with its button to show a password.",
-    ),
-    "field in a link": HostileTheme(
-        {FIELD: '<a href="https://eve.example">{{ label() }}</a>{{ control() }}{{ note() }}{{ beside() }}'},
-        problem="templates/macros/field.html:1: expected label() within aside, div, footer, header, nav, section alone",
-    ),
-    "message without its sentence": HostileTheme(
-        {NOTICE: "{{ mark() }}{{ problems() }}"},
-        problem="templates/macros/notice.html:1: expected {{ message() }}: What happened, and what to do.",
-    ),
-    "message of one tone alone": HostileTheme(
-        {NOTICE: "{% if tone == 'danger' %}{% else %}{{ message() }}{% endif %}{{ problems() }}"},
-        problem="templates/macros/notice.html:1: expected {{ message() }}: What happened, and what to do.",
     ),
     "template of no page": HostileTheme(
         {"templates/pages/admin.html": "x"},

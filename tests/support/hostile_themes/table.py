@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from tests.support.hostile_themes.hostile_theme import HostileTheme
+from tests.support.hostile_themes.insides import INSIDES
 from tests.support.hostile_themes.markup import MARKUP
 from tests.support.hostile_themes.parts import PARTS
 from tests.support.hostile_themes.sheets import STYLE_SHEETS
@@ -17,7 +18,7 @@ from tests.support.hostile_themes.values_of_sheets import MORE_SHEETS
 _KINDS: Final = {
     "template": TEMPLATES,
     "markup": MARKUP,
-    "parts": PARTS,
+    "parts": {**PARTS, **INSIDES},
     "css": {**STYLE_SHEETS, **MORE_SHEETS},
     "text": TEXTS,
     "mail": MAILS,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from app.commands.theme.changes import ours_now
+from app.commands.theme.changes import OUR_MACROS, ours_now
 from app.contract.tenants.branding import Brand
+from app.contract.themes.part_templates import PARTS
 from tests.support.processes.command_line import Run, refused
 
 LOGIN = "pages/sign_in/login.html"
@@ -31,9 +32,19 @@ def test_changes_of_ours_are_named(tmp_path: Path, run: Run) -> None:
     del then[LOGIN]["blocks"]["more"]
     then[LOGIN]["source"]["heading"] = "<h1>Old</h1>\n"
     then[LOGIN]["values"]["gone"] = {"kind": "flag", "meaning": ""}
+    then["macros/field.html"]["source"]["field"] = "<p>Old</p>"
     (theme / "ours.json").write_text(json.dumps(then))
     said = run("theme", "diff", str(theme)).output
     assert f"{LOGIN}: new block more\n" in said
     assert f"{LOGIN}: value gone is gone\n" in said
     assert f"{LOGIN}: block heading changed\n" in said
     assert "-<h1>Old</h1>" in said
+    assert "macros/field.html: macro field changed\n" in said
+
+
+def test_every_part_has_its_macro() -> None:
+    found = ours_now(Brand(templates=dict.fromkeys(PARTS, "")))
+    assert OUR_MACROS.keys() == PARTS.keys() == found.keys()
+    for name, ours in found.items():
+        (source,) = ours["source"].values()
+        assert "own_" in source, f"{name}: it calls the template of the theme"
