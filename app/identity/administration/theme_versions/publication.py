@@ -101,10 +101,14 @@ def save_draft(
     note: str,
     base: int | None,
     files: Mapping[str, bytes] = NO_FILES,
+    *,
+    replaces_own: bool = False,
 ) -> StoredThemeVersion:
     """Add a version that no page shows; one that equals the newest adds none.
 
-    `files`: checked contents of its pictures and fonts by their names, for those that may not be stored yet.
+    Args:
+        files: checked contents of its pictures and fonts by their names, for those that may not be stored yet.
+        replaces_own: remove the newest version if the same author drafted it, so that saving often keeps the versions of others.
 
     Raises:
         UnknownTheme: there is no such theme.
@@ -112,7 +116,8 @@ def save_draft(
         BadField: the brand is malformed, or the tenant would have too many files; it names each problem.
     """
     look = _locked(context, theme_id)
-    newest = list_versions(context, look)[0].version
+    former = list_versions(context, look)[0]
+    newest = former.version
     if base not in (None, newest):
         raise errors.ThemeChanged
     if not theme_files.store(context.work, files.items(), context.now, is_sqlite=context.services.database.is_sqlite):
@@ -122,6 +127,8 @@ def save_draft(
     if history.stored(draft) == version(context, look, newest).brand:
         return version(context, look, newest)
     added = StoredThemeVersion(number, note, context.now, history.author(context), brand=history.stored(draft))
+    if replaces_own and former.is_draft and former.created_by == added.created_by:
+        version_store.remove(context.work, theme_id, newest)
     version_store.add(context.work, theme_id, added)
     context.audit.record("theme_versions.drafted", id=theme_id, version=number, by=added.created_by)
     return added

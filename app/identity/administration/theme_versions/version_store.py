@@ -43,6 +43,11 @@ class StoredThemeVersion:
     publish_at: datetime | None = None
     brand: dict[str, Any] | None = None
 
+    @property
+    def is_draft(self) -> bool:
+        """Whether no page ever showed it, and none will."""
+        return not self.is_published and self.published_at is None and self.publish_at is None
+
 
 def entries(work: UnitOfWork, theme_id: str) -> list[StoredThemeVersion]:
     """Return the versions of a theme without their brands, the newest first."""
@@ -78,6 +83,11 @@ def add(work: UnitOfWork, theme_id: str, version: StoredThemeVersion) -> None:
         kept.add(earlier.version)
     if surplus := [item.version for item in listed if item.version not in kept]:
         work.run(delete(theme_versions).where(*_of(work, theme_id), T.version.in_(surplus)))
+
+
+def remove(work: UnitOfWork, theme_id: str, version: int) -> None:
+    """Remove a version."""
+    work.run(delete(theme_versions).where(*_of(work, theme_id), T.version == version))
 
 
 def before_published(listed: Sequence[StoredThemeVersion]) -> StoredThemeVersion | None:
