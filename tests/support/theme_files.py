@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
+from app.identity.directory.tenants import theme_files
+from app.identity.platform.services import IdentityServices
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.design.theme_file_names import digest_of
 from tests.support.images import image_file
 
@@ -40,6 +45,13 @@ def write(folder: Path, files: dict[str, bytes]) -> None:
     for name, content in files.items():
         (folder / "static" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "static" / name).write_bytes(content)
+
+
+def store(services: IdentityServices, tenant_id: str, contents: Mapping[str, bytes], *, days_ago: int = 0) -> bool:
+    """Store files of a tenant by their names. Return whether they had room."""
+    with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
+        at = services.clock.now() - timedelta(days=days_ago)
+        return theme_files.store(work, contents, at, is_sqlite=services.database.is_sqlite)
 
 
 def address(name: str, content: bytes) -> str:

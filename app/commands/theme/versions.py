@@ -92,6 +92,8 @@ def pull(tenant_name: str, folder: Path, number: int | None, replace: bool, them
             write_folder.write(folder, brand, contents)
     except ConfigurationError as found_there:
         raise CommandError(f"Nothing was written:\n{found_there}") from None
+    for name in sorted(brand.files.keys() - contents.keys()):
+        click.echo(f"Warning: static/{name} isn’t written: its content is stored no more.", err=True)
     click.echo(f"Wrote version {found.version} of {tenant_name} to {folder}.")
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
-from app.kit.design.theme_file_names import digest_of
+from app.identity.administration.theme_versions import version_store
+from app.identity.administration.theme_versions.version_store import StoredThemeVersion
+from app.identity.directory.tenants import theme_files
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.design.theme_file_names import MAX_FILE_BYTES, digest_of
 from tests.support.images import image_file, noise
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
-from tests.support.theme_files import FONT, HILLS, LOGO, address, svg
+from tests.support.theme_files import FONT, HILLS, LOGO, address, store, svg
 
 THEMES = "/v2/manage/hosted-pages/themes"
 
@@ -100,3 +105,26 @@ def test_theme_has_at_most_four_megabytes(themes: Themes) -> None:
         answered(themes.put(f"img/{number}.svg", svg(f"<!--{number}{'x' * 700_000}-->")))
     refused = themes.put("img/5.svg", svg(f"<!--{'y' * 700_000}-->")).get_json()
     assert (refused["ErrorCode"], "at most 4 MB" in refused["Description"]) == (8228, True)
+
+
+def test_tenant_has_at_most_forty_megabytes(themes: Themes) -> None:
+    services, tenant_id = themes.tenant.services, themes.tenant.tenant_id
+    stored = {f"img/{number}.svg": b"%d" % number + bytes(MAX_FILE_BYTES - 2) for number in range(58)}
+    assert store(services, tenant_id, stored, days_ago=1)
+    named = StoredThemeVersion(9, "", services.clock.now(), "x", brand={"files": files_of(stored)})
+    with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
+        version_store.add(work, "former", named)
+    large = svg(f"<!--{'x' * 700_000}-->")
+    refused = themes.put("img/large.svg", large).get_json()
+    assert (refused["ErrorCode"], "at most 40 MB" in refused["Description"]) == (8228, True), refused
+    answered(themes.put("img/small.svg", LOGO))
+    with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
+        version_store.remove_all(work, "former")
+    answered(themes.put("img/large.svg", large))
+    with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
+        assert not theme_files.contents(work, files_of(stored)), "files that nothing names make room at once"
+        assert theme_files.contents(work, files_of({"a": large, "b": LOGO})).keys() == {"a", "b"}
+
+
+def files_of(contents: Mapping[str, bytes]) -> dict[str, str]:
+    return {name: digest_of(content) for name, content in contents.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,6 +16,7 @@ from app.contract.tenants.brand_levels import merged_brand
 from app.hub import create_app
 from app.hub.web.application import HubFlask
 from app.identity.directory.tenants import themed_tenant
+from app.kit.design.theme_file_names import digest_of
 from app.kit.operations.server import OperationServer
 from tests.support.accounts.mailbox import sent_messages
 from tests.support.oauth.relying_party import Person
@@ -22,6 +24,8 @@ from tests.support.oauth.world import NewWorld, World
 from tests.support.organizations.members import Company
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
+from tests.support.theme_files import address, svg
+from tests.support.theme_files import store as store_files
 from tests.support.visitors.plain_client import PlainClient
 from tests.support.visitors.visitor import NewVisitor, NewVisitorAt, VisitedPage, Visitor
 from tests.support.workflows.running import server_of
@@ -241,6 +245,32 @@ def test_organization_names_a_theme_under_its_color(
     assert OAK in page.html
     assert "--button-radius:99px" in page.html
     assert OAK not in visitor.authorize(shop, organization="initech").html
+
+
+def test_files_of_all_levels_are_on_a_page(world: World, company: Company, store: Store, visitor: Visitor) -> None:
+    own, of_brand, of_shop, of_company = (svg(f"<path d='M{number} 0'/>") for number in range(4))
+    contents = {"img/a.svg": own, "img/b.svg": of_brand, "img/c.svg": of_shop, "img/d.svg": of_company}
+    assert store_files(world.services, world.tenant_id, contents)
+    layout = '<img src="img/tile.svg" alt=""><img src="img/own.svg" alt="">{{ content() }}{{ footer() }}{{ scene() }}'
+    world.change_brand(
+        files={"img/tile.svg": digest_of(own), "img/own.svg": digest_of(own)},
+        templates={"layouts/split.html": layout},
+        css=".own-a { background: url(img/tile.svg) }",
+    )
+    store("Hazel look", "hazel", Files={"img/tile.svg": digest_of(of_brand)})
+    store("Shop look", Files={"img/shop.svg": digest_of(of_shop)}, Scene="picture", Picture="img/shop.svg")
+    store("Globex look", Files={"img/icon.svg": digest_of(of_company)}, Favicon="img/icon.svg")
+    company.business.create("globex", Display={"Name": "Globex", "ThemeName": "Globex look"})
+    shop = world.application("Shop", theme_name="Shop look", organization_usage="allow")
+    page = visitor.authorize(shop, brand="hazel", organization="globex")
+    shown = {"img/tile.svg": of_brand, "img/own.svg": own, "img/shop.svg": of_shop, "img/icon.svg": of_company}
+    for name, content in shown.items():
+        assert address(name, content) in page.html, name
+        assert visitor.client.get(address(name, content), base_url=visitor.home).data == content
+    assert address("img/tile.svg", own) not in page.html, "the brand's file has the name of the tenant's"
+    sheet = visitor.open(re.findall(r'href="(/theme/theme[^"]+)"', page.html)[0]).answer
+    assert sheet is not None
+    assert address("img/tile.svg", own) in sheet.get_data(as_text=True), "a style sheet has the files of its own theme"
 
 
 @pytest.mark.usefixtures("brands")

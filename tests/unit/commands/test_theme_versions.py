@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +107,18 @@ def test_pulled_folder_is_the_pushed_one(acme: Run, tmp_path: Path) -> None:
     for name in names:
         assert (tmp_path / "copy" / name).read_bytes() == (tmp_path / "hazel" / name).read_bytes()
     assert acme("theme", "push", "copy", "acme").stdout == "acme has this look already: version 2.\n"
+
+
+def test_pull_names_the_files_that_are_stored_no_more(acme: Run, tmp_path: Path) -> None:
+    brand = Brand(display_name="Hazel", files={name: digest_of(content) for name, content in CONTENTS.items()})
+    write_folder.write(tmp_path / "hazel", brand, CONTENTS)
+    acme("theme", "push", "hazel", "acme", "--publish")
+    with closing(sqlite3.connect(tmp_path / "gatehouse.db")) as database, database:
+        database.execute("DELETE FROM theme_files WHERE digest = ?", [digest_of(CONTENTS["img/tile.svg"])])
+    done = acme("theme", "pull", "acme", "copy")
+    assert done.stderr == "Warning: static/img/tile.svg isn’t written: its content is stored no more.\n"
+    assert "Wrote version 2 of acme" in done.stdout
+    assert [path.name for path in (tmp_path / "copy").glob("static/*/*")] == ["inter.woff2"]
 
 
 def test_draft_is_published_and_rolled_back(acme: Run, tmp_path: Path) -> None:
