@@ -53,8 +53,8 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         click.echo(f"{folder.name}: no problems by the contract of {against.name}.")
         return
     tenant = as_tenant(brand, folder.name)
-    weak = style_problems(brand.css, tenant.brand)
     found = review(tenant, words.split(","), progress)
+    weak = style_problems(brand.css, tenant.brand, found.always_around)
     if not found.count and not found.problems:
         raise CommandError(f"No page has a name with {words}.")
     for problem in weak[:MAX_PRINTED]:
@@ -124,7 +124,8 @@ def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int) -> st
     wrong = len({problem[:3] for problem in found.problems})
     said = f"problems on {wrong:,} of {found.count:,} pages" if wrong else f"no problems on {found.count:,} pages"
     if weak_rules:
-        said = f"{counted(weak_rules, 'problem')} of contrast, and {said}"
+        others = said if wrong else f"no others on {found.count:,} pages"
+        said = f"{counted(weak_rules, 'problem')} of contrast, and {others}"
     largest = (
         f" The largest page, {found.largest.name}, has {found.largest.bytes_all_in:,} bytes." if found.largest else ""
     )

@@ -42,6 +42,8 @@ class PageDocument(HTMLParser):
         self.elements: list[Element] = []
         self.problems: list[str] = []
         self._open: list[Element] = []
+        self.classes_around: dict[str, frozenset[str]] = {}
+        """By class: the classes that each element with it has around it."""
         self.feed(html)
         self.close()
         self.problems += [f"<{element.tag}> isn’t closed" for element in self._open if element.tag == "form"]
@@ -64,8 +66,15 @@ class PageDocument(HTMLParser):
             is_hidden=_hides(tag, attributes) or (around is not None and around.is_hidden),
         )
         self.elements.append(element)
+        self._note_classes(attributes)
         if tag not in VOID:
             self._open.append(element)
+
+    def _note_classes(self, attributes: dict[str, str]) -> None:
+        if classes := attributes.get("class", "").split():
+            around = frozenset(name for each in self._open for name in each.attributes.get("class", "").split())
+            for name in classes:
+                self.classes_around[name] = self.classes_around.get(name, around) & around
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take `<div/>` as browsers do: as `<div>`, which stays open; only within a drawing is it closed."""

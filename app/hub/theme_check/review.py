@@ -54,6 +54,8 @@ class ThemeReview:
     heavy_count: int = 0
     """Of pages that with style sheets and script are larger than the first flight."""
     largest: PageSample | None = None
+    always_around: dict[str, frozenset[str]] = field(default_factory=dict)
+    """By class: the classes that every page with such an element has around it."""
 
 
 OURS_ALONE: Final = frozenset({"ThemeEditorPage"})
@@ -104,7 +106,10 @@ class _Reviewer:
         self._weigh(sample, (page, state, language))
         markup = f"{page} {state} {without_words(sample.html)}"
         if markup not in self._seen:
-            self._seen[markup] = [*self._sentences(PageDocument(sample.html), page, state, language)]
+            document = PageDocument(sample.html)
+            self._seen[markup] = [*self._sentences(document, page, state, language)]
+            for name, around in document.classes_around.items():
+                self.found.always_around[name] = self.found.always_around.get(name, around) & around
         failed = (f"{file} failed, so this page has ours: {reason}" for file, reason in sample.failures)
         self._report((page, state, language), (*failed, *self._seen[markup]))
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from app.hub.rendering.assets import SHEETS
+from typing import Final
+
+from app.hub.rendering.assets import SHEETS, in_scheme
 from app.hub.tenants.branding import PageBranding
-from app.kit.design.theme_css.contrast import ContrastProblem, contrast_problems
+from app.kit.design.theme_css.contrast import AlwaysAround, ContrastProblem, contrast_problems
 from app.kit.package_files import STATIC
 
+NOTHING: Final[AlwaysAround] = {}
 
-def style_problems(css: str, brand: PageBranding) -> list[ContrastProblem]:
+
+def style_problems(css: str, brand: PageBranding, always_around: AlwaysAround = NOTHING) -> list[ContrastProblem]:
     """Return the colors of a theme's style sheet that are hard to see, by line.
 
     Args:
         css: as it is written, because problems have its lines.
         brand: the theme, whose colors the style sheet can name.
+        always_around: of its pages.
     """
+    if not css:
+        return []
     names = dict.fromkeys(name for sheet in SHEETS.values() for name in sheet)
-    ours = "\n".join((STATIC / "css" / f"{name}.css").read_text("utf-8") for name in names)
-    return contrast_problems(css, ours, brand.palette) if css else []
+    ours, shades = "\n".join((STATIC / "css" / f"{name}.css").read_text("utf-8") for name in names), brand.palette
+    if brand.color_scheme != "auto":
+        at = int(brand.color_scheme == "dark")
+        shades = {name: (pair[at], pair[at]) for name, pair in shades.items()}
+        ours = in_scheme(ours.replace("prefers-color-scheme: ", "prefers-color-scheme:"), brand.color_scheme)
+    return contrast_problems(css, ours, shades, always_around)

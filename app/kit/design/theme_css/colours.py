@@ -75,7 +75,7 @@ def _rules(nodes: Sequence[Node], modes: tuple[int, ...]) -> Iterator[PlainRule]
 def _modes(condition: str, modes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the modes in which a condition can hold."""
     words = condition.replace(" ", "")
-    if "print" in words or "forced-colors:active" in words:
+    if "print" in words or "forced-colors:active" in words or "(max-width:0)" in words:
         return ()
     if "prefers-color-scheme:dark" in words:
         modes = tuple(mode for mode in modes if mode == DARK)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -27,6 +27,7 @@ _LARGE_PIXELS: Final = 24
 _MODE_NAMES: Final = ("light", "dark")
 _GROUNDS: Final = ("--canvas", "--raised", "--surface")
 _SPLIT: Final = re.compile(r"\s*[>+~]\s*|\s+")
+_SIBLING: Final = re.compile(r"[+~](?![^(]*\))")
 _COMPOUND: Final = re.compile(
     r"(?P<element>[a-z][a-z0-9]*)?(?P<classes>(?:\.[\w-]+)*)(?P<states>(?::(?:hover|active|focus|focus-visible|visited|link))*)"
 )
@@ -61,25 +62,36 @@ class _Target(NamedTuple):
             + "".join(f":{name}" for name in sorted(self.states))
         )
 
+    def matches(self, other: _Target) -> bool:
+        """Return whether each element as the other one is as this one, too."""
+        return self.element in ("", other.element) and self.classes <= other.classes and self.states <= other.states
+
+
+class _Situation(NamedTuple):
+    """An element, and what is known about those around it."""
+
+    target: _Target
+    around: tuple[_Target, ...] = ()
+    """From the outside to the inside."""
+
 
 @dataclass(frozen=True)
 class _Rule:
     """What a rule declares for one kind of element in one mode."""
 
     target: _Target
+    around: tuple[_Target, ...]
     place: int
     """In the order of all rules; those of the theme come last."""
     declarations: Mapping[str, Node]
     is_theme: bool
 
-    def matches(self, target: _Target) -> bool:
-        mine = self.target
-        return mine.element in ("", target.element) and mine.classes <= target.classes and mine.states <= target.states
-
     @property
     def rank(self) -> tuple[int, int, int]:
         """Its specificity, and its place."""
-        return len(self.target.classes) + len(self.target.states), bool(self.target.element), self.place
+        parts = (*self.around, self.target)
+        names = sum(len(part.classes) + len(part.states) for part in parts)
+        return names, sum(bool(part.element) for part in parts), self.place
 
 
 @dataclass
@@ -88,6 +100,7 @@ class _Sheets:
 
     mode: int
     tokens: Tokens
+    always_around: AlwaysAround
     rules: list[_Rule] = field(default_factory=list)
     _by_class: dict[str, list[_Rule]] = field(default_factory=dict)
     """The rules by one of their classes; by an empty text without one."""
@@ -102,24 +115,37 @@ class _Sheets:
                 continue
             declarations = _shown(rule.declarations)
             for selector in (one for each in rule.selectors for one in alternatives(each)):
-                target = _target(selector)
-                if is_theme and target is None and "color" in declarations:
+                found = _situation(selector)
+                if is_theme and "color" in declarations and (found is None or found.around):
                     self.classes_around_texts |= {*re.findall(rf"\.({OWN}[\w-]+)", selector)}
-                if declarations and target is not None:
-                    made = _Rule(target, len(self.rules), declarations, is_theme)
+                if declarations and found is not None:
+                    made = _Rule(found.target, found.around, len(self.rules), declarations, is_theme)
                     self.rules.append(made)
-                    self._by_class.setdefault(min(target.classes, default=""), []).append(made)
+                    self._by_class.setdefault(min(found.target.classes, default=""), []).append(made)
 
-    def winner(self, target: _Target, name: str) -> tuple[Node, bool] | None:
+    def winner(self, at: _Situation, name: str) -> tuple[Node, bool] | None:
         """Return the declaration that wins for an element, and whether it is the theme's."""
-        near = [rule for each in ("", *target.classes) for rule in self._by_class.get(each, ())]
-        found = [rule for rule in near if name in rule.declarations and rule.matches(target)]
+        near = [rule for each in ("", *at.target.classes) for rule in self._by_class.get(each, ())]
+        found = [rule for rule in near if name in rule.declarations and self._applies(rule, at)]
         best = max(found, key=lambda rule: rule.rank, default=None)
         return (best.declarations[name], best.is_theme) if best else None
 
-    def paint(self, target: _Target, name: str) -> Paint | None:
+    def _applies(self, rule: _Rule, at: _Situation) -> bool:
+        """Return whether a rule is about an element for certain: by what is written around it, or by what pages have around it."""
+        if not rule.target.matches(at.target):
+            return False
+        return not rule.around or all(
+            any(part.matches(other) for other in at.around)
+            or (not part.states and part.classes <= self._classes_around(at) and part.element in ("", "body"))
+            for part in rule.around
+        )
+
+    def _classes_around(self, at: _Situation) -> frozenset[str]:
+        return frozenset().union(*(self.always_around.get(name, ()) for name in at.target.classes))
+
+    def paint(self, at: _Situation, name: str) -> Paint | None:
         """Return the color of an element's text or ground; None if no rule sets it. Raises UndecidedColour."""
-        found = self.winner(target, name)
+        found = self.winner(at, name)
         if (
             found
             and name == "color"
@@ -129,14 +155,21 @@ class _Sheets:
         paint = self.tokens.paint(found[0].value, self.mode) if found else None
         return None if name == "background" and paint and not paint.opacity else paint
 
-    def is_of_theme(self, target: _Target, name: str) -> bool:
+    def seen(self, at: _Situation, name: str) -> Paint | None:
+        """Return the color of an element's text, or of what is behind it, if it or an element around it sets one."""
+        paint = self.paint(at, name)
+        if paint is not None or not at.around:
+            return paint
+        return self.seen(_Situation(at.around[-1], at.around[:-1]), name)
+
+    def is_of_theme(self, at: _Situation, name: str) -> bool:
         """Return whether a declaration of the theme wins for an element."""
-        found = self.winner(target, name)
+        found = self.winner(at, name)
         return found is not None and found[1]
 
-    def decides(self, target: _Target, declarations: Mapping[str, Node]) -> bool:
+    def decides(self, at: _Situation, declarations: Mapping[str, Node]) -> bool:
         """Return whether a rule with these declarations decides the colors of an element: a later rule that does has the problem."""
-        won = [found for name in ("color", "background") if (found := self.winner(target, name)) and found[1]]
+        won = [found for name in ("color", "background") if (found := self.winner(at, name)) and found[1]]
         lines = [item.source_line for item in declarations.values()]
         return bool(won) and max(item.source_line for item, _ in won) in lines
 
@@ -166,20 +199,27 @@ class _Sheets:
         return paint.colour if paint else WHITE
 
 
-def contrast_problems(css: str, ours: str, palette: Mapping[str, Pair]) -> list[ContrastProblem]:
+AlwaysAround = Mapping[str, Set[str]]
+"""By class: the classes that every page with such an element has around it."""
+
+
+def contrast_problems(
+    css: str, ours: str, palette: Mapping[str, Pair], always_around: AlwaysAround
+) -> list[ContrastProblem]:
     """Return the pairs of colors below the contrast of WCAG 2.2 AA, by line.
 
     Args:
         css: the theme's style sheet, which `check.checked` accepts.
         ours: our style sheets, which it follows.
         palette: the tokens of the theme's color.
+        always_around: of the theme's pages.
     """
     own, base, found = plain_rules(css), plain_rules(ours), set[ContrastProblem]()
     for mode in MODES:
         tokens = Tokens({(name, each): pair[each] for name, pair in palette.items() for each in MODES})
         tokens.add([rule for rule in base if not _sets(rule, palette)])
         tokens.add(own)
-        sheets = _Sheets(mode, tokens)
+        sheets = _Sheets(mode, tokens, always_around)
         sheets.add(base, is_theme=False)
         sheets.add(own, is_theme=True)
         for rule in own:
@@ -208,6 +248,15 @@ def _target(selector: str) -> _Target | None:
     return _Target(match["element"] or "", frozenset(match["classes"].split(".")) - {""}, states)
 
 
+def _situation(selector: str) -> _Situation | None:
+    """Return what a selector is about; None for one that is read no further."""
+    if _SIBLING.search(selector):
+        return None
+    parts = [_target(part) for part in _SPLIT.split(selector)]
+    known = [part for part in parts if part is not None]
+    return _Situation(known[-1], tuple(known[:-1])) if len(known) == len(parts) else None
+
+
 def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[ContrastProblem]:
     """Yield the problem of the focus ring, and that of the least readable text of a rule."""
     declarations = _shown(rule.declarations)
@@ -224,13 +273,12 @@ def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[ContrastProblem
 
 
 def _weak_texts(sheets: _Sheets, selector: str, declarations: Mapping[str, Node]) -> Iterator[_WeakText]:
-    *around, last = _SPLIT.split(selector)
-    target = _target(last)
-    if target is None:
+    found = _situation(selector)
+    if found is None:
         return
-    for each in _variants(sheets, target):
+    for each in _variants(sheets, found.target):
         with contextlib.suppress(UndecidedColour):
-            yield from _weak_texts_of(sheets, each, [*filter(None, map(_target, around))], declarations)
+            yield from _weak_texts_of(sheets, _Situation(each, found.around), declarations)
 
 
 def _variants(sheets: _Sheets, target: _Target) -> set[_Target]:
@@ -271,22 +319,18 @@ class _WeakText(NamedTuple):
         )
 
 
-def _weak_texts_of(
-    sheets: _Sheets, target: _Target, around: Sequence[_Target], declarations: Mapping[str, Node]
-) -> Iterator[_WeakText]:
+def _weak_texts_of(sheets: _Sheets, at: _Situation, declarations: Mapping[str, Node]) -> Iterator[_WeakText]:
     """Yield the texts of an element below the contrast that they need. Raises UndecidedColour."""
-    if "image" in declarations or sheets.is_of_theme(target, "image"):
-        raise UndecidedColour
-    if not around and not sheets.decides(target, declarations):
+    target, around = at
+    if "image" in declarations or sheets.is_of_theme(at, "image") or not sheets.decides(at, declarations):
         return
-    ground = _of(sheets, target, around, declarations, "background")
-    paint = _of(sheets, target, around, declarations, "color")
+    ground, paint = sheets.seen(at, "background"), sheets.seen(at, "color")
     if paint is None and target.is_own and sheets.has_texts_of_theme(target):
         return
     grounds = (
         [ground.over(sheets.token("--canvas"))] if ground else sheets.page_grounds(is_own=target.is_own or bool(around))
     )
-    least = LARGE_TEXT if _is_large(declarations, sheets, target) else TEXT
+    least = LARGE_TEXT if _is_large(sheets, at) else TEXT
     texts = (
         {"": paint} if paint else {name: Paint(sheets.token(name), 1) for name in (_INK if target.is_own else _TEXTS)}
     )
@@ -301,24 +345,9 @@ def _weak_texts_of(
         yield _WeakText(worst[0], least, worst[1], worst[2], str(better), f"var({name}) in it" if name else str(target))
 
 
-def _of(
-    sheets: _Sheets, target: _Target, around: Sequence[_Target], declarations: Mapping[str, Node], name: str
-) -> Paint | None:
-    """Return the paint of an element: of the rule itself if it is for an element within others, else of what wins."""
-    if not around:
-        return sheets.paint(target, name)
-    if name in declarations:
-        return sheets.tokens.paint(declarations[name].value, sheets.mode)
-    found = sheets.paint(target, name)
-    if found is not None or name == "color":
-        return found
-    return next(filter(None, (sheets.paint(each, name) for each in reversed(around))), None)
-
-
-def _is_large(declarations: Mapping[str, Node], sheets: _Sheets, target: _Target) -> bool:
-    won = sheets.winner(target, "font-size")
-    node = declarations.get("font-size") or (won[0] if won else None)
-    size = next((item for item in node.value if item.type == "dimension"), None) if node is not None else None
+def _is_large(sheets: _Sheets, at: _Situation) -> bool:
+    won = sheets.winner(at, "font-size")
+    size = next((item for item in won[0].value if item.type == "dimension"), None) if won else None
     if size is None:
         return False
     return bool(size.value * {"px": 1, "rem": 16, "em": 16, "pt": 4 / 3}.get(size.lower_unit, 0) >= _LARGE_PIXELS)

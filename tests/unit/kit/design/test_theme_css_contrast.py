@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -82,6 +83,41 @@ def test_unreadable_colors_are_named_with_their_line(css: str, line: int, words:
     found = problems(css)
     assert any(one.line == line and words in one.sentence for one in found), found
     assert {one.line for one in found} == {line}
+
+
+@pytest.mark.parametrize(
+    ("css", "around"),
+    [
+        (".own-a .own-b { color: #999 }\n.own-a .own-b { color: #333 }", {}),
+        (".own-a .own-b { color: #999 }\n.own-a p.own-b { color: #333 }\n.own-a .own-b { color: #333 }", {}),
+        (".method { background: #777 }\n.main .method { background: #fff; color: #111 }", {"method": {"main"}}),
+        (".own-a .own-b { color: #333 }\n.own-b { color: #999 }", {"own-b": {"own-a"}}),
+        ("body.console .lead { color: #333 }\n.lead { color: #aaa }", {"lead": {"console", "main"}}),
+    ],
+)
+def test_color_that_another_rule_replaces_passes(css: str, around: dict[str, set[str]]) -> None:
+    light = [one for one in style_problems(css, BRAND, around) if "light mode" in one.sentence]
+    assert light == []
+
+
+@pytest.mark.parametrize(
+    ("css", "line", "words"),
+    [
+        (".own-a .own-b { color: #333 }\n.own-b { color: #999 }", 2, "#999999 on #ffffff"),
+        (".own-a { color: #fff; background: #000 }\n.own-a .own-b { background: #fff }", 2, "#ffffff on #ffffff"),
+        (".own-a .own-b { color: #333 }\n.own-a .own-b { color: #999 }", 2, "#999999 on #ffffff"),
+        (".own-a p.own-b { color: #999 }\n.own-a .own-b { color: #333 }", 1, "#999999 on #ffffff"),
+    ],
+)
+def test_color_that_wins_is_named(css: str, line: int, words: str) -> None:
+    light = [one for one in style_problems(css, BRAND) if "light mode" in one.sentence]
+    assert [(one.line, words in one.sentence) for one in light] == [(line, True)]
+
+
+def test_theme_of_one_mode_is_measured_in_it() -> None:
+    css, dark = ".own-a { color: #ddd }\n.lead { color: #bbb }", replace(BRAND, color_scheme="dark")
+    assert style_problems(css, dark) == []
+    assert {one.line for one in style_problems(css, replace(BRAND, color_scheme="light"))} == {1, 2}
 
 
 PAIR = re.compile(r"(#[0-9a-f]{6}) on (#[0-9a-f]{6}): write (?:color|background|outline-color): (#[0-9a-f]{6})")
