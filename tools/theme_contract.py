@@ -1,9 +1,11 @@
 """The contract of themes: writes templates/theme_contract.json and docs/theme-contract.md from the hub's pages.
 
-    python -m tools.theme_contract [--check]
+    python -m tools.theme_contract [--check | --release]
+
+What is released (`theme_contract_released`) is never taken away: the tool then fails.
 
 A value of a page's view is a field or property of the page's class with a docstring, which is its meaning, and with a type that
-a template can show: text, number, flag, state, or a list of rows of those.
+a template can show: number, flag, state, text that `theme_contract_shown` names, or a list of rows of those.
 """
 
 from __future__ import annotations
@@ -32,17 +34,10 @@ from app.kit.package_files import DOCS, TEMPLATES
 from app.kit.templating.contract import Items, Value, ValueKind
 from app.settings import Settings
 from tools.theme_contract_page import page
+from tools.theme_contract_released import release, removed
+from tools.theme_contract_shown import SHOWN
 
 PAGE = DOCS / "theme-contract.md"
-DENIED = frozenset(
-    {
-        "action", "address", "again", "back", "carries", "denial", "encrypted", "encrypted_password", "former", "key", "landing",
-        "last_key", "link", "needs", "onward", "open_record", "other", "polling", "polls", "reload", "request", "secret_groups", "shown",
-        "sign_in_again", "text",
-        "target", "token", "uid", "unknown", "uri", "waiting_browser",
-    }
-)  # fmt: skip
-"""Addresses and secrets, which a template has no use for: our blocks have the links and forms."""
 
 
 def views() -> Mapping[str, dict[str, Any]]:
@@ -106,22 +101,21 @@ def _is_frame(node: nodes.Node) -> bool:
 
 def _values(page: type[Page]) -> Iterator[tuple[str, Value | Items]]:
     hints, meanings = get_type_hints(page), _field_docstrings(page)
-    ours = {item.name for item in fields(Page)} | set(dir(Page))
+    ours = {item.name for item in fields(Page)} | set(dir(Page)) | BLOCKS.keys()
     for item in fields(page):
         if item.name not in ours and (meaning := meanings.get(item.name)):
-            yield from _value(item.name, hints[item.name], meaning)
+            yield from _value(page, item.name, hints[item.name], meaning)
     for name in dir(page):
         member = inspect.getattr_static(page, name)
         if isinstance(member, property) and not name.startswith("_") and name not in ours and member.__doc__:
-            yield from _value(name, get_type_hints(member.fget).get("return"), member.__doc__)
+            yield from _value(page, name, get_type_hints(member.fget).get("return"), member.__doc__)
 
 
-def _value(name: str, hint: Any, meaning: str) -> Iterator[tuple[str, Value | Items]]:
-    if name in DENIED or name in BLOCKS or name.endswith("_url"):
-        return
+def _value(page: type[Page], name: str, hint: Any, meaning: str) -> Iterator[tuple[str, Value | Items]]:
     sentence = " ".join(meaning.split())
     if (kind := _kind(hint)) is not None:
-        yield name, Value(kind, sentence)
+        if not _is_text(hint) or _is_shown(page, name):
+            yield name, Value(kind, sentence)
     elif (row := _row(hint)) is not None and (members := dict(_members(row))):
         yield name, Items(members, sentence)
 
@@ -130,8 +124,21 @@ def _members(row: type) -> Iterator[tuple[str, Value]]:
     hints, meanings = get_type_hints(row), _field_docstrings(row)
     for item in fields(row):
         kind = _kind(hints[item.name])
-        if kind is not None and item.name not in DENIED and not item.name.endswith(("_url", "id")):
+        if kind is not None and (not _is_text(hints[item.name]) or _is_shown(row, item.name)):
             yield item.name, Value(kind, " ".join(meanings.get(item.name, "").split()))
+
+
+def _is_shown(kind: type, name: str) -> bool:
+    """Return whether the class that has a text says that templates can show it."""
+    for each in kind.__mro__:
+        if name in vars(each) or name in vars(each).get("__annotations__", {}):
+            return name in SHOWN.get(each.__name__, ())
+    return False
+
+
+def _is_text(hint: Any) -> bool:
+    """Return whether a type can have any text: not a number, flag or state."""
+    return hint in (str, Any) or bool({str, Any}.intersection(get_args(hint)))
 
 
 def _kind(hint: Any) -> ValueKind | None:
@@ -173,14 +180,19 @@ def document() -> str:
 
 
 def main() -> int:
-    made = document()
-    if "--check" in sys.argv[1:]:
-        is_current = CONTRACT_FILE.read_text(encoding="utf-8") == made and PAGE.read_text(encoding="utf-8") == page()
-        print("" if is_current else "The contract of themes is not current: run python -m tools.theme_contract.")
-        return int(not is_current)
-    CONTRACT_FILE.write_text(made, encoding="utf-8")
-    page_templates.cache_clear()
-    PAGE.write_text(page(), encoding="utf-8")
+    made, is_check = document(), "--check" in sys.argv[1:]
+    if is_check and (CONTRACT_FILE.read_text(encoding="utf-8") != made or PAGE.read_text(encoding="utf-8") != page()):
+        print("The contract of themes is not current: run python -m tools.theme_contract.")
+        return 1
+    if not is_check:
+        CONTRACT_FILE.write_text(made, encoding="utf-8")
+        page_templates.cache_clear()
+        PAGE.write_text(page(), encoding="utf-8")
+    if taken := removed():
+        print(f"Contract {CONTRACT} promises what is gone:", *taken, "Keep it, or add a contract.", sep="\n")
+        return 1
+    if "--release" in sys.argv[1:]:
+        release()
     return 0
 
 

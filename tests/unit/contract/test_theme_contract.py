@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
 from app.contract.themes.page_templates import CONTRACT_FILE, page_templates
-from tools import theme_contract
+from app.contract.themes.theme_contract import document
+from app.hub.rendering.page import Page, all_pages
+from tools import theme_contract, theme_contract_released
 from tools.theme_contract_page import page
+from tools.theme_contract_shown import SHOWN
 
 
 def test_contract_is_current() -> None:
@@ -30,3 +38,92 @@ def test_no_value_is_a_secret() -> None:
         "pages/security/second_factors.html: backup_codes",  # the number of those that are left
         "pages/sign_in/login.html: asks_password",
     }
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
+class MadeUp(Page):
+    """A page that says about none of its texts that templates can show it."""
+
+    code: str = ""
+    """A code that opens something."""
+    label: Any = ""
+    """A text in the page's language."""
+    account: str | None = None
+    """The account."""
+    count: int = 0
+    """A number."""
+    state: Literal["open", "closed"] = "open"
+    """A state."""
+    rows: tuple[Row, ...] = ()
+    """Rows."""
+
+    @property
+    def link(self) -> str:
+        """An address that opens something."""
+        return "https://acme.example/?token=secret"
+
+
+def test_text_is_denied_unless_its_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = dict(theme_contract._values(MadeUp))
+    assert found.keys() == {"count", "state", "rows"}
+    assert found["rows"].members.keys() == {"is_new"}  # type: ignore[union-attr]  # a list
+    monkeypatch.setitem(SHOWN, "MadeUp", {"account"})
+    assert "account" in dict(theme_contract._values(MadeUp))
+
+
+def test_every_text_that_is_shown_is_one() -> None:
+    theme_contract.document()  # loads all pages
+    classes = {each.__name__: each for kind in all_pages() for each in kind.__mro__}
+    found = {name: classes[name] for name in SHOWN if name in classes}
+    assert SHOWN.keys() - found.keys() == {"DomainRow", "FactorRow", "Scope", "SignInMethod"}
+    for name, kind in found.items():
+        assert SHOWN[name] <= vars(kind).keys() | kind.__annotations__.keys(), name
+
+
+SENSITIVE = {
+    "pages/sign_in/phone_approval.html": {"account", "decision", "device", "ip", "is_earlier", "place"},
+    "pages/security/backup_codes.html": {"state"},
+    "pages/sign_in/phone.html": {"minutes", "number", "state"},
+    "pages/recovery/reset_link.html": {"continues", "label", "state"},
+    "pages/security/passkey_offer.html": {"account", "host"},
+}
+"""What templates see of pages with codes, links and approvals."""
+
+
+def test_sensitive_pages_show_what_is_listed() -> None:
+    pages = page_templates()
+    assert {name: {*pages[name].values} for name in SENSITIVE} == SENSITIVE
+
+
+def test_nothing_that_is_released_was_taken_away() -> None:
+    assert theme_contract_released.removed() == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "inner", "line"),
+    [
+        ("classes", "chip", "", "css class chip"),
+        ("properties", "--ink", "", "css property --ink"),
+        ("layouts", "layouts/split.html", "values", "layouts/split.html text name"),
+        ("layouts", "layouts/split.html", "parts", "layouts/split.html part mark optional"),
+        ("pages", "components/error.html", "values", "components/error.html text home"),
+        ("pages", "components/error.html", "blocks", "components/error.html part sign optional"),
+        ("mails", "mails/reset.html", "values", "mails/reset.html text name"),
+    ],
+)
+def test_what_is_taken_away_is_named(
+    monkeypatch: pytest.MonkeyPatch, kind: str, name: str, inner: str, line: str
+) -> None:
+    changed = document()
+    if inner:
+        changed[kind] = {**changed[kind], name: {**changed[kind][name], inner: {}}}
+    else:
+        changed[kind] = {key: each for key, each in changed[kind].items() if key != name}
+    monkeypatch.setattr(theme_contract_released, "document", lambda: changed)
+    assert line in theme_contract_released.removed()
