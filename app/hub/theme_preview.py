@@ -36,10 +36,11 @@ from app.hub.tenants.read_branding import page_branding
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.operation import Operation
+from app.kit.operations.wire import Wire
 from app.kit.web.urls import file_source, is_source
 
 Req = TypeVar("Req", bound=ThemePreviewRequest)
-Res = TypeVar("Res")
+Res = TypeVar("Res", bound=Wire)
 _LOOK: Final = "version"
 _FORMS: Final = re.compile(r"form-action [^;]*")
 
@@ -86,8 +87,9 @@ def messages(token: str) -> Response:
 
 def mail(token: str, kind: str, state: str) -> Response:
     """Show the HTML of a mail, which loads nothing but its pictures: those of this host, and the theme's logos."""
-    asked = {"token": token, "language": current_visit().query.get("lang", SOURCE.tag), "kind": kind, "state": state}
-    found = _answer(theme_mail_preview, MailPreviewRequest.model_construct(**asked))
+    tag = current_visit().query.get("lang", SOURCE.tag)
+    request = MailPreviewRequest.model_construct(token=token, language=tag, kind=kind, state=state)
+    found = _answer(theme_mail_preview, request)
     pictures = " ".join(sorted({file_source(address) for address in found.pictures if is_source(file_source(address))}))
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src 'self' {pictures}; form-action 'none'; base-uri 'none'; "

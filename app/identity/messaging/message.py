@@ -18,7 +18,7 @@ MAX_SUBJECT_LENGTH: Final = 150
 _JOINERS: Final = "\u200c\u200d"  # Persian and emoji are written with them
 _DOTS: Final = dict.fromkeys(map(ord, "\u3002\uff0e\uff61\u2024\u06d4\u0701\u0702"), ".")
 """Characters that mail programs or NFKC treat as the dot of a domain."""
-_USUAL_RADIUS: Final[int] = Brand.model_fields["radius_px"].default
+_DEFAULT_RADIUS: Final[int] = Brand.model_fields["radius_px"].default
 _WORD_JOINER: Final = "\u2060"
 _IN_ADDRESSES: Final = ".:/@\\"
 _LINK: Final = re.compile(r"://|www\.|[@/\\]|[^\W_]\.(?:[^\W\d_]{2,}|xn--)|[0-9]+(?:\.[0-9]+){3}", re.IGNORECASE)
@@ -135,9 +135,9 @@ class Branding:
         """Return the radius of the mark without a logo in px."""
         return self._scaled_radius(9)
 
-    def _scaled_radius(self, usual: int) -> int:
-        """Return a radius that is `usual` at the theme's usual one; at most twice that, so that corners leave room for text."""
-        return min(round(usual * self.brand.radius_px / _USUAL_RADIUS), 2 * usual)
+    def _scaled_radius(self, default: int) -> int:
+        """Return a radius that is the default at that of themes; at most twice that, so that corners leave room for text."""
+        return min(round(default * self.brand.radius_px / _DEFAULT_RADIUS), 2 * default)
 
 
 class ThemeFileFailed(Exception):

@@ -139,10 +139,10 @@ def record_theme_failure(context: Context, failure: ThemeFailure) -> bool:
     facts = MessageFacts(theme_file=failure.template, problem=failure.reason, failed_at=context.now)
     language = context.tenant.settings.default_locale
 
-    def tell(address: str) -> None:
+    def notify(address: str) -> None:
         mail(context, MailKind.THEME_FAILED, address, account=None, facts=facts, language=language)
 
-    return theme_failures.record(context, failure, tell)
+    return theme_failures.record(context, failure, notify)
 
 
 def _record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Branding) -> None:

@@ -16,14 +16,14 @@ from app.identity.platform.store.tables import Instant, tenant_table
 theme_failures = tenant_table(
     "theme_failures",
     Column("digest", String(64), primary_key=True),  # of the version of the theme
-    Column("template", String(100), primary_key=True),  # empty: the contacts were told of this version
+    Column("template", String(100), primary_key=True),  # empty: the contacts have the email about this version
     Column("reason", String(200), nullable=False),
     Column("failed_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
 )
 REMEMBERED_FOR: Final = timedelta(days=365)
 """A version that still fails after this time is recorded again."""
-_TOLD: Final = ""
+_NOTIFIED: Final = ""
 
 
 def record(context: Context, failure: ThemeFailure, notify: Callable[[str], None]) -> bool:
@@ -36,12 +36,12 @@ def record(context: Context, failure: ThemeFailure, notify: Callable[[str], None
     """
     contacts = context.tenant.settings.contacts.of("theme") if context.sends else ()
     # Before the row of the file: transactions with failures of several files wait for one another here, in one order.
-    is_told_now = bool(contacts) and _is_first(context, failure, _TOLD)
+    notifies = bool(contacts) and _is_first(context, failure, _NOTIFIED)
     is_new = _is_first(context, failure, failure.template)
     if is_new:
         facts = {"template": failure.template, "digest": failure.digest, "reason": failure.reason}
         context.audit.record("theme.failed", **facts)
-    for address in contacts if is_told_now else ():
+    for address in contacts if notifies else ():
         notify(address)
     return is_new
 

@@ -45,7 +45,7 @@ def give_theme(ada: Customer, templates: dict[str, str], **brand: Any) -> None:
     ada.tenant.services.directory.clear_cache()
 
 
-def told(ada: Customer, address: str = DESIGN) -> list[dict[str, Any]]:
+def notices(ada: Customer, address: str = DESIGN) -> list[dict[str, Any]]:
     return mails_to(ada.tenant.services, ada.tenant.tenant_id, address)
 
 
@@ -54,7 +54,7 @@ def failures(ada: Customer) -> list[dict[str, Any]]:
 
 
 @pytest.mark.both_databases
-def test_failing_mail_is_recorded_and_told_once(ada: Customer, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_mail_is_recorded_and_mailed_once(ada: Customer, caplog: pytest.LogCaptureFixture) -> None:
     ours = ada.mail()
     give_theme(ada, REFUSED)
     for _ in range(3):
@@ -63,7 +63,7 @@ def test_failing_mail_is_recorded_and_told_once(ada: Customer, caplog: pytest.Lo
     (entry,) = failures(ada)
     assert entry["template"] == RESET
     assert entry["reason"].startswith("line 1: ")
-    (mail,) = told(ada)
+    (mail,) = notices(ada)
     assert mail["language"] == "de"
     words = mail["text"].replace("\u2060", "")
     assert RESET in words, words
@@ -76,7 +76,7 @@ def test_layout_around_a_mail_template_is_recorded_too(ada: Customer) -> None:
     give_theme(ada, LAYOUT)
     assert ada.mail()["subject"] == "Own"
     assert [entry["template"] for entry in failures(ada)] == ["templates/mails/layout.html"]
-    assert len(told(ada)) == 1
+    assert len(notices(ada)) == 1
 
 
 def test_failure_while_rendering_names_the_file(ada: Customer) -> None:
@@ -91,40 +91,40 @@ def test_mail_about_the_failure_that_fails_itself_is_sent(ada: Customer) -> None
     give_theme(ada, {**REFUSED, "mails/theme_failed.html": REFUSED["mails/reset.html"]})
     ada.mail()
     assert {entry["template"] for entry in failures(ada)} == {RESET, "templates/mails/theme_failed.html"}
-    assert len(told(ada)) == 1
+    assert len(notices(ada)) == 1
 
 
-def test_next_version_that_fails_is_told_again(ada: Customer) -> None:
+def test_next_version_that_fails_is_mailed_again(ada: Customer) -> None:
     for words in ("First", "Second"):
         give_theme(ada, REFUSED, texts={"en": {"own.words": words}})
         ada.mail()
-    assert len({entry["digest"] for entry in failures(ada)}) == len(told(ada)) == 2
+    assert len({entry["digest"] for entry in failures(ada)}) == len(notices(ada)) == 2
 
 
-def test_contacts_that_are_set_later_are_told(new_tenant_server: NewTenantServer) -> None:
+def test_contacts_that_are_set_later_get_the_email(new_tenant_server: NewTenantServer) -> None:
     ada = unlimited(new_tenant_server)
     give_theme(ada, REFUSED)
     ada.mail()
     assert len(failures(ada)) == 1
 
     ada.tenant.change_settings(contacts={"theme": [DESIGN]})
-    assert not told(ada), "until it fails again"
+    assert not notices(ada), "until it fails again"
     for _ in range(2):
         ada.mail()
-    assert (len(told(ada)), len(failures(ada))) == (1, 1)
+    assert (len(notices(ada)), len(failures(ada))) == (1, 1)
 
     ada.tenant.change_settings(contacts={"theme": [DESIGN, "second@hazel.example"]})
     ada.mail()
-    assert not told(ada, "second@hazel.example"), "the version was told"
+    assert not notices(ada, "second@hazel.example"), "the version had its email"
 
 
 def test_unknown_address_leaves_the_email_to_the_next_failure(ada: Customer) -> None:
     ada.tenant.change_settings(hide_unknown_accounts=True)
     give_theme(ada, REFUSED)
     answered(ada.ask("POST", {"email": "nobody@example.test"}))
-    assert (len(failures(ada)), len(told(ada))) == (1, 0)
+    assert (len(failures(ada)), len(notices(ada))) == (1, 0)
     ada.mail()
-    assert len(told(ada)) == 1
+    assert len(notices(ada)) == 1
 
 
 def test_refused_change_records_nothing(ada: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,11 +138,11 @@ def test_refused_change_records_nothing(ada: Customer, monkeypatch: pytest.Monke
         assert ada.forgot().status_code == 500
     assert not ada.mails(), "one transaction"
     ada.mail()
-    assert len(told(ada)) == 1
+    assert len(notices(ada)) == 1
 
 
 @pytest.mark.both_databases
-def test_mails_at_once_tell_the_contacts_once(ada: Customer) -> None:
+def test_mails_at_once_email_the_contacts_once(ada: Customer) -> None:
     give_theme(ada, REFUSED)
     at_once([partial(ada.forgot) for _ in range(6)])
-    assert (len(failures(ada)), len(told(ada)), len(ada.mails())) == (1, 1, 6)
+    assert (len(failures(ada)), len(notices(ada)), len(ada.mails())) == (1, 1, 6)

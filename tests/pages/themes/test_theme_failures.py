@@ -169,7 +169,7 @@ def test_report_that_fails_is_sent_at_the_next_failure(monkeypatch: pytest.Monke
     assert sent == ["hazel", "hazel"]
 
 
-def test_contacts_that_are_set_later_are_told(themed: World, hub_app: Flask, new_visitor: NewVisitor) -> None:
+def test_contacts_that_are_set_later_get_the_email(themed: World, hub_app: Flask, new_visitor: NewVisitor) -> None:
     themed.change_settings(contacts={})
     themed.change_brand(**REFUSED)
     open_pages(hub_app, new_visitor, "/login")
@@ -178,7 +178,7 @@ def test_contacts_that_are_set_later_are_told(themed: World, hub_app: Flask, new
     assert (len(entries(themed)), len(mails(themed))) == (1, 1)
 
 
-def test_page_and_email_of_a_version_tell_the_contacts_once(
+def test_page_and_email_of_a_version_email_contacts_once(
     themed: World, hub_app: Flask, new_visitor: NewVisitor
 ) -> None:
     person = themed.person("ada@example.com")

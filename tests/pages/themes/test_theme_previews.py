@@ -198,9 +198,9 @@ def test_preview_of_a_deleted_theme_is_not_found(themes: Themes, visitor: Visito
 
 
 def test_unknown_samples_and_versions_are_not_found(themes: Themes, visitor: Visitor, address: str) -> None:
-    unknown = ("absent", "LoginPage/absent", "Absent/fresh", "LoginPage/fresh?look=acme", "LoginPage/fresh?lang=xx")
-    unknown += ("messages?lang=xx", "messages?lang=keys", "messages/reset/link?lang=xx", "messages/reset/absent")
-    for path in (*unknown, "messages/absent/link", "messages/forgotpassword/link", f"messages/{'x' * 41}/link"):
+    pages = ("absent", "LoginPage/absent", "Absent/fresh", "LoginPage/fresh?look=acme", "LoginPage/fresh?lang=xx")
+    messages = ("messages?lang=xx", "messages?lang=keys", "messages/reset/link?lang=xx", "messages/reset/absent")
+    for path in (*pages, *messages, "messages/absent/link", "messages/alarm/link?lang=", f"messages/{'x' * 41}/link"):
         assert answer(visitor, f"{address}/{path}").status_code == 404
     assert refused(themes.send("POST", "/brand/versions/9/preview")) == (404, 8203)
     assert refused(themes.send("POST", "/absent/versions/1/preview")) == (404, 8191)

@@ -57,7 +57,7 @@ def test_sample_has_the_look_of_a_draft(themed: Run, tmp_path: Path) -> None:
     assert "“Hazel: a new password”" in themed("mail", "test", "hazel", "reset", "ada@example.com").output
 
 
-def test_sample_whose_file_fails_is_ours_and_says_so(themed: Run, tmp_path: Path) -> None:
+def test_sample_whose_file_fails_is_ours_with_the_reason(themed: Run, tmp_path: Path) -> None:
     block = "{% block intro %}{% if not name %}Nothing{% endif %}{% endblock %}"
     (tmp_path / "hazel" / "templates" / "mails" / "reset.html").write_text(block)
     assert themed("theme", "push", "hazel", "hazel").exit_code == 0

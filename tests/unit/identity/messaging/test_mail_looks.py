@@ -23,8 +23,8 @@ OF_PAGES = ("no-inline-style", "no-deprecated-attr", "prefer-native-element", "p
 """Rules for pages alone: mail programs ignore style sheets and new elements, and Outlook reads attributes such as `bgcolor`."""
 
 
-def mail(kind: str = "reset", state: str = "link and code", tag: str = "en", **brand: object) -> RenderedMessage:
-    return gallery.mail(Branding("Acme", Brand.model_validate(brand)), LANGUAGES[tag], kind, state)
+def mail(**brand: object) -> RenderedMessage:
+    return gallery.mail(Branding("Acme", Brand.model_validate(brand)), LANGUAGES["en"], "reset", "link and code")
 
 
 def radii(message: RenderedMessage) -> dict[str, int]:
