@@ -43,12 +43,7 @@ def assemble(
         database: by default a new one of the settings.
     """
     if not defers_imports:
-        from app.identity.assembly import (  # noqa: PLC0415 - the server imports them with its handlers
-            extension_points,
-            table_modules,  # noqa: F401 - deletions need every table
-        )
-
-        extension_points.connect()
+        _connect_extensions()
     clock = clock or SystemClock()
     database = database or Database(settings.database)
     encryption = Encryption(settings.secrets)
@@ -80,6 +75,15 @@ def assemble(
         used_proofs=Nonces(shared, dpop.REPLAY_SECONDS),
     )
     return services
+
+
+def _connect_extensions() -> None:
+    from app.identity.assembly import (  # noqa: PLC0415 - the server imports them with its handlers
+        extension_points,
+        table_modules,  # noqa: F401 - deletions need every table
+    )
+
+    extension_points.connect()
 
 
 def _shared_store(url: str) -> SharedStore:
