@@ -32,7 +32,7 @@ from app.identity.messaging.message import (
 )
 from app.kit.design.colour import Colour
 from app.kit.design.fonts import font_stack
-from app.kit.design.palette import Pair, palette
+from app.kit.design.palette import SHAPE, Pair, palette
 from app.kit.package_files import TEMPLATES
 from app.kit.text.languages import LANGUAGES, Language
 from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
@@ -312,7 +312,13 @@ def _shades(colours: _Colours) -> dict[str, tuple[str, str]]:
     grounds = {name: (measured[light][0], measured[dark][1]) for name, (light, dark) in _GROUNDS.items()}
     light_ground = "canvas" if colours.ground else "surface"  # a white card needs a darker ground
     light, dark = (("canvas", light_ground)[each == 0] for each in at)
-    return {**measured, **grounds, "ground": (measured[light][0], measured[dark][1])}
+    rims = tuple(_rim(measured["brand"][mode], grounds["card"][mode], measured["edge"][mode]) for mode in (0, 1))
+    return {**measured, **grounds, "ground": (measured[light][0], measured[dark][1]), "rim": rims}
+
+
+def _rim(fill: str, card: str, edge: str) -> str:
+    """Return the border of a button: its fill, or a line around a fill that is hard to tell from the card."""
+    return fill if Colour.parse(fill).contrast(Colour.parse(card)) >= SHAPE else edge
 
 
 def _palette(colours: _Colours) -> Mapping[str, Pair]:

@@ -49,6 +49,13 @@ def test_corners_follow_the_radius(brand: dict[str, object], expected: dict[str,
     assert f"border-radius:{expected['fill']}px" in styles["button"]
 
 
+@pytest.mark.parametrize(("colour", "has_line"), [("#14442f", False), ("#b3261e", False), ("#ffd400", True)])
+def test_button_has_a_line_only_where_its_fill_is_hard_to_see(colour: str, has_line: bool) -> None:
+    (style,) = re.findall(r'class="fill"[^>]*style="([^"]*)"', mail(color=colour).html)
+    fill, line = re.findall(r"#[0-9a-f]{6}", style)
+    assert (fill != line) == has_line
+
+
 def test_text_has_the_fonts_of_the_theme() -> None:
     message = mail(font="C059, 'Century Schoolbook', Georgia, serif")
     assert set(re.findall(r"font-family:([^;]+);", message.html)) == {"C059,Century Schoolbook,Georgia,serif"}
