@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.branding import DRAWINGS, own_colours, theme_digest
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.own_templates import own_templates
+from app.hub.tenants.style_sheet import style_sheet
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
-from app.kit.templating.contract import NO_EFFECTS, ClassEffects
 from app.kit.text.tenant_texts import compile_texts
 from app.kit.web.urls import is_web_url, web_url
 
@@ -79,38 +78,6 @@ def _logos(light: str, dark: str, scheme: str) -> dict[str, str]:
     if scheme == "auto":
         return {"logo": light, "logo_dark": dark}
     return {"logo": (dark or light) if scheme == "dark" else light}
-
-
-_ABOVE: Final = (
-    ".main,form,.methods,.bar,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
-    ".tabs{z-index:1!important}@media(max-width:859px){.tabs{position:relative!important}}"
-)
-"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form. Wide tabs are sticky."""
-
-
-class StyleSheet(NamedTuple):
-    """A theme's style sheet as browsers get it."""
-
-    css: str = ""
-    effects: ClassEffects = NO_EFFECTS
-    """The classes whose elements it may hide or cover."""
-    problem: str = ""
-    """Why this version refuses it; empty for one that it takes."""
-
-
-def style_sheet(text: str, files: Mapping[str, str]) -> StyleSheet:
-    """Return the style sheet of a theme with these files; an empty one if this version refuses it."""
-    return _style_sheet(text, tuple(files.items())) if text else StyleSheet()
-
-
-@lru_cache(maxsize=128)
-def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
-    from app.kit.design.theme_css.check import checked
-
-    sheet = checked(text, theme_file_names.addresses(dict(files)))
-    if not sheet.css:
-        return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
-    return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing))
 
 
 def _picture(reference: str | None, files: Mapping[str, str]) -> str:
