@@ -51,7 +51,7 @@ def store(services: IdentityServices, tenant_id: str, contents: Mapping[str, byt
     """Store files of a tenant by their names. Return whether they had room."""
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         at = services.clock.now() - timedelta(days=days_ago)
-        return theme_files.store(work, contents, at, is_sqlite=services.database.is_sqlite)
+        return theme_files.store(work, contents.items(), at, is_sqlite=services.database.is_sqlite)
 
 
 def address(name: str, content: bytes) -> str:

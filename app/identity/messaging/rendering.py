@@ -312,8 +312,8 @@ def _shades(colours: _Colours) -> dict[str, tuple[str, str]]:
     grounds = {name: (measured[light][0], measured[dark][1]) for name, (light, dark) in _GROUNDS.items()}
     light_ground = "canvas" if colours.ground else "surface"  # a white card needs a darker ground
     light, dark = (("canvas", light_ground)[each == 0] for each in at)
-    rims = tuple(_rim(measured["brand"][mode], grounds["card"][mode], measured["edge"][mode]) for mode in (0, 1))
-    return {**measured, **grounds, "ground": (measured[light][0], measured[dark][1]), "rim": rims}
+    rim = [_rim(measured["brand"][mode], grounds["card"][mode], measured["edge"][mode]) for mode in (0, 1)]
+    return {**measured, **grounds, "ground": (measured[light][0], measured[dark][1]), "rim": (rim[0], rim[1])}
 
 
 def _rim(fill: str, card: str, edge: str) -> str:
