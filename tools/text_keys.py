@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from babel.messages.catalog import Catalog
 
 from app.kit.text.source_texts import KEYS_FILE, SourceText, TextKeys, read_keys
+from app.kit.text.text_places import OTHER, PLACES, PLACES_FILE
 
 WORDS = 6
 """Of a text in its key, unless another text begins with the same ones."""
@@ -89,10 +90,33 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def places_written(catalog: Catalog, keys: TextKeys) -> str:
+    """The content of places.json: the keys of each place, by the files that have their texts."""
+    key_of = {source: key for key, source in keys.current.items()}
+    found: dict[str, set[str]] = {place: set() for place in PLACES}
+    for source, files in of_catalog(catalog).items():
+        for file in files:
+            found[_place_of(file)].add(key_of[source])
+    return json.dumps({place: sorted(names) for place, names in found.items()}, indent=0) + "\n"
+
+
+def _place_of(file: str) -> str:
+    match = re.match(r"(?:app/hub|templates)/pages/(\w+)/", file)
+    if match:
+        return match[1]
+    if file.startswith(("app/hub/factors/", "templates/factors/")):
+        return "security"
+    if file.startswith("app/identity/messaging/text_message"):
+        return "text_messages"
+    return "mails" if file.startswith(("app/identity/messaging/", "templates/mails/", "templates/emails/")) else OTHER
+
+
 def update(old: Catalog, new: Catalog) -> None:
     """Bring keys.json up to the sources."""
     before = read_keys() if KEYS_FILE.exists() else TextKeys({}, {})
-    KEYS_FILE.write_text(written(updated(before, of_catalog(old), of_catalog(new))), encoding="utf-8")
+    keys = updated(before, of_catalog(old), of_catalog(new))
+    KEYS_FILE.write_text(written(keys), encoding="utf-8")
+    PLACES_FILE.write_text(places_written(new, keys), encoding="utf-8")
 
 
 def problems(sources: Catalog) -> Iterator[str]:
@@ -107,3 +131,5 @@ def problems(sources: Catalog) -> Iterator[str]:
     )
     if KEYS_FILE.read_text(encoding="utf-8") != written(keys):
         yield "keys.json is not sorted: run 'make translations'"
+    elif found.keys() == known and PLACES_FILE.read_text(encoding="utf-8") != places_written(sources, keys):
+        yield "places.json is not what the sources say: run 'make translations'"

@@ -23,6 +23,7 @@ from app.hub.theme_editor.text_search import forms_of
 from app.hub.web.visit import current_visit
 from app.kit.text.source_texts import text_keys
 from app.kit.text.tenant_texts import Wording, our_wording, problems
+from app.kit.text.text_places import OTHER
 
 _LOGO_KINDS: Final = tuple(dict.fromkeys(LOGO_TYPES.values()))
 _LOGO_SIZE: Final = _l("Choose a file of at most 8.9 kB.")
@@ -56,6 +57,21 @@ _DRAWINGS: Final = {
     "orbits": _p("drawing", "Orbits"),
     "stairs": _p("drawing", "Stairs"),
     "gate": _p("drawing", "Gate"),
+}
+
+
+PLACE_NAMES: Final = {
+    "sign_in": _p("texts", "Sign-in"),
+    "registration": _p("texts", "Sign-up"),
+    "recovery": _p("texts", "Forgotten passwords"),
+    "account": _p("texts", "Account"),
+    "security": _p("texts", "Security"),
+    "organizations": _p("texts", "Organizations"),
+    "consent": _p("texts", "Consent"),
+    "device": _p("texts", "Devices"),
+    "mails": _p("texts", "Emails"),
+    "text_messages": _p("texts", "Text messages"),
+    OTHER: _p("texts", "Several pages"),
 }
 
 
@@ -149,7 +165,9 @@ class EditorForm(HubForm):
     link_terms = StringField(_l("Terms of use"), render_kw=_CODE)
     link_help = StringField(_l("Help"), render_kw=_CODE)
     words = StringField(_l("Words of the text"), [Length(max=100, message=too_long(100))], render_kw=_TEXT)
+    place = SelectField(_l("Where"), choices=[], validate_choice=False)
     language = SelectField(_l("Language"), choices=[], validate_choice=False)
+    start = HiddenField()
     shown = SelectField(_l("Page"), choices=[], validate_choice=False)
 
     def to_request(self) -> ThemeEdit:
@@ -267,10 +285,11 @@ def form_for(
         for tag in tags
     }
     for number, place in enumerate(chosen):
-        direction = {"lang": place.tag, "dir": LANGUAGES[place.tag].direction}
+        direction = {"lang": place.tag, "dir": LANGUAGES[place.tag].direction, "translate": "no"}
         added[place.name] = StringField(our_text(place), id=f"text-{number}", render_kw=direction)
     kind = type("ThemeEditorForm", (EditorForm,), {**added, "stored": view, "places": chosen, "sentence_tags": tags})
     form: EditorForm = kind(**options)
+    form.place.choices = _choices({"": _p("texts", "Everywhere"), **PLACE_NAMES})
     form.language.choices = _choices({tag: LANGUAGES[tag].name for tag in languages})
     form.shown.choices = _choices(pages)
     if not view.has_picture:

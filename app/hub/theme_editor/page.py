@@ -26,16 +26,18 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.own_templates import NO_TEMPLATES
-from app.hub.theme_editor.form import EditorForm, TextPlace, form_for, places_of, stored_values
-from app.hub.theme_editor.text_search import found_keys
+from app.hub.theme_editor.form import PLACE_NAMES, EditorForm, TextPlace, form_for, places_of, stored_values
+from app.hub.theme_editor.text_search import MAX_FOUND, Found, found_keys, place_of
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
-from app.kit.text.tenant_texts import NO_TEXTS
+from app.kit.text.tenant_texts import NO_TEXTS, Wording
+from app.kit.text.text_places import PLACES
 
 _SELECTOR: Final = ".swatches"
 _MAX_WORDS: Final = 100
+MAX_START: Final = 9_999
 _MAX_FIELDS: Final = 120
 """Fields of texts at once: a form has 200 at most."""
 PAGES: Final = {
@@ -65,7 +67,7 @@ class ThemeEditorPage(Page):
     scripts = (*Page.scripts, "studio")
     own_rules = ("studio", "theme-editor")
     allows_fetch = True
-    query = {"key": MAX_PREVIEW_TOKEN, "words": _MAX_WORDS, "language": 20, "shown": 40}
+    query = {"key": MAX_PREVIEW_TOKEN, "words": _MAX_WORDS, "language": 20, "shown": 40, "place": 20, "start": 4}
     refusals = {
         errors.ThemeChanged: _CHANGED,
         errors.BadField: Notice(_l("This look can’t be saved"), _l("Check your entries and try again.")),
@@ -127,12 +129,20 @@ class ThemeEditorPage(Page):
         return f"{THEME_EDITOR}?{urlencode({'key': self.form.key})}"
 
     @property
-    def texts(self) -> list[tuple[str, list[Any]]]:
-        """The keys of texts, each with its fields and their plural categories."""
+    def texts(self) -> list[tuple[Any, list[tuple[str, str, Any]]]]:
+        """The names of places, each with its texts: the key, the plural category, and the field."""
+        chosen = self.form.place.data or ""
+        named = sorted(self.form.places, key=lambda each: PLACES.index(place_of(each.key, chosen)))
         return [
-            (key, [(place.category, self.form[place.name]) for place in places])
-            for (_, key), places in groupby(self.form.places, lambda place: (place.tag, place.key))
+            (PLACE_NAMES[name], [(each.key, each.category, self.form[each.name]) for each in places])
+            for name, places in groupby(named, lambda each: place_of(each.key, chosen))
         ]
+
+    @property
+    def found_texts(self) -> Found:
+        """The texts of the search."""
+        tag = self.form.language.data or ""
+        return _found(self.form, tag, self.view.texts.get(tag, {}))
 
     @classmethod
     def samples(cls) -> Mapping[str, ThemeEditorPage]:
@@ -157,6 +167,7 @@ class ThemeEditorPage(Page):
             "changed meanwhile": replace(plain, page_notice=_CHANGED),
             "search": _stored_page(view, "sample", "en", "members", "LoginPage"),
             "search in another language": _stored_page(view, "sample", "ar", "6", "ProfilePage"),
+            "emails": _stored_page(view, "sample", "en", "", "LoginPage", "mails", "10"),
             "nothing found": _stored_page(view, "sample", "en", "xyzzy", "LoginPage"),
             "wrong": wrong,
         }
@@ -166,7 +177,8 @@ def show() -> Response:
     """Show the newest version."""
     query = current_visit().query
     language = query.get("language", "")
-    page = _stored_page(_opened(), _key(), language, query.get("words", "")[:_MAX_WORDS], query.get("shown", ""))
+    words, shown, place, start = (query.get(name, "") for name in ("words", "shown", "place", "start"))
+    page = _stored_page(_opened(), _key(), language, words[:_MAX_WORDS], shown, place, start)
     is_saved = query.get("done") == "saved"
     return (replace(page, page_notice=_SAVED) if is_saved else page).render()
 
@@ -176,8 +188,10 @@ def submit() -> Response:
     view, posted = _opened(), current_visit().form
     form = _posted_form(view, [place for name in posted if (place := TextPlace.read(name))])
     done = posted.get("do", "")
-    if done == "find":
-        form = _posted_form(view, _after_search(form))
+    if done in ("find", "more"):
+        start = _start(posted.get("start", "")) + MAX_FOUND if done == "more" else 0
+        form = _posted_form(view, _after_search(form, start))
+        form.start.data = str(start)
     is_valid = form.validate()
     page = ThemeEditorPage(form, view)
     if done or not is_valid:
@@ -187,7 +201,8 @@ def submit() -> Response:
     except ApiError as refusal:
         form.base.data = str(view.version)
         return page.render_refusal(refusal)
-    kept = {"key": form.key, "language": form.language.data, "words": form.words.data, "shown": page.shown_page}
+    searched = {name: form[name].data or "" for name in ("language", "words", "place", "start")}
+    kept = {"key": form.key, **searched, "shown": page.shown_page}
     return redirect_to(f"{THEME_EDITOR}?{urlencode({**kept, 'done': 'saved'})}")
 
 
@@ -197,21 +212,36 @@ def _posted_form(view: ThemeEditorView, places: Iterable[TextPlace]) -> EditorFo
     return form
 
 
-def _after_search(form: EditorForm) -> list[TextPlace]:
-    """Return the texts with typed changes, and those that the search finds."""
+def _after_search(form: EditorForm, start: int) -> list[TextPlace]:
+    """Return the texts with typed changes, and those that the search finds from `start` on."""
+    form.start.data = str(start)
     kept = [place for place in form.places if form.is_changed(place)]
     tag = form.language.data or ""
-    found = places_of(tag, found_keys(tag, (form.words.data or "")[:_MAX_WORDS], form.stored.texts.get(tag, {})))
+    found = places_of(tag, _found(form, tag, form.stored.texts.get(tag, {})).keys)
     whole = {(place.tag, place.key) for place in kept}
     kept = [place for place in form.places if (place.tag, place.key) in whole]
     return list(dict.fromkeys((*kept, *found)))[:_MAX_FIELDS]
 
 
-def _stored_page(view: ThemeEditorView, key: str, language: str, words: str, shown: str) -> ThemeEditorPage:
+def _found(form: EditorForm, tag: str, own: Mapping[str, Wording]) -> Found:
+    """Return the texts of a form's search."""
+    words = (form.words.data or "")[:_MAX_WORDS]
+    return found_keys(tag, words, own, form.place.data or "", _start(form.start.data or ""))
+
+
+def _start(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) <= len(str(MAX_START)) else 0
+
+
+def _stored_page(
+    view: ThemeEditorView, key: str, language: str, words: str, shown: str, place: str = "", start: str = ""
+) -> ThemeEditorPage:
     languages = current_visit().tenant.languages
     tag = language if language in languages else languages[0]
-    places = places_of(tag, found_keys(tag, words, view.texts.get(tag, {})))[:_MAX_FIELDS]
-    values = {**stored_values(view, places), "language": tag, "words": words, "shown": shown}
+    found = found_keys(tag, words, view.texts.get(tag, {}), place, _start(start))
+    places = places_of(tag, found.keys)[:_MAX_FIELDS]
+    chosen = {"language": tag, "words": words, "shown": shown, "place": place, "start": str(found.start)}
+    values = {**stored_values(view, places), **chosen}
     form = form_for(view, languages, places, PAGES, formdata=None, data=values)
     form.key = key
     return ThemeEditorPage(form, view, is_stored=True)

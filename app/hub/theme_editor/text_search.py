@@ -4,24 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.kit.text.source_texts import text_keys
 from app.kit.text.tenant_texts import Wording, our_wording
+from app.kit.text.text_places import OTHER, PLACES, text_places
 
-MAX_FOUND: Final = 25
-"""Texts of one search."""
+MAX_FOUND: Final = 10
+"""Texts at once: with them the page fits into the first flight."""
 
 
-def found_keys(tag: str, words: str, own: Mapping[str, Wording]) -> list[str]:
-    """Return the keys of texts that have all words, in our wording, the tenant's, or the key; without words, those that the tenant
-    changed. At most `MAX_FOUND`.
+class Found(NamedTuple):
+    """Some of the texts that were looked for, by their places."""
+
+    keys: list[str]
+    start: int
+    """How many of the texts are before these."""
+    count: int
+    """How many there are."""
+
+
+def found_keys(tag: str, words: str, own: Mapping[str, Wording], place: str = "", start: int = 0) -> Found:
+    """Return the texts that have all words, in our wording, the tenant's, or the key; without words and place, those that the tenant
+    changed. At most `MAX_FOUND`, from the one at `start` on.
+
+    Args:
+        place: one of `PLACES`; any other for all texts.
     """
-    parts = words.casefold().split()
-    if not parts:
-        return [key for key in own if key in text_keys().current][:MAX_FOUND]
-    found = (key for key, ours in _folded(tag).items() if _has(parts, f"{ours} {_joined(own.get(key, ''))}".casefold()))
-    return [key for key, _ in zip(found, range(MAX_FOUND), strict=False)]
+    parts, within = words.casefold().split(), text_places().get(place)
+    if not parts and within is None:
+        found = [key for key in own if key in text_keys().current]
+    else:
+        known = (key for key in _folded(tag) if within is None or key in within)
+        found = [key for key in known if _has(parts, f"{_folded(tag)[key]} {_joined(own.get(key, ''))}".casefold())]
+    found.sort(key=lambda key: PLACES.index(place_of(key)))
+    start = start if 0 <= start < len(found) else 0
+    return Found(found[start : start + MAX_FOUND], start, len(found))
+
+
+def place_of(key: str, chosen: str = "") -> str:
+    """Return the chosen place if it has a text, and the first one that has it otherwise."""
+    return next((place for place in (chosen, *PLACES) if key in text_places().get(place, ())), OTHER)
 
 
 def forms_of(wording: Wording) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from app.contract.tenants.tenant_pages import THEME_EDITOR
+from app.hub.theme_editor.text_search import MAX_FOUND
 from app.identity.administration.theme_versions import editor
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.managed_themes import Themes
@@ -214,3 +215,34 @@ def test_editor_of_a_deleted_theme_is_not_found(themes: Themes, visitor: Visitor
     page = opened(themes, visitor, theme)
     answered(themes.send("DELETE", f"/{theme}"))
     assert page.press("Save draft", display_name="Gone").status == 404
+
+
+def test_texts_are_listed_by_their_page(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Find texts", words="", place="device", language="en")
+    first = set(re.findall(r'name="(text/en/[^"]+)"', page.html))
+    assert "<h3>Devices</h3>" in page.html
+    assert f"1 to {MAX_FOUND} of" in page.text
+    name = min(first)
+    more = page.press("More texts", place="device", language="en", **{name: "Typed"})
+    later = set(re.findall(r'name="(text/en/[^"]+)"', more.html))
+    assert later & first == {name}, "what was typed stays on the page"
+    assert f"{MAX_FOUND + 1} to {2 * MAX_FOUND} of" in more.text
+    saved = more.press("Save draft", place="device", language="en")
+    assert "Saved as a draft" in saved.text
+    assert "place=device" in saved.address
+
+
+def test_search_is_over_all_pages_and_messages(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Find texts", words="code", language="en")
+    assert "<h3>Sign-in</h3>" in page.html
+    mails = page.press("Find texts", words="code", place="mails", language="en")
+    assert re.findall("<h3>([^<]+)</h3>", mails.html) == ["Emails"]
+    everywhere, in_mails = (int(re.findall(r"1 to \d+ of (\d+)", each.text)[0]) for each in (page, mails))
+    assert everywhere > in_mails
+
+
+@pytest.mark.parametrize("start", ["-1", "99999999999", "x", "9999"])
+def test_wrong_start_lists_from_the_first(themes: Themes, visitor: Visitor, theme: str, start: str) -> None:
+    page = opened(themes, visitor, theme)
+    found = visitor.open(f"{page.address}&place=device&language=en&start={start}")
+    assert f"1 to {MAX_FOUND} of" in found.text
