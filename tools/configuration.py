@@ -22,7 +22,9 @@ from app.identity.messaging.tenant_templates import allowed_html
 from app.identity.messaging.tenant_templates.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
 from app.kit.text.typography import typographic
+from tools.theme_bounds import bounds_table, css_table
 
+THEMING_PAGE = ROOT / "docs" / "theming.md"
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 ANSWER_SCHEMA = ROOT / "docs" / "workflow-answer.schema.json"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
@@ -66,6 +68,7 @@ def main() -> None:
     written = {path: json.dumps(schema, indent=2) + "\n" for path, schema in schemas.items()}
     tables = {
         TEMPLATES_PAGE: {"placeholders": placeholder_table(), "html": html_table()},
+        THEMING_PAGE: {"bounds": typographic(bounds_table()), "css-bounds": typographic(css_table())},
     }
     made = {PAGE: page(), **{path: with_tables(path, made) for path, made in tables.items()}, **written}
     if "--check" not in sys.argv:

@@ -34,9 +34,9 @@ MAX_BYTES: Final = 16 * 1024
 MAX_PROBLEMS: Final = 50
 """Reported at once for a template."""
 FILTERS: Final = frozenset({"upper", "lower", "title", "capitalize"})
-_MAX_LOOPS: Final = 2
-_MAX_NESTING: Final = 20
-_MAX_PARTS: Final = 8
+MAX_LOOPS: Final = 2
+MAX_NESTING: Final = 20
+MAX_PARTS: Final = 8
 _REFUSED: Final[Mapping[type[nodes.Node], str]] = {
     nodes.Assign: "no {% set %}: a template stores nothing",
     nodes.AssignBlock: "no {% set %}: a template stores nothing",
@@ -85,7 +85,7 @@ def problems(
     except ValueError:  # Python refuses integers of thousands of digits
         return [TemplateProblem(1, "expected numbers of few digits; a template calculates nothing")]
     except RecursionError:
-        return [TemplateProblem(1, f"expected at most {_MAX_NESTING} levels within each other")]
+        return [TemplateProblem(1, f"expected at most {MAX_NESTING} levels within each other")]
     return sorted(set(checker.found))[:MAX_PROBLEMS]
 
 
@@ -186,8 +186,8 @@ class _Checker:
         return uses
 
     def _statement(self, node: nodes.Node, depth: int) -> _Uses:
-        if depth > _MAX_NESTING:
-            self._problem(node.lineno, f"at most {_MAX_NESTING} conditions within each other")
+        if depth > MAX_NESTING:
+            self._problem(node.lineno, f"at most {MAX_NESTING} conditions within each other")
             return _Uses()
         if isinstance(node, nodes.Output):
             return self._output(node)
@@ -251,8 +251,8 @@ class _Checker:
         if not isinstance(node.target, nodes.Name) or node.test is not None or node.recursive or node.else_:
             self._problem(node.lineno, "{% for NAME in LIST %} alone: without if, recursive and else")
             return _Uses()
-        if len(self._loops) >= _MAX_LOOPS:
-            self._problem(node.lineno, f"at most {_MAX_LOOPS} loops within each other")
+        if len(self._loops) >= MAX_LOOPS:
+            self._problem(node.lineno, f"at most {MAX_LOOPS} loops within each other")
             return _Uses()
         name = node.target.name
         if name in self.contract.values or name in self.contract.parts or name in self._loops or name == "text":
@@ -266,8 +266,8 @@ class _Checker:
 
     def _value(self, node: nodes.Expr, depth: int = 0) -> ValueKind | None:
         """Return what an expression shows; None if it is refused."""
-        if depth > _MAX_PARTS:
-            self._problem(node.lineno, f"at most {_MAX_PARTS} filters and conditions in one value")
+        if depth > MAX_PARTS:
+            self._problem(node.lineno, f"at most {MAX_PARTS} filters and conditions in one value")
             return None
         if isinstance(node, nodes.Const) and isinstance(node.value, str):
             return ValueKind.TEXT
@@ -343,8 +343,8 @@ class _Checker:
 
     def _test(self, node: nodes.Node, depth: int) -> None:
         """Check a condition: names, not, and, or, and comparisons of a name with a word."""
-        if depth > _MAX_NESTING:
-            self._problem(node.lineno, f"at most {_MAX_NESTING} levels of a condition")
+        if depth > MAX_NESTING:
+            self._problem(node.lineno, f"at most {MAX_NESTING} levels of a condition")
         elif isinstance(node, nodes.Not):
             self._test(node.node, depth + 1)
         elif isinstance(node, nodes.And | nodes.Or):

@@ -49,7 +49,7 @@ _EXPECTED: Final = {
     "clip-path": "url(#own-…) of a <clipPath>",
 }
 """What a value with a pattern is, beside numbers."""
-_MAX_DEPTH: Final = 40
+MAX_DEPTH: Final = 40
 _LEAST_WIDTH: Final = 240
 """Of an element around a part, in px."""
 
@@ -245,8 +245,8 @@ class MarkupReader:
             if self._element not in self.dialect.void and not end[1]:
                 is_hidden = bool(self._attributes & self.dialect.silencing)
                 self.open.append(_Open(self._element, line, self._classes, is_hidden, self._hides))
-            if len(self.open) > _MAX_DEPTH:
-                self.report(line, f"at most {_MAX_DEPTH} elements within each other")
+            if len(self.open) > MAX_DEPTH:
+                self.report(line, f"at most {MAX_DEPTH} elements within each other")
                 return None
             if end[1] and self._element not in self.dialect.void and not _is_drawing(self._element):
                 self.report(line, f"<{self._element}></{self._element}>: browsers ignore the / at its end")

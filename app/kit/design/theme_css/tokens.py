@@ -11,8 +11,8 @@ from tinycss2.ast import Node
 
 from app.kit.design.theme_css.allowed import UNITS
 
-_MAX_NESTING: Final = 12
-_MAX_DIGITS: Final = 20
+MAX_NESTING: Final = 12
+MAX_DIGITS: Final = 20
 _NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _UNSEEN: Final = ("Cc", "Cf", "Cs")
 _END: Final = "own-end"
@@ -35,7 +35,7 @@ def read_tokens(css: str) -> tuple[list[Node], list[tuple[int, str]]]:
         # A token after the end shows whether a block, string or comment swallows what follows.
         tokens = tinycss2.parse_component_value_list(f"{css}\n@{_END};")
     except ValueError:  # Python refuses integers of thousands of digits
-        return [], [(1, f"expected numbers of at most {_MAX_DIGITS} digits; found a longer one: shorten it")]
+        return [], [(1, f"expected numbers of at most {MAX_DIGITS} digits; found a longer one: shorten it")]
     problems: list[tuple[int, str]] = []
     is_closed = len(tokens) > 1 and tokens[-2].type == "at-keyword" and tokens[-2].value == _END
     cleaned = _cleaned(tokens[:-2] if is_closed else tokens, problems, 0)
@@ -77,9 +77,12 @@ def _inside(node: Node) -> tuple[str, list[Node]]:
 
 
 def _cleaned(tokens: Sequence[Node], problems: list[tuple[int, str]], depth: int) -> list[Node]:
-    if depth > _MAX_NESTING:
+    if depth > MAX_NESTING:
         problems.append(
-            (tokens[0].source_line, "expected at most 12 brackets within one another; found more: write it simpler")
+            (
+                tokens[0].source_line,
+                f"expected at most {MAX_NESTING} brackets within one another; found more: write it simpler",
+            )
         )
         return []
     kept = []
@@ -112,8 +115,8 @@ def _sentence(token: Node) -> str:
     if token.type == "unicode-range":
         return "expected whole fonts; found a range of letters (U+…), which would show what people type: delete it"
     if token.type in ("number", "percentage", "dimension"):
-        if len(token.representation) > _MAX_DIGITS:
-            return f"expected numbers of at most {_MAX_DIGITS} digits; found a longer one: shorten it"
+        if len(token.representation) > MAX_DIGITS:
+            return f"expected numbers of at most {MAX_DIGITS} digits; found a longer one: shorten it"
         if token.type == "dimension" and token.lower_unit not in UNITS and token.lower_unit.partition("-")[0] != "n":
             return f"expected a unit such as px, rem, %, s or deg; found {_shown(token.unit)}: use one of them"
     return ""

@@ -12,9 +12,9 @@ from app.kit.design.theme_css.allowed import DATA_KINDS, FILE_KINDS, FUNCTIONS, 
 from app.kit.design.theme_css.tokens import RefusedCss
 from app.kit.design.theme_file_names import is_name
 
-_MAX_DATA: Final = 4096
-_MAX_STRING: Final = 120
-_MAX_CONTENT: Final = 40
+MAX_DATA: Final = 4096
+MAX_STRING: Final = 120
+MAX_CONTENT: Final = 40
 _FILE_NAME: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 _BASE64: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=")
 _NOT_FUNCTIONS: Final = {
@@ -59,10 +59,10 @@ def check_value(name: str, value: Sequence[Node], files: FilesInCss) -> None:
 
 
 def _check_plain(token: Node) -> None:
-    if token.type == "string" and len(token.value) > _MAX_STRING:
+    if token.type == "string" and len(token.value) > MAX_STRING:
         raise RefusedCss(
             token,
-            f"expected texts of at most {_MAX_STRING} characters; found {len(token.value)}: write them in a template",
+            f"expected texts of at most {MAX_STRING} characters; found {len(token.value)}: write them in a template",
         )
     if token == ":":
         raise RefusedCss(token, "expected ; after each declaration; found a second colon: add the ; before it")
@@ -84,11 +84,7 @@ def _add_address(name: str, token: Node, text: Node | None, files: FilesInCss) -
         )
     if address.startswith("data:") and not is_font:
         head, _, body = address[5:].partition(",")
-        if (
-            head not in {f"{kind};base64" for kind in DATA_KINDS}
-            or len(address) > _MAX_DATA
-            or not set(body) <= _BASE64
-        ):
+        if head not in {f"{kind};base64" for kind in DATA_KINDS} or len(address) > MAX_DATA or not set(body) <= _BASE64:
             raise RefusedCss(
                 token,
                 "expected a png, webp or jpeg of at most 4 kB as data:image/…;base64,…; found another: make it a file, url(img/NAME)",
@@ -150,10 +146,10 @@ def _check_content(plain: Sequence[Node]) -> None:
     for token in plain:
         is_word = token.type == "ident" and token.lower_value in ("none", "normal", "open-quote", "close-quote")
         is_counter = token.type == "function" and token.lower_name in ("counter", "counters")
-        is_text = token.type == "string" and len(token.value) <= _MAX_CONTENT
+        is_text = token.type == "string" and len(token.value) <= MAX_CONTENT
         if not (is_word or is_counter or is_text or token == "/"):
             raise RefusedCss(
                 token,
-                f"expected a text of at most {_MAX_CONTENT} characters in quotes, none or counter(); found more: "
+                f"expected a text of at most {MAX_CONTENT} characters in quotes, none or counter(); found more: "
                 "write texts in a template, where they can be translated",
             )
