@@ -62,7 +62,7 @@ def problems_under(found: Mapping[str, Any], brand: Brand) -> Iterator[ThemeProb
             if not key.startswith("own.") and key not in texts:
                 yield ThemeProblem(("texts", tag, key), 0, "a key of a text: that version has none with this name")
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
-    effects = ClassEffects(sheet.hiding, sheet.placing)
+    effects = ClassEffects(sheet.hiding, sheet.placing, sheet.causes)
     classes = frozenset(name for name, each in found["classes"].items() if each["template"])
     contracts = {
         name: replace(_read(each), dialect=replace(dialect, classes=usable), is_within_page=is_part)

@@ -46,7 +46,7 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
     yield from _of_colors(brand)
     yield from _of_files(brand)
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
-    for name, line, sentence in _of_templates(brand, ClassEffects(sheet.hiding, sheet.placing)):
+    for name, line, sentence in _of_templates(brand, ClassEffects(sheet.hiding, sheet.placing, sheet.causes)):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))
     for problem in sheet.problems:
         yield ThemeProblem(("css",), problem.line, problem.sentence.removeprefix("expected "))

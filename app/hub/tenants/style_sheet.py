@@ -38,4 +38,4 @@ def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
     sheet = checked(text, theme_file_names.addresses(dict(files)))
     if not sheet.css:
         return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
-    return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing))
+    return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing, sheet.causes))

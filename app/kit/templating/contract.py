@@ -129,6 +129,12 @@ class ClassEffects(NamedTuple):
     """It may hide, place or stack them: parts are outside of them."""
     placing: frozenset[str] = frozenset()
     """It may move them over others: templates within the page have none."""
+    causes: tuple[tuple[str, str], ...] = ()
+    """`hiding .own-a` or `placing .own-a` for each of these classes, with the line of the style sheet that is why."""
+
+    def cause(self, key: str) -> str:
+        """Return what a problem names: the line of the style sheet, where it is known."""
+        return f"static/css/theme.css, {dict(self.causes)[key]}" if key in dict(self.causes) else "the theme’s css"
 
 
 NO_EFFECTS: Final = ClassEffects()

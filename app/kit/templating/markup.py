@@ -141,8 +141,11 @@ class MarkupReader:
         elif any(element.is_hidden for element in self.open):
             self.report(line, f"{name}() outside of elements with aria-hidden or role")
         elif covering := self._hidden():
+            own = min(covering)
             self.report(
-                line, f"{name}() outside of .{min(covering)}, which the theme's css may hide, cover or let overflow"
+                line,
+                f"{name}() outside of .{own}, which may be hidden, covered or cut by "
+                f"{self.effects.cause(f'hiding .{own}')}: change that rule, or end the element before {name}()",
             )
         else:
             self._require_place_for("", line)
@@ -333,7 +336,9 @@ class MarkupReader:
         if self._kinds:
             return "class names as they are, with conditions where they differ"
         if self.is_within_page and (covering := self._classes & self.effects.placing):
-            return f"no .{min(covering)} here: the theme's css may place it over the page; layouts alone may have it"
+            own = min(covering)
+            cause = self.effects.cause(f"placing .{own}")
+            return f"no .{own} here, which may be placed over the page by {cause}: change that rule, or use the class in a layout"
         strange = [
             name
             for name in sorted(self._classes)

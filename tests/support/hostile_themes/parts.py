@@ -232,15 +232,15 @@ PARTS: Final[Mapping[str, HostileTheme]] = {
     ),
     "form in a class that the style sheet hides": HostileTheme(
         {LOGIN: '{% block body %}<div class="own-x">{{ super() }}</div>{% endblock %}', CSS: ".own-x { display: none }"},
-        problem="templates/pages/sign_in/login.html:1: expected super() outside of .own-x, which the theme's css may hide,",
+        problem="templates/pages/sign_in/login.html:1: expected super() outside of .own-x, which may be hidden, covered or cut by static/css/theme.css, line 1:",  # noqa: E501
     ),
     "form in a class that a variable hides": HostileTheme(
         {LOGIN: '{% block body %}<div class="own-x">{{ super() }}</div>{% endblock %}', CSS: ":root { --own-o: 0 } .own-x { opacity: var(--own-o) }"},  # noqa: E501
-        problem="templates/pages/sign_in/login.html:1: expected super() outside of .own-x, which the theme's css may hide,",
+        problem="templates/pages/sign_in/login.html:1: expected super() outside of .own-x, which may be hidden, covered or cut by static/css/theme.css, line 1:",  # noqa: E501
     ),
     "form in a class that a condition hides": HostileTheme(
         {LOGIN: '{% block body %}<div class="{% if name %}own-x{% endif %}">{{ super() }}</div>{% endblock %}', CSS: "@media (min-width: 1px) { .own-x { position: absolute; left: -9999px } }"},  # noqa: E501
-        problem="templates/pages/sign_in/login.html:1: expected super() outside of .own-x, which the theme's css may hide,",
+        problem="templates/pages/sign_in/login.html:1: expected super() outside of .own-x, which may be hidden, covered or cut by static/css/theme.css, line 1:",  # noqa: E501
     ),
     "form beside a class that covers": HostileTheme(
         {LOGIN: '{% block body %}<div class="own-x">x</div>{{ super() }}{% endblock %}', CSS: ".own-x { position: absolute; inset: 0 }"},

@@ -243,9 +243,12 @@ def test_other_static_file_leads_to_the_folders_of_files(theme: Path, sheet: Pat
 
 
 def test_layout_keeps_the_page_out_of_what_its_style_sheet_hides(theme: Path, layouts: Path, sheet: Path) -> None:
-    sheet.write_text(".own-hero { display: none }")
+    sheet.write_text(".own-hero { position: relative }\n.own-hero { display: none }")
     (layouts / "split.html").write_text('<div class="own-hero">\n{{ content() }}</div>{{ footer() }}')
-    expected = "expected content() outside of .own-hero, which the theme's css may hide, cover or let overflow"
+    expected = (
+        "expected content() outside of .own-hero, which may be hidden, covered or cut by static/css/theme.css, line 2: display: none: "
+        "change that rule, or end the element before content()"
+    )
     assert problem(theme, "") == f"hazel/templates/layouts/split.html:2: {expected}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 from app.identity.administration.configuration.file.theme import read_folder
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from tests.support.hostile_themes.table import HOSTILE, MAX_MEMORY
+
+_COMPLETE = re.compile(r"[^:]+:[1-9]\d*: .*(?:\bexpected [^ ].*|is(?:n't| listed twice).*)", re.DOTALL)
+"""File, line, and what is expected there; an unknown key, or one that is there twice, says that alone."""
 
 
 def problems(folder: Path) -> list[str]:
@@ -41,6 +45,8 @@ def test_hostile_theme_is_refused_or_harmless(name: str, tmp_path: Path) -> None
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+    for problem in found:
+        assert _COMPLETE.fullmatch(problem), problem
     if hostile.problem:
         assert any(problem.startswith(hostile.problem) for problem in found), found[:3]
     else:

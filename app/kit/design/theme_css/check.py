@@ -73,6 +73,8 @@ class CheckedCss:
     """Own classes whose elements it may hide, place or stack: the form must not be within such an element."""
     placing: frozenset[str] = frozenset()
     """Own classes whose elements it may move over others: the page must have no such element among its own."""
+    causes: tuple[tuple[str, str], ...] = ()
+    """`hiding .own-a` or `placing .own-a` for each of these classes, with the first declaration that is why: `line 3: display: none`."""
 
 
 def checked(css: str, files: Mapping[str, str] = NO_FILES) -> CheckedCss:
@@ -93,7 +95,13 @@ def checked(css: str, files: Mapping[str, str] = NO_FILES) -> CheckedCss:
     sheet.check_bounds()
     if sheet.problems:
         return _refused(sheet.problems)
-    return CheckedCss((), text, tuple(sorted(sheet.files.named)), frozenset(sheet.hiding), frozenset(sheet.placing))
+    return CheckedCss(
+        css=text,
+        urls=tuple(sorted(sheet.files.named)),
+        hiding=frozenset(sheet.hiding),
+        placing=frozenset(sheet.placing),
+        causes=tuple(sorted(sheet.causes.items())),
+    )
 
 
 def _refused(problems: Iterable[tuple[int, str]]) -> CheckedCss:
@@ -126,6 +134,7 @@ class _Sheet:
         self.files = FilesInCss(files)
         self.hiding: set[str] = set()
         self.placing: set[str] = set()
+        self.causes: dict[str, str] = {}
         self._own_values: dict[str, list[Sequence[Node]]] = {}
         self._bounded: list[_Bounded] = []
         self._count = 0
@@ -233,7 +242,7 @@ class _Sheet:
         if name.startswith(f"--{OWN}"):
             self._own_values.setdefault(name, []).append(value)
         if PLACING.fullmatch(name):
-            self.placing.update(*(subject.own_classes for subject in found))
+            self._note("placing", self.placing, node, name, found)
         if bound is not None:
             self._bounded.append(_Bounded(node, name, bound, found, is_free))
         return f"{name}:{text_of(value, ',')}"
@@ -271,7 +280,16 @@ class _Sheet:
                     (declaration.source_line, f"expected {least.expected}; found {name}: {value}{remedy}")
                 )
             elif is_free and self._is_outside(bound, declaration, found):
-                self.hiding.update(*(subject.own_classes for subject in found))
+                self._note("hiding", self.hiding, declaration, name, found)
+
+    def _note(
+        self, kind: str, classes: set[str], declaration: Node, name: str, found: Sequence[SelectorSubject]
+    ) -> None:
+        """Add the own classes that a declaration is about, and why."""
+        for own in frozenset[str]().union(*(subject.own_classes for subject in found)):
+            classes.add(own)
+            value = text_of(declaration.value, ",")[:60]
+            self.causes.setdefault(f"{kind} .{own}", f"line {declaration.source_line}: {name}: {value}")
 
     def _is_outside(self, bound: Bound, declaration: Node, found: Sequence[SelectorSubject]) -> bool:
         is_misplaced = bool(bound.places) and not all(

@@ -62,7 +62,10 @@ def test_plain_template_is_accepted(source: str) -> None:
     assert found(source) == []
 
 
-HIDDEN = "expected mark() outside of .own-hero, which the theme's css may hide, cover or let overflow"
+HIDDEN = (
+    "expected mark() outside of .own-hero, which may be hidden, covered or cut by the theme’s css: "
+    "change that rule, or end the element before mark()"
+)
 STORES = "expected no {% set %}: a template stores nothing"
 NOTHING = "expected a value of the view, a part or a text; a template calculates nothing"
 WHOLE = "expected complete elements within a condition or a loop: each ends where it began"
@@ -327,7 +330,9 @@ def test_element_that_may_cover_the_page_is_for_layouts_alone() -> None:
     within = replace(CONTRACT, is_within_page=True)
     assert problems(source, CONTRACT, lambda _: True, EFFECTS) == []
     (problem,) = problems(source, within, lambda _: True, EFFECTS)
-    assert problem.sentence.startswith("expected no .own-cover here: the theme's css may place it over the page")
+    assert problem.sentence.startswith(
+        "expected no .own-cover here, which may be placed over the page by the theme’s css"
+    )
 
 
 def test_problems_of_a_template_are_bounded() -> None:
