@@ -28,7 +28,11 @@ _FEW: Final = 4
 @click.command("check")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option(
-    "--pages", "words", default="", metavar="WORD,WORD", help="Render only pages with one of these words in their name."
+    "--pages",
+    "words",
+    default="",
+    metavar="WORD,WORD",
+    help="Render only pages and emails with one of these words in their name.",
 )
 @click.option(
     "--against",
@@ -38,7 +42,8 @@ _FEW: Final = 4
 def theme_check(folder: Path, words: str, against: Path | None) -> None:
     """Say what is wrong in a theme's FOLDER.
 
-    Problems of files have the file and the line. Then every page is rendered in every state and language, and problems have the page.
+    Problems of files have the file and the line. Then every page and email is rendered in every state and language, and problems have
+    the page.
     Exits with 2 for problems of files, with 1 for problems of pages, and with 0 without problems.
     """
     from app.hub.theme_check.review import review
@@ -54,18 +59,33 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         return
     tenant = as_tenant(brand, folder.name)
     found = review(tenant, words.split(","), progress)
+    failed = [*failed_mails(brand, words.split(","))]
     weak = style_problems(brand.css, tenant.brand, found.always_around)
     if not found.count and not found.problems:
         raise CommandError(f"No page has a name with {words}.")
     for problem in weak[:MAX_PRINTED]:
         click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
-    for line in problem_lines(found.problems):
+    for line in problem_lines([*found.problems, *failed]):
         click.echo(line)
     for warning in (*unused(folder, brand), *unpromised(brand), *_warnings(found)):
         click.echo(f"Warning: {warning}", err=True)
-    click.echo(_summary(folder.name, brand, found, len(weak)))
-    if found.problems or weak:
+    click.echo(_summary(folder.name, brand, found, len(weak), len(failed)))
+    if found.problems or weak or failed:
         sys.exit(1)
+
+
+def failed_mails(brand: Brand, words: Iterable[str]) -> Iterator[PageProblem]:
+    """Yield each state of an email that fails with its samples, so that people would get ours; of those with one of the words."""
+    from app.hub.theme_check.review import PageProblem, page_names
+    from app.identity.messaging import gallery
+    from app.identity.messaging.message import Branding
+    from app.kit.text.languages import LANGUAGES
+
+    branding = Branding(brand.display_name or "Acme", brand)
+    for tag, language in LANGUAGES.items() if brand.templates else ():
+        for name, state in page_names(words, gallery.mail_samples()):
+            if failure := gallery.mail(branding, language, name, state).failure:
+                yield PageProblem(f"mails/{name}.html", state, tag, str(failure))
 
 
 def progress(places: list[PagePlace]) -> Iterable[PagePlace]:
@@ -118,7 +138,7 @@ def _warnings(found: ThemeReview) -> Iterator[str]:
         )
 
 
-def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int) -> str:
+def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int, failed_mails: int) -> str:
     texts = sum(len(wordings) for wordings in brand.texts.values())
     languages = f" in {counted(len(brand.texts), 'language')}" if texts else ""
     wrong = len({problem[:3] for problem in found.problems})
@@ -126,6 +146,8 @@ def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int) -> st
     if weak_rules:
         others = said if wrong else f"no others on {found.count:,} pages"
         said = f"{counted(weak_rules, 'problem')} of contrast, and {others}"
+    if failed_mails:
+        said = f"{counted(failed_mails, 'email')} failed, and {said}"
     largest = (
         f" The largest page, {found.largest.name}, has {found.largest.bytes_all_in:,} bytes." if found.largest else ""
     )

@@ -71,6 +71,20 @@ def test_layout_that_fails_is_named_with_its_reason(run: Run, theme: Path, monke
     assert "templates/layouts/split.html failed, so this page has ours: it took too long" in said
 
 
+def test_email_that_fails_is_named_with_its_reason(run: Run, theme: Path) -> None:
+    (theme / "templates" / "mails").mkdir()
+    own = "{% block intro %}{% if has_link %}Own words{% endif %}{% endblock %}"
+    (theme / "templates" / "mails" / "reset.html").write_text(own)
+    code, said = checked(run, theme, pages="ForgotPage,reset")
+    assert code == 1
+    assert (
+        "mails/reset.html\n  code (en, de, ar): templates/mails/reset.html: nothing is left of the block intro\n"
+        in said
+    )
+    assert "hazel: 3 emails failed, and no problems on " in said
+    assert checked(run, theme)[0] == 0
+
+
 def test_document_over_the_first_flight_is_a_problem(run: Run, theme: Path) -> None:
     letters = "".join(random.Random(40).choices(string.ascii_letters + string.digits, k=16_000))
     (theme / "theme.yaml").write_text("logo: logo.png")
