@@ -67,7 +67,7 @@ def theme_check(folder: Path, words: str, against: Path | None) -> None:
         click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
     for line in problem_lines([*found.problems, *failed]):
         click.echo(line)
-    for warning in (*unused(folder, brand), *unpromised(brand), *_warnings(found)):
+    for warning in (*unused(folder, brand), *unpromised(brand), *_script_warnings(brand), *_warnings(found)):
         click.echo(f"Warning: {warning}", err=True)
     click.echo(_summary(folder.name, brand, found, len(weak), len(failed)))
     if found.problems or weak or failed:
@@ -124,6 +124,18 @@ def _states(states: dict[str, list[str]]) -> str:
     names = ", ".join([*states][:_FEW]) + (f" and {len(states) - _FEW} more" if len(states) > _FEW else "")
     languages = dict.fromkeys(tag for tags in states.values() for tag in tags)
     return f"{names} ({', '.join(languages)})"
+
+
+def _script_warnings(brand: Brand) -> Iterator[str]:
+    if not any(brand.scripts.values()):
+        return
+    from app.contract.themes.theme_scripts import origins_of
+
+    origins = ", ".join(origins_of(brand.scripts)) or "no origin"
+    yield (
+        f"the theme has scripts, from {origins}. Pages leave them out unless settings.theme_scripts.origins of the tenant has the "
+        "origin, and on all hosts but verified custom domains. This check renders pages without them."
+    )
 
 
 def _warnings(found: ThemeReview) -> Iterator[str]:

@@ -32,7 +32,7 @@ class ThemeNames(NamedTuple):
         return ((level, name) for level, name in zip(tuple(Level)[1:], self, strict=True) if name)
 
 
-_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "texts": 2, "colors": 2}
+_BY_KEY: Final = {"sentence": 1, "links": 1, "templates": 1, "files": 1, "scripts": 1, "texts": 2, "colors": 2}
 """The members that merge by language, name or key, and how deep these are."""
 _LED_BY: Final = {"logo_dark": "logo", "picture": "scene", "font_file": "font"}
 """The members that belong to another one: a level that sets the other one does not inherit them."""

@@ -36,6 +36,8 @@ DEFAULT_LOGO_PATH = "M8 22v-8a6 6 0 0 1 12 0v8h-3.5v-8a2.5 2.5 0 0 0-5 0v8z"
 """SVG path of the logo of a tenant without one, a gate, on a tile of 28 by 28."""
 LINKS = ("privacy", "terms", "help")
 """The links of pages and emails."""
+SCRIPT_PLACES: Final = ("head_tags", "before_script", "js", "end_script")
+"""The members of `Brand.scripts`, in the order of their elements in the head of a page."""
 Scene = Literal["dusk", "daylight", "picture", "none"]
 Drawing = Literal["ribbons", "ridges", "tiles", "orbits", "stairs", "gate"]
 DRAWINGS: tuple[str, ...] = get_args(Drawing)
@@ -52,6 +54,12 @@ def _contract(number: int) -> int:
 def _link(name: str) -> str:
     if name not in LINKS:
         raise ValueError(f"a link that the pages have: {', '.join(LINKS)}")
+    return name
+
+
+def _script_place(name: str) -> str:
+    if name not in SCRIPT_PLACES:
+        raise ValueError(f"one of {', '.join(SCRIPT_PLACES)}")
     return name
 
 
@@ -135,6 +143,8 @@ FontNames = Annotated[str, AfterValidator(_fonts), Field(max_length=200)]
 Radius = Annotated[int, Field(ge=0, le=24)]
 FileUrl = Annotated[str, AfterValidator(_file_url), Field(max_length=2_000)]
 Contract = Annotated[int, AfterValidator(_contract)]
+ScriptPlace = Annotated[str, AfterValidator(_script_place)]
+ScriptText = Annotated[str, Field(max_length=4_096)]
 ThemeName = Annotated[str, Field(max_length=60)]
 """The name of one of the tenant's themes; empty for none."""
 MAX_LOGO_BYTES: Final = 8_900
@@ -227,6 +237,12 @@ class Brand(ConfigurationModel):
         default_factory=dict,
         description="Your own [pictures and fonts](theming.md#files-on-your-own-host): the digest of each file by its name, such as "
         "`img/logo.svg`. In a theme folder, they are the files of `static/img` and `static/fonts`.",
+    )
+
+    scripts: dict[ScriptPlace, ScriptText] = Field(
+        default_factory=dict,
+        description="[Scripts](theming.md#scripts) of other hosts, where the operator allows their origins: `js` has an address on each "
+        "line, `before_script` and `end_script` have `<script>` elements, and `head_tags` also `<meta>` and `<link>`.",
     )
 
     @model_validator(mode="after")

@@ -35,6 +35,7 @@ from app.contract.second_factors.settings import SecondFactors, Totp
 from app.contract.sign_in.risk import Risk
 from app.contract.workflows.names import WorkflowName
 from app.contract.workflows.token_hook import TokenHook
+from app.kit.web.urls import origin_of
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166
@@ -70,6 +71,27 @@ class Captcha(ConfigurationModel):
         if self.provider != "own" and not self.site_key:
             raise ValueError(f"site_key: the key that {self.provider} gave you")
         return self
+
+
+def _script_origin(text: str) -> str:
+    if not text.startswith("https://") or origin_of(text) != text:
+        raise ValueError("an https origin such as https://analytics.example, in lowercase and without a path or *")
+    return text
+
+
+ScriptOrigin = Annotated[str, AfterValidator(_script_origin), Field(max_length=260)]
+
+
+class ThemeScripts(ConfigurationModel):
+    """Scripts of other hosts that the tenant's [themes](theming.md#scripts) can have. The configuration file alone sets this: no
+    operation of the API does."""
+
+    origins: Annotated[tuple[ScriptOrigin, ...], Different] = Field(
+        default=(),
+        max_length=10,
+        description="Origins whose scripts themes can load, on some pages of verified custom domains. Each can change what those pages "
+        "show at any time.",
+    )
 
 
 MAX_HASH_CHARACTERS: Final = 1_024
@@ -293,6 +315,7 @@ class TenantSettings(ConfigurationModel):
     limits: RequestLimits = RequestLimits()
     sending: Sending = Sending()
     contacts: Contacts = Contacts()
+    theme_scripts: ThemeScripts = ThemeScripts()
     argon2: Argon2 = Argon2()
     password_policy: PasswordPolicy = PasswordPolicy()
     access_token_minutes: int = Field(default=15, ge=1, le=129_600)

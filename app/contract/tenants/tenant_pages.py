@@ -91,6 +91,7 @@ class BrandView(Wire):
     templates: dict[str, str] = Field(default_factory=dict)  # by the names of the files
     contract: int = CONTRACT
     files: dict[str, str] = Field(default_factory=dict)  # digests of the theme's own files, by name
+    scripts: dict[str, str] = Field(default_factory=dict)  # by the members of `Brand.scripts`
 
 
 class ThemeView(Wire):
@@ -133,6 +134,7 @@ class TenantView(Wire):
     has_default_workflow: bool = False  # sign-ins without an application follow it
     themes: dict[str, ThemeView] = Field(default_factory=dict)  # by name
     host_theme: str = ""  # the name of the theme that this host chooses
+    script_origins: list[str] = Field(default_factory=list)  # of this host: where the operator allows scripts from
     organization_domains: bool = False  # organizations verify domains by DNS
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer

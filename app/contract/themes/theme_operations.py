@@ -24,6 +24,8 @@ from app.contract.tenants.branding import (
     Hex,
     OwnColors,
     Scene,
+    ScriptPlace,
+    ScriptText,
     Wording,
 )
 from app.contract.themes.template_names import TemplateName
@@ -85,6 +87,7 @@ class ThemeBrand(Wire):
         default_factory=dict
     )
     files: Annotated[dict[FileName, FileDigest], Field(max_length=MAX_FILES)] = Field(default_factory=dict)
+    scripts: dict[ScriptPlace, ScriptText] = Field(default_factory=dict)
     texts: Annotated[dict[Tag, Annotated[dict[str, Wording], Field(max_length=2_000)]], Field(max_length=30)] = Field(
         default_factory=dict
     )
@@ -128,6 +131,14 @@ class Theme(Wire):
     variables: Annotated[Variables | None, COMPUTED, NotListed()] = None
     pages: Annotated[ThemePages | None, COMPUTED, NotListed()] = None
     locales: Annotated[Locales | None, COMPUTED, NotListed(), Field(max_length=30)] = None
+    script_problems: Annotated[
+        list[str],
+        READ_ONLY,
+        NotListed(),
+        Field(
+            description="Why pages leave out scripts of the theme, such as an origin that the operator doesn’t allow any more."
+        ),
+    ] = Field(default_factory=list)
     created_date: Annotated[str | None, CREATED_AT] = None
     last_modified_date: Annotated[str | None, MODIFIED_AT] = None
 

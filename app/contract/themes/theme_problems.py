@@ -45,6 +45,11 @@ def problems(brand: Brand) -> Iterator[ThemeProblem]:
         yield ThemeProblem(("texts", *filter(None, (tag, key))), 0, expected)
     yield from _of_colors(brand)
     yield from _of_files(brand)
+    if brand.scripts:
+        from app.contract.themes import theme_scripts  # noqa: PLC0415 - few tenants have scripts
+
+        for place, line, expected in theme_scripts.problems(brand.scripts):
+            yield ThemeProblem(("scripts", place), line, expected)
     sheet = checked(brand.css, theme_file_names.addresses(brand.files))
     for name, line, sentence in _of_templates(brand, ClassEffects(sheet.hiding, sheet.placing, sheet.causes)):
         yield ThemeProblem(("templates", name), line, sentence.removeprefix("expected "))

@@ -133,7 +133,7 @@ read_version = operation(
 )  # fmt: skip
 save_draft = operation(
     "themes.save_draft", f"PUT {_THEME}/draft", ThemeDraft, ThemeVersionEntry, auth=MACHINE_TOKEN, scope="template:update",
-    error_profile=MANAGE, errors=(UnknownTheme, ThemeChanged, BadField), summary="Save a draft of a theme",
+    error_profile=MANAGE, takes_markup=True, errors=(UnknownTheme, ThemeChanged, BadField), summary="Save a draft of a theme",
     description="Saves the look as a new version that no page shows yet. A look that equals the newest version adds none.",
 )  # fmt: skip
 publish_version = operation(

@@ -27,6 +27,7 @@ class SignedOutPage(Page):
 
     template = "components/signed_out.html"
     scripts = ("language",)
+    scripted_at = {"/logout": frozenset()}
 
     relying_party: str = ""
     home: str = ""
@@ -43,6 +44,11 @@ class SignedOutPage(Page):
     def run(self) -> tuple[str, ...]:
         """No script beside the frames of other sites."""
         return () if self.frames else self.scripts
+
+    @property
+    def shows_secret(self) -> bool:
+        """The addresses of frames name sessions, and a further account stands there by name; an empty form is on no page."""
+        return bool(self.frames or self.onward or self.accounts)
 
     @property
     def frame_sources(self) -> tuple[str, ...]:

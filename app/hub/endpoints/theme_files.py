@@ -61,9 +61,7 @@ def theme_file(name: str) -> Response:
         max_age=_DAY,
         response_class=Response,
     )
-    response.headers["Content-Security-Policy"] = _PICTURE_POLICY
-    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # emails in a browser show the logo, too
-    return response
+    return _for_other_origins(response)
 
 
 @views.get("/theme/<any(img,fonts):folder>/<name>")
@@ -75,8 +73,15 @@ def own_file(folder: str, name: str) -> Response:
         abort(404)
     response = Response(file.content, content_type=file.media_type)
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    return _for_other_origins(response)
+
+
+def _for_other_origins(response: Response) -> Response:
+    """Let emails in a browser show the logo, and pages with an origin of their own (decision 0419) load all; fonts need CORS for that."""
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
-    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"  # as above
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    if (response.mimetype or "").startswith("font/"):
+        response.headers["Access-Control-Allow-Origin"] = "*"
     return response
 
 

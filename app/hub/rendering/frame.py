@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
 from flask_babel import pgettext
@@ -22,6 +22,9 @@ from app.hub.web.cookies import RelyingPartyLink, last_application
 from app.hub.web.short_links import PARAMETER, is_short_link
 from app.hub.web.visit import LANGUAGE_PARAMETER, Visit
 from app.kit.web.assets import Asset
+
+if TYPE_CHECKING:
+    from app.hub.rendering.own_scripts import OwnScripts
 
 OwnBlock = Callable[[Context], Iterator[str]]
 """Writes a tenant's own block, as Jinja calls one."""
@@ -41,6 +44,10 @@ class FramedPage(Protocol):
     @property
     def has_error(self) -> bool:
         """Whether the page reports an error."""
+
+    @property
+    def own_scripts(self) -> OwnScripts | None:
+        """The theme's scripts on the page."""
 
     @property
     def own_rules(self) -> tuple[str, ...]:
@@ -84,7 +91,9 @@ class Frame:
             application: the text about the requesting application.
             links: the application's own links.
         """
-        tag = self.language.tag
+        tag, own_scripts = self.language.tag, self.page.own_scripts
+        if own_scripts is not None:
+            added = Markup.escape(added) + own_scripts.markup(self.visit.nonce)
         beside = in_language(self.brand.sentence, tag), in_language(self.brand.signature, tag)
         slots = {"added": added, "application": application, "links": links, "main": main}
         return self._document("split", title, beside, slots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from flask import Response, current_app
 
@@ -24,6 +24,9 @@ from app.hub.web.security_headers import content_security_policy
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.errors import ApiError
 from app.kit.web.urls import file_source
+
+if TYPE_CHECKING:
+    from app.hub.rendering.own_scripts import OwnScripts
 
 HTML: Final = "text/html; charset=utf-8"
 
@@ -77,6 +80,9 @@ class Page:
     """Whether the page's scripts may call the hub (CSP `connect-src`)."""
     refusals: ClassVar[Mapping[type[ApiError], Notice | Callable[[ApiError], Notice]]] = {}
     """The notice for each error that is about no field of the form, or a function that makes it of the error."""
+
+    scripted_at: ClassVar[Mapping[str, frozenset[str]]] = {}
+    """Paths where a theme's scripts may be on the page, each with the parameters that its address may have; by default nowhere."""
 
     required_blocks: ClassVar[frozenset[str]] = frozenset()
     """Blocks that a theme keeps on this page, beside those that it keeps on every page (`page_templates.BLOCKS`)."""
@@ -158,6 +164,20 @@ class Page:
         """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
         return self._form.provider_widget if self._form is not None else None
 
+    @property
+    def shows_secret(self) -> bool:
+        """Whether this state of a page of `scripted_at` shows or takes what a theme's scripts must not see."""
+        return self._form is not None
+
+    @property
+    def own_scripts(self) -> OwnScripts | None:
+        """The theme's scripts on this page; None for almost every page (decision 0419)."""
+        if not (self.scripted_at and self.brand.scripts):
+            return None
+        from app.hub.rendering.own_scripts import on_page  # noqa: PLC0415 - few pages have scripts
+
+        return on_page(self)
+
     def html(self) -> str:
         """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
@@ -193,6 +213,7 @@ class Page:
             captcha_sources=self.widget.sources if self.widget else (),
             frame_sources=self.frame_sources,
             allows_fetch=allows_fetch,
+            own_scripts=self.own_scripts,
             is_compressed=is_compressed,
         )
 
@@ -238,6 +259,7 @@ def _response(
     captcha_sources: tuple[str, ...] = (),
     frame_sources: tuple[str, ...] = (),
     allows_fetch: bool = False,
+    own_scripts: OwnScripts | None = None,
     is_compressed: bool,
 ) -> Response:
     visit = current_visit()
@@ -254,6 +276,8 @@ def _response(
         captcha_sources=captcha_sources,
         frame_sources=frame_sources,
         allows_fetch=allows_fetch,
+        own_scripts=own_scripts.sources if own_scripts else None,
+        own_connections=brand.script_origins if own_scripts else (),
     )
     response = PageResponse(body, status, content_type=HTML)
     response.headers.add("Vary", "Accept-Encoding, Accept-Language, Cookie")
@@ -261,8 +285,8 @@ def _response(
     response.headers.add("Content-Security-Policy", policy)
     if is_compressed:
         response.headers.add("Content-Encoding", "gzip")
-    if visit.interaction and visit.interaction.display == "popup":
-        # The page that opened the pop-up needs its reference to it.
+    if own_scripts or (visit.interaction and visit.interaction.display == "popup"):
+        # The page that opened the pop-up needs its reference to it; and browsers show no sandboxed page with another value.
         response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 

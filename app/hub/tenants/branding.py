@@ -22,6 +22,7 @@ from app.kit.text.tenant_texts import NO_TEXTS, TenantTexts
 from app.kit.web.assets import Asset
 
 if TYPE_CHECKING:
+    from app.contract.themes.theme_scripts import ScriptElement
     from app.kit.design.own_palette import OwnColours
 
 DEFAULT_COLOUR: Final = "#3b4a6b"
@@ -76,6 +77,10 @@ class PageBranding:
     """The path that serves the style sheet."""
     templates: OwnTemplates = NO_TEMPLATES
     """The tenant's own templates."""
+    scripts: tuple[ScriptElement, ...] = ()
+    """What the theme adds to the head of a few pages (`own_scripts.py`), where the operator allows it."""
+    script_origins: tuple[str, ...] = ()
+    """The origins that these pages may send to; empty without `scripts`."""
     theme_digest: str = ""
     """Names the version of its templates, style sheet and texts; empty if it has neither templates nor a style sheet."""
     left_out: tuple[tuple[str, str], ...] = ()

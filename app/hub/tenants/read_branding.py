@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from app.contract.tenants import tenant_pages
-from app.contract.tenants.branding import DRAWINGS, own_colours, theme_digest
+from app.contract.tenants.branding import DRAWINGS, LINKS, own_colours, theme_digest
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
-from app.hub.tenants.own_templates import own_templates
-from app.hub.tenants.style_sheet import style_sheet
+from app.hub.tenants.own_templates import OwnTemplates, own_templates
+from app.hub.tenants.style_sheet import StyleSheet, style_sheet
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
@@ -18,6 +18,7 @@ from app.kit.text.tenant_texts import compile_texts
 from app.kit.web.urls import is_web_url, web_url
 
 if TYPE_CHECKING:
+    from app.contract.themes.theme_scripts import ScriptElement
     from app.kit.design.own_palette import OwnColours
 
 
@@ -32,10 +33,13 @@ def page_branding(
     name: str,
     default_locale: str,
     css_files: Mapping[str, str] | None = None,
+    script_origins: Sequence[str] = (),
 ) -> PageBranding:
     """Return the branding of pages. What this version refuses is left out.
 
-    `css_files`: the files of the theme that has the style sheet, if others are merged into those of the brand.
+    Args:
+        css_files: of the theme that has the style sheet, if others are merged into those of the brand.
+        script_origins: those from which the operator allows scripts at this host.
     """
     files = brand.files
     picture = _file(theme_file_names.address(brand.picture or "", files))
@@ -62,15 +66,25 @@ def page_branding(
         texts=compile_texts(brand.texts),
         css=sheet.css,
         templates=templates,
+        scripts=_scripts(brand.scripts, script_origins),
+        script_origins=tuple(script_origins) if brand.scripts else (),
         theme_digest=theme_digest(brand),
-        left_out=(
-            *((f"templates/{name}", reason) for name, reason in templates.left_out),
-            *([("static/css/theme.css", sheet.problem)] if sheet.problem else []),
-        ),
-        links=tuple(
-            (kind, brand.links[kind]) for kind in ("privacy", "terms", "help") if web_url(brand.links.get(kind))
-        ),
+        left_out=_left_out(templates, sheet),
+        links=tuple((kind, brand.links[kind]) for kind in LINKS if web_url(brand.links.get(kind))),
     )
+
+
+def _left_out(own: OwnTemplates, sheet: StyleSheet) -> tuple[tuple[str, str], ...]:
+    templates = ((f"templates/{name}", reason) for name, reason in own.left_out)
+    return (*templates, *([("static/css/theme.css", sheet.problem)] if sheet.problem else []))
+
+
+def _scripts(scripts: Mapping[str, str], origins: Sequence[str]) -> tuple[ScriptElement, ...]:
+    if not (scripts and origins):
+        return ()
+    from app.contract.themes import theme_scripts  # noqa: PLC0415 - few tenants have scripts
+
+    return theme_scripts.elements(scripts, origins)
 
 
 def _logos(light: str, dark: str, scheme: str) -> dict[str, str]:

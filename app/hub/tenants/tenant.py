@@ -112,7 +112,7 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
     return HubTenant(
         name=view.name,
-        brand=page_branding(view.brand, view.name, view.display_name or view.name, view.default_locale),
+        brand=_branding(view),
         has_default_workflow=view.has_default_workflow,
         themes=_themes(view),
         languages=(view.default_locale, *others),
@@ -146,6 +146,11 @@ def tenant_from_view(view: tenant_pages.TenantView) -> HubTenant:
         has_organization_domains=view.organization_domains,
         captcha=_widget(view.captcha),
     )
+
+
+def _branding(view: tenant_pages.TenantView) -> PageBranding:
+    name = view.display_name or view.name
+    return page_branding(view.brand, view.name, name, view.default_locale, script_origins=view.script_origins)
 
 
 def _widget(captcha: CaptchaWidget | None) -> WidgetView | None:

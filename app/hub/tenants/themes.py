@@ -53,7 +53,8 @@ class Themes:
             name = values.pop(_NAME, "") or self._view.name
             view = BrandView.model_validate(values)
             css_files = self._files(getattr(names, merged.sources.get("css", Level.TENANT), ""))
-            found = page_branding(view, self._view.name, name, self._view.default_locale, css_files)
+            origins = self._view.script_origins
+            found = page_branding(view, self._view.name, name, self._view.default_locale, css_files, origins)
             self._looks.put(names, found)
         return found
 

@@ -12,6 +12,10 @@ def _is_own_or_source(text: str) -> bool:
     return text == "'self'" or is_source(text)
 
 
+_SANDBOX: Final = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+"""Scripts run, and links open pages of their own; forms, storage, cookies and other windows of the host are out of reach."""
+
+
 def content_security_policy(
     nonce: str,
     *,
@@ -21,6 +25,8 @@ def content_security_policy(
     captcha_sources: tuple[str, ...] = (),
     frame_sources: Iterable[str] = (),
     allows_fetch: bool = False,
+    own_scripts: tuple[str, ...] | None = None,
+    own_connections: tuple[str, ...] = (),
 ) -> str:
     """Return the Content-Security-Policy of a page. Invalid sources are left out: they could end a directive.
 
@@ -33,20 +39,29 @@ def content_security_policy(
         captcha_sources: of a captcha provider, whose scripts, frames and connections the page allows.
         frame_sources: of the page's other frames.
         allows_fetch: whether the page's own script may call the hub.
+        own_scripts: origins of the scripts that a theme has on this page; None for every page without any. They need the nonce by the
+            first policy and the origin by the second one, also after a redirect, which a nonce alone would allow. `sandbox` gives the
+            page an origin of its own, so that they reach no other page of the host (decision 0419).
+        own_connections: origins to which these scripts may send.
     """
-    image_sources = " ".join(["'self' data:", *filter(is_source, images)])
+    image_sources = " ".join(["'self' data:", *filter(is_source, (*images, *own_connections))])
     targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
     own = " ".join([f"'nonce-{nonce}'", *captcha_sources])
-    connections = " ".join([*(["'self'"] if allows_fetch else []), *captcha_sources])
+    connected = (*(["'self'"] if allows_fetch else []), *captcha_sources, *filter(is_source, own_connections))
+    connections = " ".join(connected)
     framed = " ".join((*captcha_sources, *filter(_is_own_or_source, frame_sources)))
     optional = f"frame-src {framed}; " if framed else ""
     optional += f"connect-src {connections}; " if connections else ""
     font_sources = " ".join(filter(_is_own_or_source, fonts))
     optional += f"font-src {font_sources}; " if font_sources else ""
-    return (
+    policy = (
         f"default-src 'none'; script-src {own}; style-src {own}; {optional}img-src {image_sources}; "
         f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
     )
+    if own_scripts is None:
+        return policy
+    origins = " ".join(["'self'", *filter(is_source, own_scripts)])
+    return f"{policy}, script-src {origins}; sandbox {_SANDBOX}"
 
 
 HEADERS: Final = (

@@ -33,7 +33,7 @@ def read_changed_tenants(context: Context, req: tenant_pages.HeldTenants) -> ten
 
 def tenant(context: Context) -> tenant_pages.TenantView:
     """Return the tenant's configuration for the pages."""
-    settings, brand = context.tenant.settings, context.tenant.brand
+    settings, brand, host = context.tenant.settings, context.tenant.brand, context.visit.host if context.visit else ""
     return tenant_pages.TenantView(
         name=context.tenant.name,
         display_name=context.tenant.display_name,
@@ -67,7 +67,8 @@ def tenant(context: Context) -> tenant_pages.TenantView:
         session_management=settings.session_management,
         has_default_workflow=settings.default_workflow is not None,
         themes=_themes(context),
-        host_theme=themed_tenant.host_theme(context, context.visit.host if context.visit else ""),
+        host_theme=themed_tenant.host_theme(context, host),
+        script_origins=list(settings.theme_scripts.origins) if themed_tenant.custom_domain(context, host) else [],
         organization_domains=settings.organizations.enabled and settings.organizations.dns,
         uses_https=context.services.settings.public_scheme == "https",
     )

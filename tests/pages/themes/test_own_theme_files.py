@@ -75,6 +75,7 @@ def test_page_shows_the_files_of_the_folder(world: World, visitor: Visitor, fold
         assert (answer.status_code, answer.data) == (200, content)
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers.get("Access-Control-Allow-Origin") == ("*" if name.startswith("fonts/") else None)
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
         assert answer.headers["Content-Security-Policy"].endswith("sandbox")
         assert answer.content_type.partition(";")[0] == MEDIA_TYPES[name.rpartition(".")[2]]

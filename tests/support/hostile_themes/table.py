@@ -9,6 +9,7 @@ from tests.support.hostile_themes.hostile_theme import HostileTheme
 from tests.support.hostile_themes.insides import INSIDES
 from tests.support.hostile_themes.markup import MARKUP
 from tests.support.hostile_themes.parts import PARTS
+from tests.support.hostile_themes.scripts import SCRIPTS
 from tests.support.hostile_themes.sheets import STYLE_SHEETS
 from tests.support.hostile_themes.templates import TEMPLATES
 from tests.support.hostile_themes.texts import MAILS, TEXTS
@@ -23,6 +24,7 @@ _KINDS: Final = {
     "text": TEXTS,
     "mail": MAILS,
     "value": VALUES,
+    "script": SCRIPTS,
 }
 HOSTILE: Final[Mapping[str, HostileTheme]] = {
     f"{kind}: {name}": theme for kind, themes in _KINDS.items() for name, theme in themes.items()

@@ -135,7 +135,7 @@ VALUES: Final[Mapping[str, HostileTheme]] = {
     ),
     "key that does not exist": HostileTheme(
         {BRAND: "script: alert(1)"},
-        problem="theme.yaml:1: script: isn't a known key; did you mean description?",
+        problem="theme.yaml:1: script: isn't a known key; did you mean scripts?",
     ),
     "template in theme.yaml": HostileTheme(
         {BRAND: "templates: {'../../x.html': x}"},

@@ -85,6 +85,14 @@ def test_email_that_fails_is_named_with_its_reason(run: Run, theme: Path) -> Non
     assert checked(run, theme)[0] == 0
 
 
+def test_scripts_are_a_warning_with_their_origins(run: Run, theme: Path) -> None:
+    (theme / "theme.yaml").write_text("scripts: {js: https://analytics.example/a.js}")
+    code, said = checked(run, theme)
+    assert code == 0
+    assert "the theme has scripts, from https://analytics.example" in said
+    assert "settings.theme_scripts.origins" in said
+
+
 def test_document_over_the_first_flight_is_a_problem(run: Run, theme: Path) -> None:
     letters = "".join(random.Random(40).choices(string.ascii_letters + string.digits, k=16_000))
     (theme / "theme.yaml").write_text("logo: logo.png")

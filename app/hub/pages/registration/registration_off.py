@@ -17,6 +17,7 @@ class RegistrationOffPage(Page):
 
     template = "pages/registration/registration_off.html"
     scripts = ("language",)
+    scripted_at = {"/register": frozenset()}
 
     relying_party: str = ""
 

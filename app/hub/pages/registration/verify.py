@@ -113,6 +113,7 @@ class ConfirmedPage(Page):
     template = "pages/registration/confirmed.html"
     scripts = ("language",)
     query = {**Page.query, "confirmed": 8}
+    scripted_at = {check_mail.PATH: frozenset({"confirmed"})}
 
     continue_url: str
     relying_party: str = ""

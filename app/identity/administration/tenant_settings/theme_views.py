@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import Brand, set_members
+from app.contract.tenants.branding import SCRIPT_PLACES, Brand, set_members
 from app.contract.themes import theme_members, theme_problems
 from app.contract.themes.theme_members import LocaleInfo, ThemeBody, ThemeContent, ThemePage, ThemePages
 from app.kit.near_names import near_name
@@ -20,16 +20,18 @@ Path = tuple[str, ...]
 Flat = dict[Path, Any]
 _FIELDS: Final = {"favicon": "favicon", "logo": "logo"}
 _BODY: Final = {"background_color": "background", "font_family": "font", "background_image": "picture"}
+_BY_NAME: Final = ("sentence", "templates", "scripts")
+"""The members of a brand whose values have a language or a name."""
 _HTML: Final = {"auth": "layouts/split.html", "profile": "layouts/console.html"}
 _SECTION: Final = re.compile(r"^/\* (Variables|Pages\.Auth\.Css|Pages\.Profile\.Css) \*/\n", re.MULTILINE)
 _VARIABLES, _SHEETS = "Variables", {"auth": "Pages.Auth.Css", "profile": "Pages.Profile.Css"}
 _VARIABLE: Final = re.compile(r"^(--[A-Za-z0-9-]+): ([^;{}\n]+);$", re.MULTILINE)
-_SCRIPTS: Final = {
-    "before_script": "BeforeScript", "end_script": "EndScript", "head_tags": "HeadTags", "js": "Js",
-}  # fmt: skip
-_NO_SCRIPTS: Final = (
-    "no scripts: the pages of this tenant have none, and the operator of Gatehouse can't allow them yet"
-)
+_SCRIPTED: Final = "auth"
+"""The one page of the interface whose scripts are the theme's."""
+_NO_SCRIPTS: Final = {
+    "profile": "none: the account pages never have scripts, because they show what only the account’s owner may see",
+    "workflow": "none: a workflow’s pages have those of Pages.Auth",
+}
 
 
 class _Value(NamedTuple):
@@ -58,6 +60,7 @@ def members_of(brand: Brand, language: str) -> dict[str, Any]:
     pages = {
         page: {"html": templates.get(name, ""), "css": sections.get(_SHEETS[page], [])} for page, name in _HTML.items()
     }
+    pages[_SCRIPTED] |= {**brand.scripts, "js": [*filter(None, brand.scripts.get("js", "").split("\n"))]}
     texts = brand.texts.get(language, {})
     content = {name: _plain(texts.get(key)) for name, key in theme_members.CONTENT.items()}
     locales = {tag: _locale(wordings) for tag, wordings in brand.texts.items()}
@@ -160,9 +163,13 @@ def _put_content(places: _Places, content: ThemeContent, language: str) -> None:
 
 def _put_page(places: _Places, page: str, files: ThemePage) -> None:
     name = f"Pages.{page.title()}"
-    for field, member in _SCRIPTS.items():
-        if getattr(files, field):
-            raise BadField(f"{name}.{member}: expected {_NO_SCRIPTS}.")
+    for field in SCRIPT_PLACES:
+        value = getattr(files, field)
+        if page != _SCRIPTED and value:
+            raise BadField(f"{name}.{pascal(field)}: expected {_NO_SCRIPTS[page]}.")
+        if page == _SCRIPTED and field in files.model_fields_set:
+            text = value if isinstance(value, str) else "\n".join(value)
+            places.put(("scripts", field), f"{name}.{pascal(field)}", text)
     if page not in _HTML:
         if files.html or files.css:
             raise BadField(f"{name}: expected neither Html nor Css: a workflow's pages have those of Pages.Auth.")
@@ -234,20 +241,18 @@ def _stylesheet(sections: Mapping[str, list[str]]) -> str:
 
 
 def _flat(brand: Mapping[str, Any]) -> Flat:
-    """Return the values of a brand by path: texts, sentences, templates and style sheets each by itself."""
-    flat: Flat = {
-        (name,): value for name, value in brand.items() if name not in ("texts", "sentence", "templates", "css")
-    }
+    """Return the values of a brand by path: texts, sentences, templates, scripts and style sheets each by itself."""
+    flat: Flat = {(name,): value for name, value in brand.items() if name not in ("texts", "css", *_BY_NAME)}
     for tag, wordings in (brand.get("texts") or {}).items():
         flat |= {("texts", tag, key): wording for key, wording in wordings.items()}
-    for name in ("sentence", "templates"):
+    for name in _BY_NAME:
         flat |= {(name, key): value for key, value in (brand.get(name) or {}).items()}
     return flat | {("css", name): sheets for name, sheets in _sections(brand.get("css") or "").items()}
 
 
 def _brand(sent: Mapping[str, Any], flat: Flat, origins: Mapping[Path, str]) -> dict[str, Any]:
     """Return the values of a brand from those by path; the style sheet stays as it was sent unless a member changed it."""
-    brand: dict[str, Any] = {"texts": {}, "sentence": {}, "templates": {}}
+    brand: dict[str, Any] = {name: {} for name in ("texts", *_BY_NAME)}
     sections: dict[str, list[str]] = {}
     for path, value in flat.items():
         if path[0] == "css":

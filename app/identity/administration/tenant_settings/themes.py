@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import stored_brand
+from app.contract.tenants.branding import Brand, stored_brand
 from app.contract.tenants.settings import TenantSettings
 from app.contract.themes import theme_operations, theme_problems
 from app.contract.themes.theme_operations import ThemeBrand
 from app.identity.administration.tenant_settings import theme_views
-from app.identity.administration.theme_versions import history
+from app.identity.administration.theme_versions import history, script_permission
 from app.identity.directory.tenants import tenant_writes, theme_files
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
@@ -27,18 +27,24 @@ def show_state(context: Context, content: theme_operations.StoredTheme, values: 
     inherited = {name for name in ThemeBrand.model_fields if ThemeBrand.model_fields[name].default is None}
     values["brand"] |= dict.fromkeys(inherited - content.brand.model_fields_set)
     values |= theme_views.members_of(content.brand, context.tenant.settings.default_locale)
+    values["script_problems"] = script_permission.reports(context, content.brand.scripts)
 
 
 def read_members(context: Context, provided: ItemInput) -> None:
-    """Translate the interface's members of a request to its brand. Raises BadField."""
-    if all(value is None for value in provided.computed.values()):
-        return
+    """Translate the interface's members of a request to its brand, and refuse scripts that are not allowed. Raises BadField."""
     stored = SHARED_TABLE.item(StoreAccess.of(context), theme_operations.THEMES, provided.item_id)
+    former = stored_brand(stored.content.get("brand") if stored is not None else None)
+    if any(value is not None for value in provided.computed.values()):
+        _translate(context, provided, former)
+    script_permission.refuse_new(context, provided.values.get(("brand", "scripts")) or {}, former.scripts)
+
+
+def _translate(context: Context, provided: ItemInput, former: Brand) -> None:
     sent = {path[1]: value for path, value in provided.values.items() if path[0] == "brand"}
     brand = theme_views.merged_brand(
         sent,
         frozenset(path[1] for path in provided.stated if path[0] == "brand" and len(path) > 1),
-        stored_brand(stored.content.get("brand") if stored is not None else None),
+        former,
         provided.computed,
         context.tenant.settings.default_locale,
     )
@@ -47,6 +53,12 @@ def read_members(context: Context, provided: ItemInput) -> None:
             provided.values.pop(("brand", name), None)
         else:
             provided.values["brand", name] = value
+
+
+def refuse_scripts_of_file(context: Context, before: Item | None, after: Item) -> None:
+    """Refuse scripts of a configuration file that its settings do not allow. Raises BadField."""
+    former, brand = (stored_brand(item.content.get("brand") if item else None) for item in (before, after))
+    script_permission.refuse_new(context, brand.scripts, former.scripts)
 
 
 def show_changed(context: Context, before: Item | None, after: Item) -> None:
@@ -92,6 +104,7 @@ def _activate(context: Context, item: Item) -> None:
 RULES: Final = {
     theme_operations.THEMES: Rules(
         problems=unusable_values, before_write=refuse_unknown_files, on_input=read_members, on_output=show_state,
+        from_file=refuse_scripts_of_file,
         number=history.number_of, after_write=history.keep, after_request=show_changed, after_delete=history.remove,
         actions={"activate": activate},
     ),

@@ -34,10 +34,14 @@ def known_key(context: Context, text: str) -> str:
 
 def host_theme(context: Context, host: str) -> str:
     """Return the name of the theme that a host chooses, if it is a verified custom domain; empty for none."""
+    domain = custom_domain(context, host)
+    return next((str(theme["name"]) for theme in themes(context) if domain and theme.get("brand_host") == domain), "")
+
+
+def custom_domain(context: Context, host: str) -> str:
+    """Return a host without its port if it is a verified custom domain of the tenant; empty for every other."""
     domain = host.partition(":")[0].lower()
-    if domain not in context.tenant.custom_hosts:
-        return ""
-    return next((str(theme["name"]) for theme in themes(context) if theme.get("brand_host") == domain), "")
+    return domain if domain in context.tenant.custom_hosts else ""
 
 
 def refuse_unknown(context: Context, member: str, name: str | None, former: str | None) -> None:

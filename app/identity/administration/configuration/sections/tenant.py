@@ -17,7 +17,7 @@ from app.identity.administration.configuration.sections import declared_secrets,
 from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.administration.configuration.value_origins import Marks, changes_with_origins, marks, merged, unnamed
 from app.identity.administration.tenant_settings import second_factor_settings
-from app.identity.administration.theme_versions import history
+from app.identity.administration.theme_versions import history, script_permission
 from app.identity.directory.accounts import provider_tokens
 from app.identity.directory.tenants import tenant_store, tenant_writes, theme_files
 from app.identity.directory.tenants.tenant_writes import TenantRow
@@ -48,6 +48,7 @@ class TenantSection(FileSection):
         if not (self._fits(TenantSettings, "settings", settings) and self._fits(Brand, "brand", brand)):
             return None
         self._check_settings(stored, settings)
+        self._check_scripts(stored["brand"], brand, settings)
         after: dict[str, Any] = {"settings": settings, "brand": brand, **self._secrets(stored, settings)}
         if self.stored is None:
             row = self._create(after)
@@ -99,6 +100,15 @@ class TenantSection(FileSection):
         after = merged(stored, named, before)
         self._check_files(after.get("files", {}))
         return after
+
+    def _check_scripts(self, stored: dict[str, Any], brand: dict[str, Any], settings: dict[str, Any]) -> None:
+        """Refuse scripts of the theme that the settings do not allow; warn of stored ones, which pages leave out."""
+        scripts, after = brand.get("scripts", {}), TenantSettings.model_validate(settings)
+        for place, sentence in script_permission.new_problems(scripts, stored.get("scripts", {}), after):
+            at = "theme" if self.declared.theme is not None else "brand"
+            self.add_problem((*self.path, at), f"scripts.{place}: expected {sentence}")
+        for place, sentence in script_permission.new_problems(scripts, {}, after):
+            self.planned.warnings.append(f"{self.declared.name}: pages leave out scripts.{place}: expected {sentence}.")
 
     def _check_files(self, files: dict[str, str]) -> None:
         """Refuse files that are neither in the theme's folder nor stored: a file may name the digests of earlier ones."""
