@@ -97,7 +97,7 @@ def compile_templates(
                 pages[name] = _compiled_page(name, source, effects, number, files)
         except TemplateFailed as problem:
             left_out.append((name, str(problem)))
-    theme = json.dumps([templates, files, *map(sorted, effects), number], sort_keys=True)
+    theme = json.dumps([templates, files, sorted(effects.hiding), sorted(effects.placing), number], sort_keys=True)
     digest = hashlib.sha256(theme.encode()).hexdigest()
     return OwnTemplates(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
 

@@ -20,7 +20,7 @@ class Found(NamedTuple):
     keys: list[str]
     start: int
     """How many of the texts are before these."""
-    count: int
+    total: int
     """How many there are."""
 
 
