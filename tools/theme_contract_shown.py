@@ -35,7 +35,7 @@ SHOWN: Final[Mapping[str, frozenset[str]]] = {
         "LoginPage": "help initials",
         "MissingFieldsPage": "account",
         "NewPasswordPage": "account",
-        "OrganizationDomainsPage": "organization result",
+        "OrganizationDomainsPage": "organization people result",
         "OrganizationMembersPage": "organization seats",
         "OrganizationsPage": "result",
         "OwnInvitationsPage": "account",

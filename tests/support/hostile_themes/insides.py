@@ -95,7 +95,7 @@ INSIDES: Final[Mapping[str, HostileTheme]] = {
     ),
     "button in a class that the style sheet hides": HostileTheme(
         {BUTTON: '<span class="own-x">{{ label() }}</span>', CSS: ".own-x { display: none }"},
-        problem="templates/macros/button.html:1: expected label() outside of .own-x, which the theme's css may hide,",
+        problem="templates/macros/button.html:1: expected label() outside of .own-x, which may be hidden, covered or cut by static/css/theme.css",  # noqa: E501
     ),
     "button named by a drawing": HostileTheme(
         {BUTTON: '<svg viewBox="0 0 2 2"><title>Leave now</title></svg>{{ label() }}'},
