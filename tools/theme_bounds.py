@@ -8,7 +8,7 @@ from typing import Final
 from app.contract.tenants import branding
 from app.contract.themes import theme_problems, theme_version_operations
 from app.hub.theme_check import samples
-from app.identity.administration.configuration.file.theme import walk
+from app.identity.administration.configuration.file.theme import folder_walk
 from app.kit.design import theme_file_names
 from app.kit.design.theme_css import bounds, check, inline, tokens, values
 from app.kit.design.theme_css.allowed import OWN_BOUNDS, PROPERTIES, TOKEN_TABLE
@@ -20,8 +20,8 @@ from app.kit.text import tenant_texts
 
 _KILO: Final = 1024
 ROWS: Final[Mapping[str, str]] = {
-    "Files and folders of a theme folder": f"{walk.MAX_ENTRIES:,}, {walk.MAX_DEPTH} folders within one another",
-    "A file of the folder": f"{walk.MAX_FILE_MEGABYTES} MB; a YAML file {walk.MAX_YAML_KILOBYTES} kB",
+    "Files and folders of a theme folder": f"{folder_walk.MAX_ENTRIES:,}, {folder_walk.MAX_DEPTH} folders within one another",
+    "A file of the folder": f"{folder_walk.MAX_FILE_MEGABYTES} MB; a YAML file {folder_walk.MAX_YAML_KILOBYTES} kB",
     "`logo` and `logo_dark` beside `theme.yaml`": f"{branding.MAX_LOGO_BYTES:,} bytes together",
     "Files below `static/img` and `static/fonts`": f"{theme_file_names.MAX_FILES}, each {theme_file_names.MAX_FILE_BYTES // _KILO} kB, "
     f"{theme_file_names.MAX_TOTAL_BYTES // _KILO**2} MB together",

@@ -1,4 +1,4 @@
-"""Scripts of a theme in Chromium: they run on the pages that may have them, and reach nothing else of the host (decision 0419)."""
+"""Scripts of a theme in Chromium: they run on the pages that may have them, and reach nothing else of the host (decision 0421)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _NAMED_BY_PLACE = ("texts/", "templates/", "static/")
 def unused(folder: Path, brand: Brand) -> Iterator[str]:
     """Yield a sentence for each unused file and each unused text of the theme's own, by name."""
     from app.contract.themes import theme_problems
-    from app.identity.administration.configuration.file.theme.walk import files
+    from app.identity.administration.configuration.file.theme.folder_walk import files
     from app.kit.text.tenant_texts import OWN
 
     found = {path.relative_to(folder).as_posix(): path for path in files(folder)}

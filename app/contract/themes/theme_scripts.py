@@ -1,4 +1,4 @@
-"""Reads the scripts of a theme: elements of other hosts, each built anew from what an allow-list lets through (decision 0419)."""
+"""Reads the scripts of a theme: elements of other hosts, each built anew from what an allow-list lets through (decision 0421)."""
 
 from __future__ import annotations
 

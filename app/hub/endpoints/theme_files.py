@@ -77,7 +77,7 @@ def own_file(folder: str, name: str) -> Response:
 
 
 def _for_other_origins(response: Response) -> Response:
-    """Let emails in a browser show the logo, and pages with an origin of their own (decision 0419) load all; fonts need CORS for that."""
+    """Let emails in a browser show the logo, and pages with an origin of their own (decision 0421) load all; fonts need CORS for that."""
     response.headers["Content-Security-Policy"] = _PICTURE_POLICY
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     if (response.mimetype or "").startswith("font/"):

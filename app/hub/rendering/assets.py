@@ -112,7 +112,7 @@ def asset_response(asset: Asset, *, is_current: bool) -> Response:
     if is_gzip:
         response.headers["Content-Encoding"] = "gzip"
     response.headers["Vary"] = "Accept-Encoding"
-    # A page with a theme's scripts has an origin of its own (decision 0419), and so has none of our files otherwise.
+    # A page with a theme's scripts has an origin of its own (decision 0421), and so has none of our files otherwise.
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_current else "no-store"
     return response

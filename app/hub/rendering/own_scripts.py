@@ -1,4 +1,4 @@
-"""A theme's scripts: on which pages they are, and their elements (decision 0419)."""
+"""A theme's scripts: on which pages they are, and their elements (decision 0421)."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Page:
 
     @property
     def own_scripts(self) -> OwnScripts | None:
-        """The theme's scripts on this page; None for almost every page (decision 0419)."""
+        """The theme's scripts on this page; None for almost every page (decision 0421)."""
         if not (self.scripted_at and self.brand.scripts):
             return None
         from app.hub.rendering.own_scripts import on_page  # noqa: PLC0415 - few pages have scripts

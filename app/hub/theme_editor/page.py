@@ -27,7 +27,7 @@ from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.own_templates import NO_TEMPLATES
 from app.hub.theme_editor.form import PLACE_NAMES, EditorForm, TextPlace, form_for, places_of, stored_values
-from app.hub.theme_editor.text_search import MAX_FOUND, Found, found_keys, place_of
+from app.hub.theme_editor.text_search import MAX_FOUND, FoundTexts, found_keys, place_of
 from app.hub.web.responses import redirect_to
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -139,7 +139,7 @@ class ThemeEditorPage(Page):
         ]
 
     @property
-    def found_texts(self) -> Found:
+    def found_texts(self) -> FoundTexts:
         """The texts of the search."""
         tag = self.form.language.data or ""
         return _found(self.form, tag, self.view.texts.get(tag, {}))
@@ -223,7 +223,7 @@ def _after_search(form: EditorForm, start: int) -> list[TextPlace]:
     return list(dict.fromkeys((*kept, *found)))[:_MAX_FIELDS]
 
 
-def _found(form: EditorForm, tag: str, own: Mapping[str, Wording]) -> Found:
+def _found(form: EditorForm, tag: str, own: Mapping[str, Wording]) -> FoundTexts:
     """Return the texts of a form's search."""
     words = (form.words.data or "")[:_MAX_WORDS]
     return found_keys(tag, words, own, form.place.data or "", _start(form.start.data or ""))

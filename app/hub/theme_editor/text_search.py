@@ -14,7 +14,7 @@ MAX_FOUND: Final = 10
 """Texts at once: with them the page fits into the first flight."""
 
 
-class Found(NamedTuple):
+class FoundTexts(NamedTuple):
     """Some of the texts that were looked for, by their places."""
 
     keys: list[str]
@@ -24,7 +24,7 @@ class Found(NamedTuple):
     """How many there are."""
 
 
-def found_keys(tag: str, words: str, own: Mapping[str, Wording], place: str = "", start: int = 0) -> Found:
+def found_keys(tag: str, words: str, own: Mapping[str, Wording], place: str = "", start: int = 0) -> FoundTexts:
     """Return the texts that have all words, in our wording, the tenant's, or the key; without words and place, those that the tenant
     changed. At most `MAX_FOUND`, from the one at `start` on.
 
@@ -39,7 +39,7 @@ def found_keys(tag: str, words: str, own: Mapping[str, Wording], place: str = ""
         found = [key for key in known if _has(parts, f"{_folded(tag)[key]} {_joined(own.get(key, ''))}".casefold())]
     found.sort(key=lambda key: PLACES.index(place_of(key)))
     start = start if 0 <= start < len(found) else 0
-    return Found(found[start : start + MAX_FOUND], start, len(found))
+    return FoundTexts(found[start : start + MAX_FOUND], start, len(found))
 
 
 def place_of(key: str, chosen: str = "") -> str:

@@ -41,7 +41,7 @@ def content_security_policy(
         allows_fetch: whether the page's own script may call the hub.
         own_scripts: origins of the scripts that a theme has on this page; None for every page without any. They need the nonce by the
             first policy and the origin by the second one, also after a redirect, which a nonce alone would allow. `sandbox` gives the
-            page an origin of its own, so that they reach no other page of the host (decision 0419).
+            page an origin of its own, so that they reach no other page of the host (decision 0421).
         own_connections: origins to which these scripts may send.
     """
     image_sources = " ".join(["'self' data:", *filter(is_source, (*images, *own_connections))])

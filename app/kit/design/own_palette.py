@@ -48,9 +48,9 @@ def colour_problems(colour: str, ground: str, dark_ground: str, own: OwnColours)
     """Yield each color of a theme that is hard to see on what it stands on, with the nearest one that passes."""
     computed = palette(colour, ground, dark_ground)
     for mode in MODES:
-        if stated := _stated(mode, own):
-            shades = _shades(computed, mode, stated)
-            wrong = next((name for name in stated if not _is_possible(shades, name)), None)
+        if given := _given(mode, own):
+            shades = _shades(computed, mode, given)
+            wrong = next((name for name in given if not _is_possible(shades, name)), None)
             if wrong is not None:
                 nearest = _nearest_ground(shades, wrong, _shades(computed, mode, {})[wrong])
                 sentence = "a color on which texts can be readable as on the other backgrounds"
@@ -58,7 +58,7 @@ def colour_problems(colour: str, ground: str, dark_ground: str, own: OwnColours)
                     mode, wrong, f"{sentence}; found {shades[wrong]}: write {nearest}, the nearest that passes"
                 )
                 continue
-            for name in stated:
+            for name in given:
                 if sentence := _text_problem(shades, name, COLOUR_TOKENS[name]):
                     yield ColourProblem(mode, name, sentence)
 
@@ -96,9 +96,9 @@ def _nearest_ground(shades: Mapping[str, Colour], name: str, computed: Colour) -
 
 
 def _of_mode(computed: Mapping[str, Pair], mode: str, own: OwnColours) -> dict[str, Colour]:
-    stated = _stated(mode, own)
-    shades = _shades(computed, mode, stated)
-    if not stated or not _is_possible(shades):
+    given = _given(mode, own)
+    shades = _shades(computed, mode, given)
+    if not given or not _is_possible(shades):
         return _shades(computed, mode, {})
     for name, token in COLOUR_TOKENS.items():
         if token.on:
@@ -106,17 +106,17 @@ def _of_mode(computed: Mapping[str, Pair], mode: str, own: OwnColours) -> dict[s
     return shades
 
 
-def _shades(computed: Mapping[str, Pair], mode: str, stated: Mapping[str, Colour]) -> dict[str, Colour]:
+def _shades(computed: Mapping[str, Pair], mode: str, given: Mapping[str, Colour]) -> dict[str, Colour]:
     """Return every color in a mode, the theme's own among them."""
     at = MODES.index(mode)
     shades = {name: (computed.get(f"--{name}") or _states()[name])[at] for name in COLOUR_TOKENS}
-    if "brand" in stated:
-        text = stated.get("on-brand", shades["on-brand"]).reaching(TEXT, stated["brand"])
-        shades |= {"on-brand": text, "brand-hover": hover(stated["brand"], text)}
-    return {**shades, **stated}
+    if "brand" in given:
+        text = given.get("on-brand", shades["on-brand"]).reaching(TEXT, given["brand"])
+        shades |= {"on-brand": text, "brand-hover": hover(given["brand"], text)}
+    return {**shades, **given}
 
 
-def _stated(mode: str, own: OwnColours) -> dict[str, Colour]:
+def _given(mode: str, own: OwnColours) -> dict[str, Colour]:
     return {name: Colour.parse(value) for each, name, value in own if each == mode}
 
 

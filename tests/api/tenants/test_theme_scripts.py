@@ -1,4 +1,4 @@
-"""Scripts of themes by API and file: refused without the operator's permission, and kept when it ends (decision 0419)."""
+"""Scripts of themes by API and file: refused without the operator's permission, and kept when it ends (decision 0421)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pages may have a theme's scripts: each page is listed, so that a new one has to choose (decision 0419)."""
+"""Which pages may have a theme's scripts: each page is listed, so that a new one has to choose (decision 0421)."""
 
 from __future__ import annotations
 

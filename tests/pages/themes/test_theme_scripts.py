@@ -1,4 +1,4 @@
-"""Scripts of a theme: on few pages of a verified custom domain, where the operator allows their origin (decision 0419)."""
+"""Scripts of a theme: on few pages of a verified custom domain, where the operator allows their origin (decision 0421)."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.identity.administration.configuration.file.theme.walk import MAX_ENTRIES, files
+from app.identity.administration.configuration.file.theme.folder_walk import MAX_ENTRIES, files
 from tests.support.processes.command_line import Run, refused
 
 MEBIBYTE = 1024 * 1024

@@ -69,7 +69,7 @@ class MadeUp(Page):
         return "https://acme.example/?token=secret"
 
 
-def test_text_is_denied_unless_its_class_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_denied_unless_its_class_lists_it(monkeypatch: pytest.MonkeyPatch) -> None:
     found = dict(theme_contract._values(MadeUp))
     assert found.keys() == {"count", "state", "rows"}
     assert found["rows"].members.keys() == {"is_new"}  # type: ignore[union-attr]  # a list

@@ -146,9 +146,8 @@ class RegisterForm(HubForm):
                 self.ask_again(field.name)
 
     def ask_again(self, name: str) -> None:
-        """Add the error of a password that nothing was wrong with; the page shows it as a hint."""
+        """Add the error of a password that nothing was wrong with."""
         self.add_error(name, CLEARED)
-        self[name].is_asked_again = True
 
     @property
     def email_typed(self) -> str:

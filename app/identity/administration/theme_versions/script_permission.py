@@ -1,4 +1,4 @@
-"""Refuses scripts of themes that the operator does not allow; those that were stored before are reported (decision 0419)."""
+"""Refuses scripts of themes that the operator does not allow; those that were stored before are reported (decision 0421)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from app.contract.tenants.branding import LOGO_TYPES, MAX_LOGO_BYTES, Brand
 from app.contract.themes import theme_problems
 from app.identity.administration.configuration.file import yaml_document
-from app.identity.administration.configuration.file.theme import static_files, tree, walk
+from app.identity.administration.configuration.file.theme import folder_walk, static_files, tree
 from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -43,7 +43,7 @@ def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFo
     if not root.is_dir():
         outer.problem(path, f"expected a folder next to this file; there's no {name}")
         return None
-    if refused := walk.problems(root):
+    if refused := folder_walk.problems(root):
         at = Path(outer.file).parent / name
         outer.problems += [ConfigurationProblem(str(at / place), 1, "", sentence) for place, sentence in refused]
         return None

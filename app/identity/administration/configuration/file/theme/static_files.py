@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from app.identity.administration.configuration.file.theme import walk
+from app.identity.administration.configuration.file.theme import folder_walk
 from app.identity.administration.configuration.file.yaml_document import ConfigurationProblem, YamlDocument
 from app.kit.design import theme_file_names
 
@@ -15,11 +15,11 @@ STYLE_SHEET: Final = "css/theme.css"
 def read(outer: YamlDocument, root: Path, name: str) -> dict[str, bytes]:
     """Return the content of each picture and font by its name; adds problems to the outer document, and leaves those files out.
 
-    `walk.problems` has accepted the folder.
+    `folder_walk.problems` has accepted the folder.
     """
     reader = _Reader(outer, root, name)
     folder = root / "static"
-    found = walk.files(folder) if folder.is_dir() else ()
+    found = folder_walk.files(folder) if folder.is_dir() else ()
     files = {name: path for path in found if path != folder / STYLE_SHEET and (name := reader.name_of(path))}
     for one, other in theme_file_names.twins(files):
         reader.problem(one, f"expected names that differ in more than letter case; found {other}, too")

@@ -13,7 +13,7 @@ from app.contract.tenants.branding import Brand
 from app.contract.themes import theme_problems
 from app.contract.themes.layout_templates import LAYOUTS
 from app.identity.administration.configuration.file import yaml_document
-from app.identity.administration.configuration.file.theme import static_files, walk
+from app.identity.administration.configuration.file.theme import folder_walk, static_files
 from app.identity.administration.configuration.file.validation_messages import sentence_of
 from app.identity.administration.configuration.file.yaml_document import (
     ConfigurationError,
@@ -64,7 +64,7 @@ def _problem(outer: YamlDocument, line: int, sentence: str, *parts: str) -> Conf
 
 def application_texts(outer: YamlDocument, root: Path, name: str) -> dict[str, dict[str, Any]]:
     """Return the texts in the folders of `texts/`, by the application that each is named after; adds problems to the outer document."""
-    folders = [path.name for path in walk.entries(root / PLACES["texts"]) if path.is_dir()]
+    folders = [path.name for path in folder_walk.entries(root / PLACES["texts"]) if path.is_dir()]
     found = {folder: _texts(outer, root, name, f"{PLACES['texts']}/{folder}") for folder in folders}
     return {folder: texts for folder, texts in found.items() if texts}
 
@@ -72,7 +72,7 @@ def application_texts(outer: YamlDocument, root: Path, name: str) -> dict[str, d
 def _texts(outer: YamlDocument, root: Path, name: str, folder: str = PLACES["texts"]) -> dict[str, Any]:
     """Return the texts in the files of a folder, by language; adds problems to the outer document."""
     texts: dict[str, Any] = {}
-    for file in walk.entries(root / folder):
+    for file in folder_walk.entries(root / folder):
         if file.is_dir() and folder == PLACES["texts"]:
             continue  # of an application
         place, tag = str(Path(outer.file).parent / name / folder / file.name), file.stem
@@ -110,7 +110,7 @@ def _templates(outer: YamlDocument, root: Path, name: str) -> dict[str, str]:
     from app.contract.themes.page_templates import names
 
     templates, folder, replaceable = {}, root / PLACES["templates"], names()
-    for file in walk.files(folder):
+    for file in folder_walk.files(folder):
         known = file.relative_to(folder).as_posix()
         if known not in replaceable:
             near = near_name(known, replaceable)

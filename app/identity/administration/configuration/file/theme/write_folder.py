@@ -12,7 +12,7 @@ from typing import Any, Final
 import yaml
 
 from app.contract.tenants.branding import LOGO_TYPES, MAX_LOGO_BYTES, Brand
-from app.identity.administration.configuration.file.theme import walk
+from app.identity.administration.configuration.file.theme import folder_walk
 from app.identity.administration.configuration.file.theme.tree import PLACES
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError, ConfigurationProblem
 from app.identity.administration.theme_versions.history import stored
@@ -55,12 +55,12 @@ def write(folder: Path, brand: Brand, contents: Mapping[str, bytes] = NO_FILES) 
         OSError: a file could not be written.
     """
     folder = folder.resolve()
-    if folder.is_dir() and (refused := walk.problems(folder)):
+    if folder.is_dir() and (refused := folder_walk.problems(folder)):
         raise ConfigurationError(
             [ConfigurationProblem(str(folder / path), 1, "", sentence) for path, sentence in refused]
         )
     wanted = {folder / name: content for name, content in files(brand, contents).items()}
-    for path in [*walk.files(folder)]:
+    for path in [*folder_walk.files(folder)]:
         if path.is_symlink() or (path not in wanted and _is_of_theme(path.relative_to(folder))):
             path.unlink()
     for path, content in wanted.items():
