@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from app.contract.catalogue import hub_operation
+from app.contract.page_models import NoParameters
 from app.contract.tenants.errors import UnknownThemeFile
 from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import From, Wire
@@ -43,7 +44,15 @@ class ThemeFileView(ImageView):
     """A picture or font of a theme; `content` is base64."""
 
 
+class ThemeFileDigests(Wire):
+    digests: list[str]
+
+
 read_theme_file = hub_operation(
     "hub.theme_file", "GET /hub/theme-files/{digest}", ThemeFileDigest, ThemeFileView, errors=(UnknownThemeFile,),
     summary="Read a static file of the tenant’s theme.",
+)  # fmt: skip
+list_theme_files = hub_operation(
+    "hub.theme_files", "GET /hub/theme-files", NoParameters, ThemeFileDigests,
+    summary="List the digests of the stored files of the tenant’s themes.",
 )  # fmt: skip

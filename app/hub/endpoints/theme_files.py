@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from pathlib import Path
 from typing import Final
 
 from flask import Blueprint, Response, abort, jsonify
 from werkzeug.utils import send_file
 
-from app.contract.images import image_pages
-from app.contract.tenants.errors import UnknownThemeFile
 from app.hub.rendering.assets import asset_response
 from app.hub.tenants.branding import css_asset
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
-from app.kit.caching.lru_cache import ByteCache, CachedFile
 from app.kit.design import theme_file_names
 from app.kit.design.theme_file_names import MEDIA_TYPES
 
@@ -27,9 +23,6 @@ _STYLE: Final = re.compile(r"theme\.[0-9a-f]{12}\.css")
 _DAY: Final = 86_400
 _PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 """An SVG may style itself, and runs nothing, even where it is opened by its address."""
-MAX_CACHED_BYTES: Final = 16 * 1024 * 1024
-"""Of the theme files that a process keeps in memory."""
-_cached: Final = ByteCache(MAX_CACHED_BYTES)
 
 
 @views.get("/idx/manifest")
@@ -68,7 +61,7 @@ def theme_file(name: str) -> Response:
 def own_file(folder: str, name: str) -> Response:
     """A file of a theme by an address that has its digest; 404 for every other. Only the first request of a process makes a call."""
     digest = theme_file_names.digest_at(f"/theme/{folder}/{name}")
-    file = _own_file(digest) if digest else None
+    file = services().theme_files.find(current_visit().tenant.name, digest, api()) if digest else None
     if file is None or file.media_type != MEDIA_TYPES[theme_file_names.kind_of(name)]:
         abort(404)
     response = Response(file.content, content_type=file.media_type)
@@ -83,20 +76,6 @@ def _for_other_origins(response: Response) -> Response:
     if (response.mimetype or "").startswith("font/"):
         response.headers["Access-Control-Allow-Origin"] = "*"
     return response
-
-
-def _own_file(digest: str) -> CachedFile | None:
-    """Return a file of the visit's tenant."""
-    key = (current_visit().tenant.name, digest)
-    if (cached := _cached.get(key)) is not None:
-        return cached
-    try:
-        found = api()(image_pages.read_theme_file, image_pages.ThemeFileDigest(digest=digest))
-    except UnknownThemeFile:
-        return None
-    file = CachedFile(found.media_type, b64decode(found.content))
-    _cached.put(key, file)
-    return file
 
 
 def _style_sheet(name: str) -> Response:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import httpx  # noqa: TID251 - for its types alone
 
     from app.hub.client.theme_failures import ThemeFailureReports
+    from app.hub.client.theme_files import ThemeFiles
     from app.kit.operations.server import OperationServer
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
@@ -129,6 +130,13 @@ class HubServices:
             return self.identity_client.for_visit(claims, None)
 
         return ThemeFailureReports(client)
+
+    @cached_property
+    def theme_files(self) -> ThemeFiles:
+        """The files of themes; loaded with the first one."""
+        from app.hub.client.theme_files import ThemeFiles  # noqa: PLC0415 - as above
+
+        return ThemeFiles()
 
     def now(self) -> int:
         """Return the time in seconds since 1970."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 
 from app.contract.images import image_pages
+from app.contract.page_models import NoParameters
 from app.contract.tenants.errors import UnknownThemeFile
 from app.identity.directory import pictures
 from app.identity.directory.tenants import theme_files
@@ -17,6 +18,11 @@ def read_image(context: Context, req: image_pages.ImageName) -> image_pages.Imag
     if image is None:
         raise image_pages.UnknownImage
     return image_pages.ImageView(media_type=image.media_type, content=b64encode(image.content).decode())
+
+
+@image_pages.list_theme_files.implements
+def list_theme_files(context: Context, req: NoParameters) -> image_pages.ThemeFileDigests:
+    return image_pages.ThemeFileDigests(digests=theme_files.digests(context.work))
 
 
 @image_pages.read_theme_file.implements

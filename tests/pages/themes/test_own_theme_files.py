@@ -11,6 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.contract.themes.theme_version_operations import OWN_LOOK
+from app.hub.client.theme_files import MAX_MISSES, WINDOW_SECONDS
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
@@ -219,3 +220,36 @@ def test_named_theme_without_its_folder_is_refused(world: World, folder: Path, t
     with pytest.raises(ConfigurationError) as refused:
         read(named(world, theme), "f.yaml", folder.parent)
     assert re.search(expected, str(refused.value))
+
+
+def test_stream_of_unknown_files_makes_few_calls(
+    world: World, visitor: Visitor, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("app.hub.client.theme_files.monotonic", lambda: now[0])
+    apply(world, folder)
+    visitor.open("/login")
+
+    def calls(digest: str) -> int:
+        answer = visitor.client.get(f"/theme/img/logo.{digest}.svg", base_url=visitor.home)
+        assert answer.status_code == (200 if digest == digest_of(LOGO) else 404)
+        return int(answer.headers["X-Gatehouse-Cost"].partition(";")[0].removeprefix("api="))
+
+    def stream() -> list[int]:
+        return [calls(f"{number:032x}") for number in range(100)]
+
+    assert stream() == [1, 1, 1, 1, 2, *[0] * 95]
+    assert [calls(digest_of(LOGO)) for _ in range(2)] == [1, 0], "a stored file is shown meanwhile"
+    now[0] += WINDOW_SECONDS
+    assert sum(stream()) == MAX_MISSES + 1
+
+
+def test_number_of_a_tenants_files_is_bounded(world: World, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    apply(world, folder)
+    monkeypatch.setattr(theme_files, "MAX_STORED_FILES", len(digests(world)))
+    apply(world, folder)
+    before = digests(world)
+    (folder / "static" / "img" / "more.svg").write_bytes(svg("<path d='M1 1'/>"))
+    with pytest.raises(ConfigurationError, match="2,000 files and 40 MB for all versions"):
+        apply(world, folder)
+    assert digests(world) == before

@@ -24,8 +24,10 @@ from app.kit.design import theme_file_names
 RETENTION: Final = timedelta(days=90)
 MAX_STORED_BYTES: Final = 10 * theme_file_names.MAX_TOTAL_BYTES
 """Of all files of a tenant, those of former versions included."""
+MAX_STORED_FILES: Final = 2_000
+"""The same of their number: their digests fit one answer to the hub."""
 TOO_MANY_BYTES: Final = (
-    f"expected at most {MAX_STORED_BYTES // 1024**2} MB for the files of all versions of the tenant’s themes"
+    f"expected at most {MAX_STORED_FILES:,} files and {MAX_STORED_BYTES // 1024**2} MB for all versions of the tenant’s themes"
 )
 NAMING: Final = (("tenants", "brand"), ("resources", "content"), ("theme_versions", "brand"))
 """Table and column of each place that stores brands."""
@@ -54,6 +56,11 @@ def find(work: UnitOfWork, digest: str) -> StoredFile | None:
     """Return the file with this digest."""
     row = work.one(select(F.media_type, F.content).where(F.tenant_id == work.tenant_id, F.digest == digest))
     return StoredFile(row.media_type, row.content) if row is not None else None
+
+
+def digests(work: UnitOfWork) -> list[str]:
+    """Return the digests of all stored files."""
+    return [row.digest for row in work.all(select(F.digest).where(F.tenant_id == work.tenant_id))]
 
 
 def contents(work: UnitOfWork, files: Mapping[str, str]) -> dict[str, bytes]:
@@ -95,9 +102,9 @@ def store(work: UnitOfWork, contents: Iterable[tuple[str, bytes]], now: datetime
     The caller has locked the tenant, and checked the contents.
     """
     new = {theme_file_names.digest_of(content): (name, content) for name, content in contents}
-    if _bytes_with(work, new) > MAX_STORED_BYTES:
+    if _is_too_much(work, new):
         delete_unnamed(work, now)
-        if _bytes_with(work, new) > MAX_STORED_BYTES:
+        if _is_too_much(work, new):
             return False
     for digest, (name, content) in new.items():
         row = {"tenant_id": work.tenant_id, "digest": digest, "size_bytes": len(content), "content": content}
@@ -107,10 +114,13 @@ def store(work: UnitOfWork, contents: Iterable[tuple[str, bytes]], now: datetime
     return True
 
 
-def _bytes_with(work: UnitOfWork, new: Mapping[str, tuple[str, bytes]]) -> int:
-    """Return the bytes that the tenant would have stored with files by their digests."""
+def _is_too_much(work: UnitOfWork, new: Mapping[str, tuple[str, bytes]]) -> bool:
+    """Return whether the tenant would have too many bytes or files with these, by their digests."""
     stored = sizes(work, new)
-    return _stored_bytes(work) + sum(len(content) for digest, (_, content) in new.items() if digest not in stored)
+    added = [len(content) for digest, (_, content) in new.items() if digest not in stored]
+    total = select(func.count(), func.coalesce(func.sum(F.size_bytes), 0)).where(F.tenant_id == work.tenant_id)
+    count, size_bytes = work.run(total).one()
+    return bool(count + len(added) > MAX_STORED_FILES or size_bytes + sum(added) > MAX_STORED_BYTES)
 
 
 def delete_unnamed(work: UnitOfWork, before: datetime) -> int:
@@ -160,8 +170,3 @@ def _named_in(work: UnitOfWork, columns: Any, column: str) -> set[str]:
     text = cast(columns[column], Text)
     rows = work.all(select(text.label("text")).where(columns.tenant_id == work.tenant_id, text.contains('"files"')))
     return {digest.strip('"') for row in rows for digest in _DIGEST.findall(row.text)}
-
-
-def _stored_bytes(work: UnitOfWork) -> int:
-    total = select(func.coalesce(func.sum(F.size_bytes), 0)).where(F.tenant_id == work.tenant_id)
-    return int(work.run(total).scalar_one())
