@@ -36,6 +36,9 @@ ORGANIZATIONS = {
     "organizations": [{"name": ORGANIZATION, "members": [{"account": "ada1@example.com", "roles": ["Manager"]}]}],
 }
 ACCOUNTS = 50
+THEMES = ROOT / "examples" / "themes"
+THEMED = ("bank", "game", "government", "newspaper", "shop")
+"""Example themes: the tenant `bench-NAME` has each."""
 CHEAP_HASH = {"memory_kib": 8192, "iterations": 1, "parallelism": 1}
 """The least the product allows: it disturbs other measurements least."""
 UNLIMITED = {
@@ -221,6 +224,7 @@ def prepare(folder: Path, port: int, database: PostgresUrls) -> None:
         {**configuration(TENANT, CHEAP_HASH), **ORGANIZATIONS},
         configuration(TWO_STEP_TENANT, CHEAP_HASH, **TWO_STEPS),
         configuration(f"{TENANT}-hash", {}),
+        *(themed(folder, name) for name in THEMED),
     ]
     stated.write_text(json.dumps({"tenants": tenants}, indent=1))
     for command in (["migrate"], ["apply", str(stated)]):
@@ -234,6 +238,13 @@ def prepare(folder: Path, port: int, database: PostgresUrls) -> None:
         )
         if completed.returncode != 0:
             raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
+
+
+def themed(folder: Path, name: str) -> dict[str, Any]:
+    """The tenant of an example theme, which is copied beside the configuration."""
+    shutil.copytree(THEMES / name, folder / name)
+    tenant = configuration(f"{TENANT}-{name}", CHEAP_HASH)
+    return {**tenant, "theme": name, "accounts": tenant["accounts"][:1]}
 
 
 def start_product(folder: Path, port: int, database: PostgresUrls, *options: str, redis: str = "") -> BenchServer:
