@@ -6,6 +6,7 @@ from tools.bench.measurement import MeasuredLine
 from tools.bench.rows import (
     code_flow,
     documents,
+    hostile_themes,
     load,
     login_page,
     memory,
@@ -32,6 +33,7 @@ ORDER: tuple[tuple[str, Row], ...] = (
     ("login", login_page.measured),
     ("sign-in", sign_in.measured),
     ("themes", themed_pages.measured),
+    ("hostile", hostile_themes.measured),
     ("code", code_flow.measured),
     ("tokens", token_grants.measured),
     ("account", own_account.measured),
