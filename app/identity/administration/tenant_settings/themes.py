@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
@@ -87,11 +88,25 @@ def unusable_values(
         yield ".".join(("brand", *problem.path)), problem.expected + (f" (line {problem.line})" if problem.line else "")
 
 
-def refuse_unknown_files(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Refuse a theme that names files which the tenant has not stored. Raises BadField."""
+MAX_LOOK_BYTES: Final = 2 * 1024 * 1024
+"""Of the looks of all themes of a tenant as JSON: each hub reads them with the tenant (decision 0419)."""
+
+
+def refuse_unusable_look(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Refuse a theme that names files which the tenant has not stored, and one with which its themes are too large. Raises BadField."""
     files = (after.content.get("brand") or {}).get("files") or {}
     if sentence := theme_files.problem(context.work, files, context.theme_files):
         raise BadField(f"Brand.Files: {sentence}.")
+    others = (
+        item for item in SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES) if item.id != after.id
+    )
+    size_bytes = sum(len(json.dumps(item.content.get("brand"))) for item in (*others, after))
+    if size_bytes > MAX_LOOK_BYTES:
+        most, found = (count / 1024**2 for count in (MAX_LOOK_BYTES, size_bytes))
+        raise BadField(
+            f"Brand: expected at most {most:.1f} MB for the looks of all themes together; found {found:.1f} MB. "
+            "Delete a theme, or make its templates, texts and CSS smaller."
+        )
 
 
 def _activate(context: Context, item: Item) -> None:
@@ -103,7 +118,7 @@ def _activate(context: Context, item: Item) -> None:
 
 RULES: Final = {
     theme_operations.THEMES: Rules(
-        problems=unusable_values, before_write=refuse_unknown_files, on_input=read_members, on_output=show_state,
+        problems=unusable_values, before_write=refuse_unusable_look, on_input=read_members, on_output=show_state,
         from_file=refuse_scripts_of_file,
         number=history.number_of, after_write=history.keep, after_request=show_changed, after_delete=history.remove,
         actions={"activate": activate},
