@@ -23,8 +23,14 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 KINDS = sorted({name.partition(":")[0] for name in HOSTILE})
 BY_FORM = ("is not formatted correctly", "larger than 1000000 bytes", "has no such member", "isn’t valid JSON")
 """How the interface refuses what its schema does not have, before a theme is checked."""
-OF_FOLDERS = {"value: logo outside of the folder", "text: language that we lack"}
+OF_FOLDERS = {
+    "value: logo outside of the folder",
+    "value: 10,000 templates",
+    "value: 3,000 languages",
+    "text: language that we lack",
+}
 """The sentence of a folder names its files; the interface has another one."""
+IN_YAML_ALONE = {"value: key twice"}
 
 
 @pytest.fixture
@@ -77,7 +83,7 @@ def test_interface_refuses_a_hostile_theme_by_its_sentence(
 ) -> None:
     stored = themes.stored("Autumn")
     for name, hostile in of_kind(kind):
-        brand = brand_of(hostile) if hostile.problem else None
+        brand = brand_of(hostile) if hostile.problem and name not in IN_YAML_ALONE else None
         if brand is None:
             continue
         for path, body in ((f"/{stored}/draft", {}), (f"/{stored}", {"Name": "Autumn"})):
