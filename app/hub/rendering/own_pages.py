@@ -17,8 +17,12 @@ from app.kit.templating.contract import Items, TemplateContract, Value, ValueKin
 
 
 def own_blocks(template: str, rendering: Rendering) -> Mapping[str, OwnBlock]:
-    """Return the tenant's own blocks of a page's template by their names; none without a template of its own."""
-    own = rendering.brand.templates.pages.get(template, {})
+    """Return the tenant's own blocks of a page's template by their names; none if this version cannot use them."""
+    try:
+        own = rendering.brand.templates.blocks(template)
+    except TemplateFailed as problem:
+        reporting(rendering.brand)(template, str(problem))
+        return {}
     return {name: _OwnBlock(template, name, block, rendering) for name, block in own.items()}
 
 

@@ -195,7 +195,7 @@ class Page:
         rendering = Rendering(self, frame, brand)
         view = {item.name: getattr(self, item.name) for item in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
-        if not brand.templates.pages:
+        if self.template not in brand.templates.pages:
             return rendering.render(template, view)
         from app.hub.rendering.own_pages import own_blocks
 

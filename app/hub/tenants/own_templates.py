@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 from typing import Any, Final
 
 from markupsafe import Markup, escape  # noqa: TID251 - what a checked template wrote
 
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS, MAILS
+from app.kit.caching.lru_cache import LruCache
 from app.kit.design import theme_file_names
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
@@ -22,35 +24,74 @@ Failed = Callable[[str, str], None]
 """Is called with the name and the reason of a template that failed."""
 
 
+Blocks = Mapping[str, CompiledTemplate]
+"""By the name of the block; a layout and a part are the only one of their file."""
+MAX_COMPILED: Final = 2_000
+"""Templates in the memory of a process: the most used of all tenants."""
+_WHOLE: Final = ""
+"""The block of a layout or a part."""
+_UNKNOWN: Final = "this version has no such template"
+
+
+def _compile_nothing(name: str) -> Blocks:  # noqa: ARG001 - the signature of `OwnTemplates.compile`
+    raise TemplateFailed(_UNKNOWN)
+
+
 @dataclass(frozen=True)
 class OwnTemplates:
-    """The templates of one theme."""
+    """The templates of one theme, each compiled at its first use, once in a process. Thread-safe."""
 
     digest: str = ""
     """Two objects with the same digest have the same templates."""
-    layouts_and_parts: Mapping[str, CompiledTemplate] = field(default_factory=dict, compare=False)
+    layouts_and_parts: frozenset[str] = field(default=frozenset(), compare=False)
     has_parts: bool = field(default=False, compare=False)
     """Whether it has templates of parts, such as fields."""
-    pages: Mapping[str, Mapping[str, CompiledTemplate]] = field(default_factory=dict, compare=False)
-    """By the name of a page's template: its own blocks by their names."""
+    pages: frozenset[str] = field(default=frozenset(), compare=False)
+    """The names of the pages' templates."""
     left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """The names of templates that this version cannot use, each with the reason."""
+    """The names of templates that this version does not know, each with the reason."""
+    compile: Callable[[str], Blocks] = field(default=_compile_nothing, compare=False)
+    """Compiles the template with a name. Raises TemplateFailed."""
+
+    def blocks(self, name: str) -> Blocks:
+        """Return the compiled blocks of a template of this theme. Raises TemplateFailed if this version cannot use it."""
+        found = _compiled_templates.get((self.digest, name))
+        if found is None:
+            with _compiling:
+                found = _compiled_templates.get((self.digest, name))
+                if found is None:
+                    found = self._attempt(name)
+                    _compiled_templates.put((self.digest, name), found)
+        if isinstance(found, str):
+            raise TemplateFailed(found)
+        return found
 
     def render(
         self, name: str, text: Callable[..., str], values: Mapping[str, Any], parts: Mapping[str, str], failed: Failed
     ) -> Markup:
         """Return the output of a layout or part; empty if the theme has none of the name, or if it fails, which calls `failed`."""
-        template = self.layouts_and_parts.get(name)
-        if template is None:
+        if name not in self.layouts_and_parts:
             return Markup()
         try:
+            template = self.blocks(name)[_WHOLE]
             return template.render(values, {part: escape(markup) for part, markup in parts.items()}, text)
         except TemplateFailed as problem:
             failed(name, str(problem))
             return Markup()
 
+    def _attempt(self, name: str) -> Blocks | str:
+        """Return the blocks, or why they failed, which is found out once, too."""
+        try:
+            return self.compile(name)
+        except TemplateFailed as problem:
+            return str(problem)
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the page has ours in its place
+            return type(problem).__name__
+
 
 NO_TEMPLATES: Final = OwnTemplates()
+_compiled_templates: Final[LruCache[tuple[str, str], Blocks | str]] = LruCache(MAX_COMPILED)
+_compiling: Final = threading.Lock()
 
 
 def own_templates(
@@ -59,47 +100,41 @@ def own_templates(
     number: int = CONTRACT,
     files: Mapping[str, str] = NO_FILES,
 ) -> OwnTemplates:
-    """Return the compiled templates, from memory if they were compiled before.
+    """Return the templates of a theme; one that this version does not know is left out.
 
     Args:
         effects: of the style sheet, which may be another theme's than the templates.
         number: the contract that they are written for.
         files: the digests of the theme's files by their names, which templates have as addresses of pictures.
     """
-    if not templates:
+    shown = {name: source for name, source in templates.items() if not name.startswith(MAILS)}  # pages show no mails
+    if not shown:
         return NO_TEMPLATES
-    return _cached(json.dumps([templates, files], sort_keys=True), effects, number)
+    from app.contract.themes.page_templates import page_templates
+    from app.contract.themes.part_templates import PARTS
+
+    layouts_and_parts = shown.keys() & {*LAYOUTS, *PARTS}
+    pages = shown.keys() & page_templates().keys()
+    theme = json.dumps([shown, dict(files), sorted(effects.hiding), sorted(effects.placing), number], sort_keys=True)
+    return OwnTemplates(
+        hashlib.sha256(theme.encode("utf-8", "surrogatepass")).hexdigest(),
+        frozenset(layouts_and_parts),
+        not PARTS.keys().isdisjoint(layouts_and_parts),
+        frozenset(pages),
+        tuple((name, _UNKNOWN) for name in shown if name not in layouts_and_parts | pages),
+        partial(_compile, shown, effects, number, files),
+    )
 
 
-@lru_cache(maxsize=128)
-def _cached(theme: str, effects: ClassEffects, number: int) -> OwnTemplates:
-    templates, files = json.loads(theme)
-    return compile_templates(templates, effects, number, files)
-
-
-def compile_templates(
-    templates: Mapping[str, str], effects: ClassEffects, number: int, files: Mapping[str, str]
-) -> OwnTemplates:
-    """Return the compiled templates; one that this version does not know, or cannot compile, is left out."""
+def _compile(
+    templates: Mapping[str, str], effects: ClassEffects, number: int, files: Mapping[str, str], name: str
+) -> Blocks:
     from app.contract.themes.part_templates import PARTS
 
     known: dict[str, TemplateContract] = {**LAYOUTS, **PARTS}
-    compiled: dict[str, CompiledTemplate] = {}
-    pages: dict[str, Mapping[str, CompiledTemplate]] = {}
-    left_out: list[tuple[str, str]] = []
-    for name, source in templates.items():
-        if name.startswith(MAILS):  # the identity service renders those
-            continue
-        try:
-            if (contract := known.get(name)) is not None:
-                compiled[name] = _compiled(source, contract.written_for(number), effects, files)
-            else:
-                pages[name] = _compiled_page(name, source, effects, number, files)
-        except TemplateFailed as problem:
-            left_out.append((name, str(problem)))
-    theme = json.dumps([templates, files, sorted(effects.hiding), sorted(effects.placing), number], sort_keys=True)
-    digest = hashlib.sha256(theme.encode()).hexdigest()
-    return OwnTemplates(digest, compiled, not compiled.keys().isdisjoint(PARTS), pages, tuple(left_out))
+    if (contract := known.get(name)) is not None:
+        return {_WHOLE: _compiled(templates[name], contract.written_for(number), effects, files)}
+    return _compiled_page(name, templates[name], effects, number, files)
 
 
 def _compiled(
@@ -117,9 +152,7 @@ def _compiled_page(
     """Return the compiled blocks of a page's template."""
     from app.contract.themes import page_templates
 
-    page = page_templates.page_templates().get(name)
-    if page is None:
-        raise TemplateFailed("this version has no such template")
+    page = page_templates.page_templates()[name]
     if found := next(page_templates.page_problems(page, source, number, lambda _: True, effects), None):
         raise TemplateFailed(f"line {found.line}: {found.sentence}")
     blocks, _ = page_templates.blocks_in(theme_file_names.in_template(source, files))

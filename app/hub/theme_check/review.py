@@ -80,9 +80,7 @@ def review(
     """
     plain = replace(tenant, brand=replace(tenant.brand, templates=NO_TEMPLATES, css=""))
     pages = SamplePages({SAMPLE_DOMAIN: tenant, _WITHOUT_TEMPLATES: plain})
-    made = _Reviewer(
-        pages, has_templates=bool(tenant.brand.templates.layouts_and_parts or tenant.brand.templates.pages)
-    )
+    made = _Reviewer(pages, has_templates=bool(tenant.brand.templates.digest))
     for place in progress([(*name, tag) for name in page_names(words, pages.names) for tag in LANGUAGES]):
         made.look_at(*place)
     return made.found

@@ -14,9 +14,9 @@ from jinja2 import ChoiceLoader, DictLoader
 from app.contract.tenants.branding import Brand
 from app.contract.themes import page_templates, theme_contract
 from app.hub import gallery
-from app.hub.tenants.own_templates import compile_templates
+from app.hub.tenants import own_templates
 from app.kit.package_files import TEMPLATES
-from app.kit.templating.contract import NO_EFFECTS, Value, ValueKind
+from app.kit.templating.contract import Value, ValueKind
 from tests.support.browsers import page_samples
 
 LOGIN = "pages/sign_in/login.html"
@@ -69,13 +69,15 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Any:
         environment.cache.clear()  # type: ignore[union-attr]  # it is a dictionary, as the environment has no limit
         later = made_up(page_templates.page_templates())
         monkeypatch.setattr(page_templates, "page_templates", lambda: later)
+        own_templates._compiled_templates.clear()
 
     yield upgraded
+    own_templates._compiled_templates.clear()
     page_samples.hub().jinja_env.cache.clear()  # type: ignore[union-attr]  # as above
 
 
 def rendered(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    own = replace(gallery.TENANTS["acme"], templates=compile_templates(REPLACED, NO_EFFECTS, 1, {}))
+    own = replace(gallery.TENANTS["acme"], templates=own_templates.own_templates(REPLACED, number=1))
     assert own.templates.left_out == ()
     monkeypatch.setitem(gallery.TENANTS, "contracts", own)
     found = {}
