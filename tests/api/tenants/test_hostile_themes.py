@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from app.identity.administration.configuration import apply_configuration
-from app.identity.administration.configuration.file import theme
 from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.theme import read_folder
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.kit.operations.wire import pascal
 from tests.support.hostile_themes.hostile_theme import BRAND, CSS, HostileTheme
@@ -104,7 +104,7 @@ def test_interface_takes_what_a_folder_takes(
         if hostile.problem:
             continue
         hostile.write(tmp_path / str(number))
-        brand = theme.folder_of(tmp_path / str(number)).brand.model_dump(mode="json", exclude_unset=True)
+        brand = read_folder.folder_of(tmp_path / str(number)).brand.model_dump(mode="json", exclude_unset=True)
         with subtests.test(name):
             answered(
                 themes.send("PUT", f"/{stored}/draft", {"Brand": {pascal(key): value for key, value in brand.items()}})

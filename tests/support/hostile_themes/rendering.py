@@ -14,7 +14,7 @@ from app.hub.rendering.page import all_pages
 from app.hub.tenants.tenant import HubTenant
 from app.hub.theme_check.document import PageDocument
 from app.hub.theme_check.samples import PageSample, SamplePages
-from app.identity.administration.configuration.file import theme
+from app.identity.administration.configuration.file.theme import read_folder
 from tests.support.hostile_themes.hostile_theme import HostileTheme
 
 Shown = tuple[str, str, str]
@@ -38,7 +38,7 @@ class HostilePages:
     def use(self, hostile: HostileTheme, folder: Path) -> Brand:
         """Give the tenant a theme that is accepted; return it."""
         hostile.write(folder)
-        brand = theme.folder_of(folder).brand
+        brand = read_folder.folder_of(folder).brand
         self._tenants[_HOST] = as_tenant(brand, "hostile")
         return brand
 

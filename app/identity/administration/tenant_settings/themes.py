@@ -89,7 +89,7 @@ def unusable_values(
 
 
 MAX_LOOK_BYTES: Final = 2 * 1024 * 1024
-"""Of the looks of all themes of a tenant as JSON: each hub reads them with the tenant (decision 0419)."""
+"""Of the looks of all themes of a tenant as JSON: each hub reads them with the tenant (decision 0422)."""
 
 
 def refuse_unusable_look(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature

@@ -26,8 +26,9 @@ MAX_STORED_BYTES: Final = 10 * theme_file_names.MAX_TOTAL_BYTES
 """Of all files of a tenant, those of former versions included."""
 MAX_STORED_FILES: Final = 2_000
 """The same of their number: their digests fit one answer to the hub."""
+_MEGABYTES: Final = MAX_STORED_BYTES // 1024**2
 TOO_MANY_BYTES: Final = (
-    f"expected at most {MAX_STORED_FILES:,} files and {MAX_STORED_BYTES // 1024**2} MB for all versions of the tenant’s themes"
+    f"expected at most {MAX_STORED_FILES:,} files and {_MEGABYTES} MB for all versions of the tenant’s themes"
 )
 NAMING: Final = (("tenants", "brand"), ("resources", "content"), ("theme_versions", "brand"))
 """Table and column of each place that stores brands."""
