@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from app.hub.theme_check.browser.focus_rules import by_keyboard
+from app.hub.theme_check.browser.layout_rules import NARROWEST, in_narrow_windows
+from app.hub.theme_check.browser.sheet import Rule, Sheet
 from app.kit.package_files import STATIC
 from tests.support.browsers import page_rules, page_samples
 from tests.support.browsers.chromium import UNPAINTED, Opened
@@ -38,11 +41,16 @@ def messages_of(page: Page) -> list[str]:
     return said
 
 
+def faults(sheet: Sheet, *rules: Rule) -> list[str]:
+    """Return the faults that rules find on the pages of a sheet."""
+    return [f"{name}: {fault}" for name, fault in sheet.found(*rules)]
+
+
 @dataclass
 class PageReader:
     """A sheet of pages and the console messages of its browser."""
 
-    sheet: page_rules.Sheet
+    sheet: Sheet
     console_messages: list[str]
     gallery: str
 
@@ -56,13 +64,12 @@ class PageReader:
         states = cover.of_texts if language == MAX_LANGUAGE_LENGTH else cover.of_elements
         self.console_messages.clear()
         self.sheet.lay(self.gallery, {state: page_samples.address(name, state, language) for state in states})
-        found = self.sheet.faults(page_rules.in_narrow_windows)
+        found = faults(self.sheet, in_narrow_windows)
         if language == MAX_LANGUAGE_LENGTH:
-            found += self.sheet.faults(page_rules.with_larger_text)
+            found += faults(self.sheet, page_rules.with_larger_text)
             self.sheet.keep(cover.of_elements)
-            found += self.sheet.faults(
-                page_rules.accessible, page_rules.by_ear, page_rules.by_keyboard, page_rules.otherwise
-            )
+            rules = (page_rules.accessible, page_rules.by_ear, by_keyboard, page_rules.otherwise)
+            found += faults(self.sheet, *rules)
         return found + [
             f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message
         ]
@@ -74,8 +81,8 @@ def page_readers(chromium: Browser, gallery_address: str) -> Iterator[dict[bool,
     with open_page(chromium) as (page, console_messages), open_page(chromium) as (other, other_messages):
         provide(other)
         yield {
-            False: PageReader(page_rules.Sheet(page), console_messages, gallery_address),
-            True: PageReader(page_rules.Sheet(other), other_messages, gallery_address),
+            False: PageReader(page_rules.sheet(page), console_messages, gallery_address),
+            True: PageReader(page_rules.sheet(other), other_messages, gallery_address),
         }
 
 
@@ -96,7 +103,7 @@ def test_every_breakpoint_is_checked() -> None:
     style = "".join(path.read_text() for path in (STATIC / "css").glob("*.css"))
     breakpoints = {int(width) for width in re.findall(r"min-width: (\d+)px", style)}
     breakpoints |= {int(width) + 1 for width in re.findall(r"max-width: (\d+)px", style)}
-    assert breakpoints | {320} == set(page_rules.NARROWEST)
+    assert breakpoints | {320} == set(NARROWEST)
 
 
 @pytest.fixture(scope="session")
@@ -167,7 +174,7 @@ def test_extreme_brand_colours_stay_readable(page_readers: dict[bool, PageReader
         gallery_address,
         {" ".join(item): page_samples.address(*item[1:], language="ar", look=item[0]) for item in shown},
     )
-    assert not (found := sheet.faults(page_rules.accessible)), "\n".join(found)
+    assert not (found := faults(sheet, page_rules.accessible)), "\n".join(found)
 
 
 def shop(route: Route) -> None:

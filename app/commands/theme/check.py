@@ -11,13 +11,17 @@ import click
 
 from app.commands.errors import CommandError
 from app.commands.prompts import counted
+from app.commands.theme.browser import browser_problems, find_chromium, opened_browser
 from app.commands.theme.contract import lines_against
 from app.commands.theme.folder import as_tenant, read_theme
+from app.commands.theme.progress import progress
 from app.commands.theme.unused import unpromised, unused
 
 if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
-    from app.hub.theme_check.review import PagePlace, PageProblem, ThemeReview
+    from app.hub.tenants.tenant import HubTenant
+    from app.hub.theme_check.review import PageProblem, ThemeReview
+    from app.identity.administration.configuration.file.theme import ThemeFolder
 
 MAX_PRINTED: Final = 50
 """Problems that are printed; the others are counted."""
@@ -39,30 +43,32 @@ _FEW: Final = 4
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Check the templates and texts by the contract of another version alone: a file of `gatehouse theme contract`.",
 )
-def theme_check(folder: Path, words: str, against: Path | None) -> None:
+@click.option("--browser", "in_browser", is_flag=True, help="Look at the pages in a browser, too. Needs Playwright.")
+@click.option(
+    "--chromium",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="The browser for --browser: Chromium, Chrome or Edge. By default, the first one in PATH.",
+)
+def theme_check(folder: Path, words: str, against: Path | None, in_browser: bool, chromium: Path | None) -> None:
     """Say what is wrong in a theme's FOLDER.
 
     Problems of files have the file and the line. Then every page and email is rendered in every state and language, and problems have
     the page.
+    With --browser, a Chromium shows the pages: in narrow windows, by keyboard, in light, dark and forced colors.
     Exits with 2 for problems of files, with 1 for problems of pages, and with 0 without problems.
     """
-    from app.hub.theme_check.review import review
     from app.hub.theme_check.style import style_problems
 
-    brand = read_theme(folder).brand
-    folder = folder.resolve()
+    theme, folder = read_theme(folder), folder.resolve()
+    brand = theme.brand
     if against is not None:
-        refused = lines_against(against, folder, brand)
-        if refused:
-            raise CommandError(f"Found {counted(len(refused), 'problem')}:\n" + "\n".join(refused))
-        click.echo(f"{folder.name}: no problems by the contract of {against.name}.")
+        _check_against(against, folder, brand)
         return
     tenant = as_tenant(brand, folder.name)
-    found = review(tenant, words.split(","), progress)
+    browser = find_chromium(chromium) if in_browser else ""
+    found = _review(theme, tenant, words, browser)
     failed = [*failed_mails(brand, words.split(","))]
     weak = style_problems(brand.css, tenant.brand, found.always_around)
-    if not found.count and not found.problems:
-        raise CommandError(f"No page has a name with {words}.")
     for problem in weak[:MAX_PRINTED]:
         click.echo(f"{folder}/static/css/theme.css:{problem.line}: {problem.sentence}")
     for line in problem_lines([*found.problems, *failed]):
@@ -88,13 +94,29 @@ def failed_mails(brand: Brand, words: Iterable[str]) -> Iterator[PageProblem]:
                 yield PageProblem(f"mails/{name}.html", state, tag, str(failure))
 
 
-def progress(places: list[PagePlace]) -> Iterable[PagePlace]:
-    """Show on a terminal how many pages are rendered; return the pages."""
-    if not sys.stderr.isatty():
-        yield from places
-        return
-    with click.progressbar(places, label="Rendering", file=sys.stderr) as shown:
-        yield from shown
+def _check_against(contract: Path, folder: Path, brand: Brand) -> None:
+    """Check the theme by a file of another version's contract. Raises CommandError for problems."""
+    refused = lines_against(contract, folder, brand)
+    if refused:
+        raise CommandError(f"Found {counted(len(refused), 'problem')}:\n" + "\n".join(refused))
+    click.echo(f"{folder.name}: no problems by the contract of {contract.name}.")
+
+
+def _review(theme: ThemeFolder, tenant: HubTenant, words: str, chromium: str) -> ThemeReview:
+    """Render the pages, and look at them in a browser if there is one. Raises CommandError."""
+    from app.hub.theme_check.review import page_places, review, review_pages
+
+    pages = review_pages(tenant)
+    places = page_places(words.split(","), pages.names)
+    if not places:
+        raise CommandError(f"No page has a name with {words}.")
+    if not chromium:
+        return review(pages, places, progress)
+    with opened_browser(chromium) as browser:
+        found = review(pages, places, progress)
+        found.problems += browser_problems(browser, theme, pages, places)
+        found.browser = f"Chromium {browser.version}"
+    return found
 
 
 def problem_lines(problems: Iterable[PageProblem]) -> Iterator[str]:
@@ -163,4 +185,6 @@ def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int, faile
     largest = (
         f" The largest page, {found.largest.name}, has {found.largest.bytes_all_in:,} bytes." if found.largest else ""
     )
+    if found.browser:
+        said += f", in {found.browser} too"
     return f"{name}: {said}. It has {counted(texts, 'text')}{languages} of its own.{largest}"

@@ -12,8 +12,8 @@ import click
 
 from app.commands.errors import CommandError, as_command_errors
 from app.commands.prompts import counted
-from app.commands.theme.check import progress
 from app.commands.theme.folder import as_tenant, read_theme
+from app.commands.theme.progress import progress
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Of all files before they are compressed. Ours alone are some 20 MB."""
@@ -48,7 +48,7 @@ def theme_preview(folder: Path, target: Path, words: str, files_folder: Path | N
     brand = found.brand
     if target.suffix != ".zip":
         raise CommandError(f"Expected a file that ends with .zip; found {target}.")
-    files = PreviewFiles(brand, as_tenant(brand, folder.resolve().name), str(files_folder or ""), found.files)
+    files = PreviewFiles(brand, as_tenant(brand, folder.resolve().name), str(files_folder or ""), found.served_files)
     places = files.places(words.split(","))
     if not places:
         raise CommandError(f"No page has a name with {words}.")

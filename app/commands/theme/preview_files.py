@@ -19,14 +19,13 @@ from app.contract.tenants.branding import Brand
 from app.contract.tenants.tenant_pages import MailPreview
 from app.hub.gallery import all_samples
 from app.hub.tenants.tenant import HubTenant
-from app.hub.theme_check.review import PagePlace, page_names
+from app.hub.theme_check.review import PagePlace, page_places
 from app.hub.theme_check.samples import SAMPLE_DOMAIN, NotRendered, SamplePages
 from app.hub.theme_preview import mails_by_kind
 from app.hub.thumbnails import GROUPS, Thumbnail, thumbnails
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
 from app.kit.clock import FixedClock
-from app.kit.design import theme_file_names
 from app.kit.text.languages import LANGUAGES
 
 _AT: Final = datetime(2026, 11, 22, 16, 0, tzinfo=UTC)
@@ -47,24 +46,22 @@ class PreviewFiles:
         brand: the theme.
         tenant: the same, as the hub has it.
         folder: with a folder of files for each tenant; empty for none.
-        contents: those of the theme's own pictures and fonts by their names.
+        own: the contents of the theme's own pictures and fonts by their addresses.
     """
 
     brand: Brand
     tenant: HubTenant
     folder: str = ""
-    contents: Mapping[str, bytes] = field(default_factory=dict)
+    own: Mapping[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.pages = SamplePages({SAMPLE_DOMAIN: self.tenant}, clock=FixedClock(_AT), files=self.folder)
-        own = theme_file_names.addresses(self.brand.files)
-        self._own = {address: self.contents[name] for name, address in own.items() if name in self.contents}
         self._loaded: dict[str, bytes | None] = {}
         self._failures: dict[tuple[str, str], int] = {}
 
     def places(self, words: Iterable[str]) -> list[PagePlace]:
         """Return the pages whose name has one of the words, in each state and language; all without words."""
-        return [(*name, tag) for tag in LANGUAGES for name in page_names(words, self.pages.names)]
+        return page_places(words, self.pages.names)
 
     def all_files(
         self, places: list[PagePlace], progress: Callable[[list[PagePlace]], Iterable[PagePlace]]
@@ -113,7 +110,7 @@ class PreviewFiles:
     def _file(self, path: str) -> str:
         """Return the address of a file of the host, which is then one of the zip; empty without such a file."""
         if path not in self._loaded:
-            own = self._own.get(path)
+            own = self.own.get(path)
             self._loaded[path] = self.pages.file(path) if own is None else own
         return path[1:] if self._loaded[path] is not None else ""
 

@@ -56,6 +56,8 @@ class ThemeReview:
     largest: PageSample | None = None
     always_around: dict[str, frozenset[str]] = field(default_factory=dict)
     """By class: the classes that every page with such an element has around it."""
+    browser: str = ""
+    """The name and version of the one that showed the pages; empty if none did."""
 
 
 OURS_ALONE: Final = frozenset({"ThemeEditorPage"})
@@ -69,19 +71,30 @@ def page_names(words: Iterable[str], names: Iterable[tuple[str, str]]) -> list[t
     return [(page, state) for page, state in themed if not wanted or any(word in page.casefold() for word in wanted)]
 
 
+def page_places(words: Iterable[str], names: Iterable[tuple[str, str]]) -> list[PagePlace]:
+    """Return the pages that `page_names` returns, in each language."""
+    return [(*name, tag) for name in page_names(words, names) for tag in LANGUAGES]
+
+
+def review_pages(tenant: HubTenant) -> SamplePages:
+    """Return the pages of a tenant's theme, beside those without its templates."""
+    plain = replace(tenant, brand=replace(tenant.brand, templates=NO_TEMPLATES, css=""))
+    return SamplePages({SAMPLE_DOMAIN: tenant, _WITHOUT_TEMPLATES: plain})
+
+
 def review(
-    tenant: HubTenant, words: Iterable[str] = (), progress: Callable[[list[PagePlace]], Iterable[PagePlace]] = iter
+    pages: SamplePages,
+    places: list[PagePlace],
+    progress: Callable[[list[PagePlace]], Iterable[PagePlace]] = iter,
 ) -> ThemeReview:
-    """Return what is wrong on the pages of a tenant's theme.
+    """Return what is wrong on pages of a theme.
 
     Args:
-        words: of the names of the pages; all pages without any.
-        progress: passes the pages on, and may show how many there are.
+        pages: those of `review_pages`.
+        progress: passes the places on, and may show how many there are.
     """
-    plain = replace(tenant, brand=replace(tenant.brand, templates=NO_TEMPLATES, css=""))
-    pages = SamplePages({SAMPLE_DOMAIN: tenant, _WITHOUT_TEMPLATES: plain})
-    made = _Reviewer(pages, has_templates=bool(tenant.brand.templates.digest))
-    for place in progress([(*name, tag) for name in page_names(words, pages.names) for tag in LANGUAGES]):
+    made = _Reviewer(pages, has_templates=bool(pages.tenants[SAMPLE_DOMAIN].brand.templates.digest))
+    for place in progress(places):
         made.look_at(*place)
     return made.found
 

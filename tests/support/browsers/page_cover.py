@@ -3,61 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from functools import cache
-from html.parser import HTMLParser
 from typing import NamedTuple
 
+from app.hub.theme_check.browser.page_places import PagePlaces, Place
 from tests.support.browsers.page_samples import names, rendered, states
 from tests.support.services.real_services import of_the_run
 
 MAX_LANGUAGE_LENGTH = "de"
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-VALUES_MATTER = {"class", "type", "role", "tabindex", "dir", "lang"}
-VALUES_DIFFER = {"id", "name", "value", "href", "style"}
-"""Attributes whose value is part of an element's kind, and those that do not even matter by name; of all others the name does."""
-Element = tuple[object, ...]
-Place = tuple[int, Element]
-"""An element and the number of the place around it."""
 State = tuple[str, str]
 """A page's name and the name of one of its states."""
-
-
-class Places(HTMLParser):
-    """Collects every element with the elements around it, and every text; equal ones of all pages have the same number."""
-
-    def __init__(self, html: str, numbers: dict[Place, int]) -> None:
-        super().__init__()
-        self.elements: set[int] = set()
-        """And whether there is a text."""
-        self.texts: set[int] = set()
-        """But for a text's digits."""
-        self._numbers = numbers
-        self._around = [("", -1)]
-        self.feed(re.sub(r"<svg\b.*?</svg>", "<svg></svg>", html, flags=re.DOTALL))
-
-    def _number(self, *element: object) -> int:
-        return self._numbers.setdefault((self._around[-1][1], element), len(self._numbers))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = tuple(value for name, value in attrs if name in VALUES_MATTER)
-        names = tuple(sorted(name for name, _ in attrs if name not in VALUES_DIFFER))
-        number = self._number(tag, values, names)
-        self.elements.add(number)
-        if tag not in VOID:
-            self._around.append((tag, number))
-
-    def handle_endtag(self, tag: str) -> None:
-        for depth in reversed(range(len(self._around))):
-            if self._around[depth][0] == tag:
-                del self._around[depth:]
-                return
-
-    def handle_data(self, data: str) -> None:
-        if (text := re.sub(r"\d", "0", " ".join(data.split()))) and self._around[-1][0] != "title":
-            self.elements.add(self._number("text"))
-            self.texts.add(self._number("text", text))
 
 
 def covering(pages: Mapping[State, set[int]]) -> set[State]:
@@ -91,7 +47,7 @@ def covers() -> dict[str, Cover]:
 
 def _covers() -> dict[str, Cover]:
     numbers: dict[Place, int] = {}
-    pages = {name: Places(rendered(*name, MAX_LANGUAGE_LENGTH).html, numbers) for name in names()}
+    pages = {name: PagePlaces(rendered(*name, MAX_LANGUAGE_LENGTH).html, numbers) for name in names()}
     of_texts = covering({item: page.elements | page.texts for item, page in pages.items()})
     of_elements = covering({name: pages[name].elements for name in names() if name in of_texts})
     return {

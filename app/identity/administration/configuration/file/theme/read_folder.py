@@ -22,6 +22,7 @@ from app.identity.administration.configuration.file.yaml_document import (
     KeyPath,
     YamlDocument,
 )
+from app.kit.design import theme_file_names
 
 _MAX_NAME = 200
 """Of a path in the folder: a longer one is none."""
@@ -35,6 +36,12 @@ class ThemeFolder(NamedTuple):
     """Texts by application, language and key."""
     files: dict[str, bytes]
     """The contents of pictures and fonts by their names."""
+
+    @property
+    def served_files(self) -> dict[str, bytes]:
+        """The contents of pictures and fonts by the addresses where the tenant's host serves them."""
+        addresses = theme_file_names.addresses(self.brand.files)
+        return {addresses[name]: content for name, content in self.files.items() if name in addresses}
 
 
 def read(outer: YamlDocument, path: KeyPath, folder: Path, name: str) -> ThemeFolder | None:
