@@ -35,6 +35,7 @@ pytest_plugins = [
     "tests.support.organizations.members",
     "tests.support.organizations.open_organization",
     "tests.support.browsers.page_samples",
+    "tests.support.browsers.theme_samples",
     "tests.support.browsers.chromium",
     "tests.support.plugins.local_calls",
     "tests.support.plugins.over_http",

@@ -144,7 +144,8 @@ def main() -> int:
         "date of the version in use. The lock files list all of them with hashes, and their own dependencies.\n"
         f"\n## At run time\n\n{HEAD}{chr(10).join(served)}\n\n"
         f"## For development only\n\n{HEAD}{chr(10).join(development)}\n\n"
-        "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `telemetry`.\n"
+        "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `telemetry`, "
+        "Playwright with `browser`.\n"
     )
     TARGET.write_text(typographic(page).replace("|  |", "| |"))
     return 0

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app.hub.theme_check.browser.focus_rules import by_keyboard
-from app.hub.theme_check.browser.layout_rules import NARROWEST, in_narrow_windows
+from app.hub.theme_check.browser.layout_rules import NARROWEST, in_narrow_windows, uncovered
 from app.hub.theme_check.browser.sheet import Rule, Sheet
 from app.kit.package_files import STATIC
-from tests.support.browsers import page_rules, page_samples
+from tests.support.browsers import page_rules, page_samples, theme_samples
 from tests.support.browsers.chromium import UNPAINTED, Opened
 from tests.support.browsers.page_cover import MAX_LANGUAGE_LENGTH, covers
 from tests.support.fakes.captcha_widgets import provide
@@ -46,6 +47,9 @@ def faults(sheet: Sheet, *rules: Rule) -> list[str]:
     return [f"{name}: {fault}" for name, fault in sheet.found(*rules)]
 
 
+OF_ELEMENTS = (page_rules.accessible, page_rules.by_ear, by_keyboard, page_rules.otherwise)
+
+
 @dataclass
 class PageReader:
     """A sheet of pages and the console messages of its browser."""
@@ -68,11 +72,18 @@ class PageReader:
         if language == MAX_LANGUAGE_LENGTH:
             found += faults(self.sheet, page_rules.with_larger_text)
             self.sheet.keep(cover.of_elements)
-            rules = (page_rules.accessible, page_rules.by_ear, by_keyboard, page_rules.otherwise)
-            found += faults(self.sheet, *rules)
-        return found + [
-            f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message
-        ]
+            found += faults(self.sheet, *OF_ELEMENTS, page_rules.with_edges)
+        return found + self.complaints()
+
+    def faults_of_themed(self, places: Sequence[theme_samples.Place]) -> list[str]:
+        """Return the faults of pages of a theme."""
+        self.console_messages.clear()
+        self.sheet.lay(self.gallery, {" ".join(place): theme_samples.address(*place) for place in places})
+        found = faults(self.sheet, in_narrow_windows, page_rules.with_larger_text, uncovered, *OF_ELEMENTS)
+        return found + self.complaints()
+
+    def complaints(self) -> list[str]:
+        return [f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message]
 
 
 @pytest.fixture(scope="session")
@@ -97,6 +108,32 @@ def has_widget(name: str) -> bool:
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_accessible_and_fits(page_readers: dict[bool, PageReader], name: str, language: str) -> None:
     assert not (found := page_readers[has_widget(name)].faults_of(name, language)), "\n".join(found)
+
+
+@pytest.fixture(scope="session")
+def theme_readers(chromium: Browser, theme_address: Callable[[str], str]) -> Iterator[Callable[[str], PageReader]]:
+    """Yield the function that returns a theme's reader."""
+    with ExitStack() as opened_pages:
+
+        @cache
+        def reader(theme: str) -> PageReader:
+            page, console_messages = opened_pages.enter_context(open_page(chromium))
+            return PageReader(page_rules.sheet(page), console_messages, theme_address(theme))
+
+        yield reader
+
+
+PARTS = 8
+"""Of the pages of a theme: each is laid on one sheet."""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("theme", theme_samples.THEMES)
+def test_every_page_is_accessible_and_fits_in_themes(
+    theme_readers: Callable[[str], PageReader], theme: str, part: int
+) -> None:
+    places = theme_samples.one_of_each(theme)[part::PARTS]
+    assert not (found := theme_readers(theme).faults_of_themed(places)), "\n".join(found)
 
 
 def test_every_breakpoint_is_checked() -> None:

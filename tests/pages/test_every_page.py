@@ -14,7 +14,7 @@ from app.hub.theme_check.document import PageDocument
 from app.hub.theme_check.review import without_words
 from app.hub.theme_check.samples import FIRST_FLIGHT_BYTES, PageSample
 from app.kit.package_files import STATIC
-from tests.support.browsers import page_samples
+from tests.support.browsers import page_samples, theme_samples
 from tests.support.browsers.page_checkers import html_problems
 
 MAX_REQUESTS = 3
@@ -51,8 +51,20 @@ def elements_in(html: str) -> Elements:
     return Elements(html)
 
 
+OURS = "ours"
+
+
+@pytest.fixture(scope="module", params=[OURS, *theme_samples.THEMES])
+def pages(request: pytest.FixtureRequest) -> list[PageSample]:
+    """Our pages in every state and language, and those of the example themes that show each element."""
+    theme: str = request.param
+    if theme == OURS:
+        return page_samples.all_rendered()
+    return [theme_samples.rendered(theme, place) for place in theme_samples.in_turn(theme)]
+
+
 @pytest.fixture(scope="module")
-def pages() -> list[PageSample]:
+def our_pages() -> list[PageSample]:
     return page_samples.all_rendered()
 
 
@@ -67,10 +79,18 @@ def test_every_page_is_valid_html(pages: list[PageSample]) -> None:
     assert html_problems({page.name: page.html for page in different.values()}) == []
 
 
-def test_every_page_fits_into_the_first_flight(pages: list[PageSample]) -> None:
-    visited = [page for page in pages if not page.name.startswith(OF_OPERATORS)]
+def test_every_page_fits_into_the_first_flight(our_pages: list[PageSample]) -> None:
+    visited = [page for page in our_pages if not page.name.startswith(OF_OPERATORS)]
     assert {page.name: page.bytes_all_in for page in visited if page.bytes_all_in > FIRST_FLIGHT_BYTES} == {}
-    assert {page.name: page.requests for page in pages if page.requests > MAX_REQUESTS} == {}
+    assert {page.name: page.requests for page in our_pages if page.requests > MAX_REQUESTS} == {}
+
+
+@pytest.mark.parametrize("theme", theme_samples.THEMES)
+def test_documents_of_themes_fit_into_the_first_flight(theme: str) -> None:
+    """A theme's style sheet is one request more."""
+    found = [theme_samples.rendered(theme, place) for place in theme_samples.in_turn(theme)]
+    assert {page.name: page.bytes_document for page in found if page.bytes_document > FIRST_FLIGHT_BYTES} == {}
+    assert {page.name: page.requests for page in found if page.requests > MAX_REQUESTS + 1} == {}
 
 
 def test_every_page_names_its_language_and_direction(pages: list[PageSample]) -> None:
@@ -148,16 +168,18 @@ def test_pages_load_only_own_resources(pages: list[PageSample]) -> None:
         if page.name.startswith("SignedOutPage"):
             html = re.sub(r"<iframe[^>]*>", "", html)
         fetched = re.findall(r'(?:src|<link[^>]* href)="([^"]+)"', html)
-        assert [part for part in fetched if not part.startswith(("/static/", "data:"))] == [], page.name
+        assert [part for part in fetched if not part.startswith(("/static/", "/theme/", "data:"))] == [], page.name
 
 
 def test_only_captcha_widgets_allow_third_party_scripts(pages: list[PageSample]) -> None:
-    shown = set()
     for page in pages:
         allowed = re.findall(r"(?:script|style|frame|connect)-src[^;]*https?:", page.policy)
         frames = ["frame-src https:"] if page.name.startswith("SignedOutPage") and "<iframe" in page.html else []
         assert len(allowed) == 4 if "data-widget" in page.html else allowed == frames, page.name
-        shown.update(re.findall(r'data-widget="(\w+)"', page.html))
+
+
+def test_every_captcha_widget_has_a_sample(our_pages: list[PageSample]) -> None:
+    shown = {name for page in our_pages for name in re.findall(r'data-widget="(\w+)"', page.html)}
     assert shown == {"recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"}
 
 
@@ -254,8 +276,8 @@ def test_first_wrong_field_takes_the_focus(pages: list[PageSample]) -> None:
             assert [attributes["id"] for attributes in focused] == [wrong[0]["id"]], page.name
             assert re.search(r"<title>(Error|Fehler|خطأ): ", page.html), page.name
             by_count[len(wrong)] += 1
-    assert by_count[1] > 30
-    assert by_count[2] >= 9
+    assert by_count[1]
+    assert by_count[2]
 
 
 @pytest.mark.parametrize(

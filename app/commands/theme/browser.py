@@ -58,7 +58,9 @@ def opened_browser(chromium: str) -> Iterator[Browser]:
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
-        raise CommandError("--browser needs Playwright: run pip install playwright. It uses your Chromium.") from None
+        raise CommandError(
+            "--browser needs Playwright. Run pip install playwright; your Chromium stays the browser."
+        ) from None
     with sync_playwright() as playwright:
         try:
             browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)

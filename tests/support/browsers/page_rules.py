@@ -120,3 +120,10 @@ def otherwise(sheet: Sheet) -> Iterator[Faults]:
     sheet.page.emulate_media(media="print")
     yield sheet.ask(ON_PAPER)
     sheet.page.emulate_media(media="screen")
+
+
+def with_edges(sheet: Sheet) -> Iterator[Faults]:
+    """In forced colours, what groups things in our look has an edge, as controls have."""
+    sheet.page.emulate_media(forced_colors="active")
+    yield sheet.ask(colour_rules.WITHOUT_EDGE, ".card, .notice, .chip")
+    sheet.page.emulate_media(forced_colors="none")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,37 @@ def test_at_most_fifty_problems_are_printed() -> None:
     lines = [*check.problem_lines(problems)]
     assert sum(line.startswith("  ") for line in lines) == 50
     assert lines[-1] == "and 30 more."
+
+
+def test_browser_that_is_missing_is_refused(run: Run, theme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    said = refused(run("theme", "check", str(theme), "--browser"))
+    assert said == "There's no Chromium in PATH. Install Chromium, Chrome or Edge, or name one with --chromium PATH."
+
+
+def test_browser_that_does_not_start_is_refused(run: Run, theme: Path) -> None:
+    said = refused(run("theme", "check", str(theme), "--browser", "--chromium", "/bin/false", "--pages", "ForgotPage"))
+    assert said.startswith("/bin/false doesn't start: ")
+
+
+def test_missing_playwright_is_refused(run: Run, theme: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    said = refused(run("theme", "check", str(theme), "--browser", "--chromium", "/bin/false", "--pages", "ForgotPage"))
+    assert said == "--browser needs Playwright. Run pip install playwright; your Chromium stays the browser."
+
+
+def test_browser_finds_what_rendering_cannot(run: Run, theme: Path, chromium_path: str) -> None:
+    sheet = theme / "static" / "css" / "theme.css"
+    sheet.parent.mkdir(parents=True)
+    sheet.write_text(".own-wide { inline-size: 700px }")
+    (theme / "templates" / "layouts" / "split.html").write_text(f'<p class="own-wide">Wide</p>{SPLIT}')
+    how = ("theme", "check", str(theme), "--pages", "ForgotPage")
+    assert run(*how).exit_code == 0
+    done = run(*how, "--browser", "--chromium", chromium_path)
+    assert done.exit_code == 1
+    page, *lines, last = done.output.splitlines()
+    assert page == "ForgotPage"
+    assert [line.partition(": ")[2] for line in lines] == [
+        f'scrolls sideways at {width} px: <p class="own-wide"> “Wide”' for width in (521, 380, 320)
+    ]
+    assert ", in Chromium " in last

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _TEXTS: Final = """(doc, mode, frame) => {
     const root = doc.documentElement, {judged} = paint, faults = [], measured = [];
     frame.height = Math.min(Math.max(root.scrollHeight, doc.body.scrollHeight), 2000);
-    const hits = new doc.defaultView.CSSStyleSheet();
-    hits.replaceSync("*, ::before, ::after { pointer-events: auto !important }");
+    const hits = paint.hits(doc);
     doc.adoptedStyleSheets.push(hits);
     const isShown = each => each.checkVisibility({visibilityProperty: true})
         && !each.closest("[aria-hidden=true], .skip, .unseen, noscript, script, style, option, [inert]")
@@ -32,7 +31,7 @@ _TEXTS: Final = """(doc, mode, frame) => {
         range.selectNodeContents(node);
         return [...range.getClientRects()].slice(0, 2);
     };
-    const fields = [...doc.querySelectorAll("input:not([type=hidden], [type=checkbox], [type=radio], [type=file]), textarea")]
+    const fields = [...doc.querySelectorAll("input:not([type=hidden], [type=checkbox], [type=radio], [type=file], [type=color]), textarea")]
         .filter(each => each.value || each.placeholder).map(each => [each, each]);
     const walk = doc.createTreeWalker(doc.body, 4), texts = [];
     for (let node; (node = walk.nextNode());) if (node.data.trim()) texts.push([node.parentElement, node]);
@@ -50,8 +49,8 @@ _TEXTS: Final = """(doc, mode, frame) => {
             if (at < 0) continue;  // scrolled away, or covered: another rule looks for that
             const ground = opacity < 1 ? null : paint.flat(stack.slice(at), doc);
             const place = ground ? ground.map(Math.round) : [box.left, box.top].map(side => Math.round(side / 64));
-            const classes = ground ? 0 : stack.slice(at).map(hit => hit.className.baseVal ?? hit.className);
-            const kind = JSON.stringify([mode, colour, needed, opacity, place, classes]);
+            const drawn = ground ? 0 : stack.slice(at).map(hit => [hit.className.baseVal ?? hit.className, paint.grounds(hit)]);
+            const kind = JSON.stringify([mode, colour, needed, opacity, place, drawn]);
             if (!judged.has(kind)) {
                 judged.set(kind, ground ? paint.contrast(paint.over(colour, ground), ground) : null);
                 if (!ground) measured.push({kind, name: named(each), needed, painted: {
@@ -78,7 +77,7 @@ _BARE: Final = """isBare => {
 }"""
 _JUDGE: Final = "found => found.forEach(([kind, contrast]) => paint.judged.set(kind, contrast))"
 _RESTORE: Final = "(doc, height, frame) => { frame.height = height }"
-_WITHOUT_EDGE: Final = """doc => [...doc.querySelectorAll(".button, .control, .card, .notice, .chip")]
+WITHOUT_EDGE: Final = """(doc, kinds) => [...doc.querySelectorAll(kinds)]
     .filter(each => each.checkVisibility() && parseFloat(getComputedStyle(each).borderTopWidth) < 1)
     .map(each => "in forced colors without an edge: " + named(each))"""
 
@@ -92,9 +91,9 @@ def readable(sheet: Sheet) -> Iterator[Faults]:
 
 
 def in_forced_colours(sheet: Sheet) -> Iterator[Faults]:
-    """With the colors of the device, controls and cards keep an edge. Browsers themselves put a plate behind texts on pictures."""
+    """With the colors of the device, controls keep an edge. Browsers themselves put a plate behind texts on pictures."""
     sheet.page.emulate_media(forced_colors="active")
-    yield sheet.ask(_WITHOUT_EDGE)
+    yield sheet.ask(WITHOUT_EDGE, ".button, .control, .method")
     sheet.page.emulate_media(forced_colors="none")
 
 

@@ -9,15 +9,20 @@ from app.hub.theme_check.browser.sheet import Faults, Sheet
 
 MAX_PRESSES: Final = 80
 """Of the Tab key, for each page."""
-# The ring is of the element, or of what is drawn as one field around it. Within an element, it stands on the element's own ground.
-_WATCH: Final = """(doc, _, frame) => {
+# The ring is an outline or a shadow of the element, or of what is drawn as one field around it. On a picture, any ring counts.
+_WATCH: Final = r"""(doc, _, frame) => {
     const win = doc.defaultView, visits = frame.visits = [];
     let last = null;  // a key is noted up to three times, and a date has parts
     const hasRing = each => {
-        const style = getComputedStyle(each);
-        if (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2) return false;
-        const ground = paint.behind(parseFloat(style.outlineOffset) < 0 ? each : each.parentElement);
-        return !ground || paint.contrast(paint.over(paint.rgba(style.outlineColor), ground), ground) >= 3;
+        const style = getComputedStyle(each), box = each.getBoundingClientRect();
+        const shadow = style.boxShadow.match(/^(.*?[)]) 0px 0px 0px ([.\d]+)px$/);
+        const {outlineStyle, outlineColor, outlineWidth, outlineOffset} = style;
+        const rings = outlineStyle === "none" ? [] : [[outlineColor, parseFloat(outlineWidth), parseFloat(outlineOffset)]];
+        if (shadow) rings.push([shadow[1], parseFloat(shadow[2]), parseFloat(shadow[2])]);
+        return rings.some(([colour, width, offset]) => {
+            const ground = paint.under(doc, box.left - offset - 1, box.top + box.height / 2);
+            return width >= 2 && (!ground || paint.contrast(paint.over(paint.rgba(colour), ground), ground) >= 3);
+        });
     };
     const note = () => {
         const at = doc.activeElement;
@@ -30,6 +35,7 @@ _WATCH: Final = """(doc, _, frame) => {
             name: named(at),
         });
     };
+    doc.adoptedStyleSheets.push(frame.hits = paint.hits(doc));
     for (const event of ["keyup", "focusin", "blur"]) win.addEventListener(event, note);
     doc.activeElement.blur();
     win.getSelection().removeAllRanges();
@@ -44,7 +50,10 @@ _BEGIN: Final = """() => {
     end.addEventListener("focus", () => window.isOver = true);
     document.querySelector("#begin").focus();
 }"""
-_VISITS: Final = "(doc, _, frame) => frame.visits"
+_VISITS: Final = """(doc, _, frame) => {
+    doc.adoptedStyleSheets = doc.adoptedStyleSheets.filter(sheet => sheet !== frame.hits);
+    return frame.visits;
+}"""
 
 
 def by_keyboard(sheet: Sheet) -> Iterator[Faults]:

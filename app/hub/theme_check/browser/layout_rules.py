@@ -44,7 +44,7 @@ _COVERED: Final = """(doc, [desk, widths], frame) => {
         const parts = "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=alert]";
         for (const each of doc.querySelectorAll(`main :is(${parts}), label`)) {
             const isShown = each.checkVisibility({opacityProperty: true, visibilityProperty: true});
-            if (!isShown || each.closest(".unseen, [inert]")) continue;
+            if (!isShown || each.closest(".unseen, [inert]") || getComputedStyle(each).clipPath !== "none") continue;
             each.scrollIntoView({block: "center", inline: "nearest", behavior: "instant"});
             const box = each.getClientRects()[0];
             if (!box || box.width < 4 || box.height < 4) continue;

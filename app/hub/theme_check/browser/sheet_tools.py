@@ -53,9 +53,16 @@ TOOLS: Final = """() => {
         }
         return over(found, canvas(doc));
     };
+    const grounds = each => (style => [style.backgroundImage, style.backgroundColor])(getComputedStyle(each));
     const around = each => each ? [each, ...around(each.parentElement)] : [];
-    const behind = each => each && flat(around(each), each.ownerDocument);
+    // What a point shows, also if nothing can be pressed there; null if it is more than a colour, or outside of the window.
+    const under = (doc, x, y) => (stack => stack.length ? flat(stack, doc) : null)(doc.elementsFromPoint(Math.max(x, 0), y));
+    const hits = doc => {
+        const sheet = new doc.defaultView.CSSStyleSheet();
+        sheet.replaceSync("*, ::before, ::after { pointer-events: auto !important }");
+        return sheet;
+    };
     const opacity = each => around(each).reduce((whole, of) => whole * parseFloat(getComputedStyle(of).opacity), 1);
-    window.paint = {rgba, over, contrast, flat, behind, opacity, judged: new Map()};
+    window.paint = {rgba, over, contrast, flat, under, hits, grounds, opacity, judged: new Map()};
 }"""
 """Sets up `named` and `paint` in the window of a sheet."""
