@@ -11,7 +11,7 @@ from app.kit.templating.contract import NO_EFFECTS, ClassEffects
 
 _ABOVE: Final = (
     ".main,form,.methods,.bar,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
-    ".tabs{z-index:1!important}@media(max-width:859px){.tabs{position:relative!important}}"
+    ".tabs{z-index:1!important}@media(max-width:859px){.tabs{position:relative!important;inset:auto!important}}"
 )
 """Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form. Wide tabs are sticky."""
 

@@ -20,8 +20,10 @@ _WATCH: Final = r"""(doc, _, frame) => {
         const rings = outlineStyle === "none" ? [] : [[outlineColor, parseFloat(outlineWidth), parseFloat(outlineOffset)]];
         if (shadow) rings.push([shadow[1], parseFloat(shadow[2]), parseFloat(shadow[2])]);
         return rings.some(([colour, width, offset]) => {
-            const ground = paint.under(doc, box.left - offset - 1, box.top + box.height / 2);
-            return width >= 2 && (!ground || paint.contrast(paint.over(paint.rgba(colour), ground), ground) >= 3);
+            const [x, y, far] = [box.left + box.width / 2, box.top + box.height / 2, offset + 1];
+            const sides = [[box.left - far, y], [box.right + far, y], [x, box.top - far], [x, box.bottom + far]];
+            const isSeen = ground => !ground || paint.contrast(paint.over(paint.rgba(colour), ground), ground) >= 3;
+            return width >= 2 && sides.filter(([x, y]) => isSeen(paint.under(doc, x, y))).length > 1;
         });
     };
     const note = () => {
