@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page
 
-from tests.support.browsers import page_samples
+from tests.support.browsers import page_samples, theme_samples
 from tests.support.browsers.chromium import Opened
 
 WIDTHS = (1280, 390)
@@ -41,6 +43,15 @@ AIR_ABOVE_PASSWORD = 6
 """An identifier stands close to its password."""
 
 
+IN_THEMES = [
+    (theme, pair)
+    for theme in theme_samples.THEMES
+    for pair in ("sign-in, wrong password", "sign-up, wrong fields", "second factor, wrong code")
+    if theme != "government" or pair.startswith("sign-in")
+]
+"""Errors of `government` are large and bold, as those of public services are: where they are longest, they take a line more."""
+
+
 def places(page: Page, address: str) -> list[list[object]]:
     page.goto(address)
     found: list[list[object]] = page.evaluate(PLACES)
@@ -50,13 +61,24 @@ def places(page: Page, address: str) -> list[list[object]]:
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
 @pytest.mark.parametrize("pair", PAIRS)
 def test_errors_move_nothing(opened: Opened, gallery_address: str, pair: str, language: str) -> None:
-    page = opened(reduced_motion="reduce")
     name, *states = PAIRS[pair]
+    stays_in_place(opened, [gallery_address + page_samples.address(name, state, language) for state in states])
+
+
+@pytest.mark.parametrize(("theme", "pair"), IN_THEMES)
+def test_errors_move_nothing_in_themes(
+    opened: Opened, theme_address: Callable[[str], str], pair: str, theme: str
+) -> None:
+    name, *states = PAIRS[pair]
+    stays_in_place(opened, [theme_address(theme) + theme_samples.address(name, state, "de") for state in states])
+
+
+def stays_in_place(opened: Opened, addresses: list[str]) -> None:
+    page = opened(reduced_motion="reduce")
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        before, after = (
-            places(page, gallery_address + page_samples.address(name, state, language)) for state in states
-        )
+        before, after = (places(page, address) for address in addresses)
+        assert before
         assert after == before, width
 
 
