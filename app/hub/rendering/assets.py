@@ -21,7 +21,8 @@ from app.kit.web.assets import Asset
 _SHARED: Final = ("frame", "forms", "actions", "parts")
 SHEETS: Final = {
     "split": ("tokens", "base", "split", "drawings", *_SHARED),
-    "console": ("tokens", "base", *_SHARED, "account"),
+    "console": ("tokens", "base", *_SHARED, "console", "account"),
+    "workbench": ("tokens", "base", *_SHARED, "console"),
 }
 """Source files of each layout's style sheet, in cascade order."""
 MAX_CACHED: Final = 256

@@ -100,7 +100,7 @@ class Frame:
 
     def workbench(self, title: Any, main: Markup) -> Markup:
         """Return a page of an operator's tool around its content: it belongs to no account and no sign-in."""
-        return self._document("workbench", title, (), {"main": main}, sheet="console")
+        return self._document("workbench", title, (), {"main": main})
 
     def _document(
         self,
@@ -108,8 +108,6 @@ class Frame:
         title: Any,
         arguments: tuple[FragmentArgument, ...],
         slots: dict[str, Any],
-        *,
-        sheet: str = "",
     ) -> Markup:
         """Return the macro of a complete document with slots."""
         page, script = self.page, self.script.name if self.script else ""
@@ -122,7 +120,7 @@ class Frame:
             name,
             self.brand,
             self.language,
-            self.assets.style(sheet or name, self.brand.color_scheme).name,
+            self.assets.style(name, self.brand.color_scheme).name,
             script,
             self._others,
             *arguments,

@@ -10,7 +10,7 @@ from app.kit.text.source_texts import text_keys
 from app.kit.text.tenant_texts import Wording, our_wording
 from app.kit.text.text_places import OTHER, PLACES, text_places
 
-MAX_FOUND: Final = 10
+MAX_FOUND: Final = 7
 """Texts at once: with them the page fits into the first flight."""
 
 
