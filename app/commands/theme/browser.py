@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from app.hub.theme_check.browser.review import LaidPages
     from app.hub.theme_check.review import PagePlace, PageProblem
     from app.hub.theme_check.samples import SamplePages
-    from app.identity.administration.configuration.file.theme import ThemeFolder
+    from app.identity.administration.configuration.file.theme.read_folder import ThemeFolder
 
 CHROMIUM: Final = (
     "chromium-headless-shell",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.contract.tenants.branding import Brand
     from app.hub.tenants.tenant import HubTenant
     from app.hub.theme_check.review import PageProblem, ThemeReview
-    from app.identity.administration.configuration.file.theme import ThemeFolder
+    from app.identity.administration.configuration.file.theme.read_folder import ThemeFolder
 
 MAX_PRINTED: Final = 50
 """Problems that are printed; the others are counted."""

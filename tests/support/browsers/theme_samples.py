@@ -17,7 +17,7 @@ from app.hub.gallery import OWN
 from app.hub.theme_check.browser.sheet_server import SheetServer, served
 from app.hub.theme_check.review import OURS_ALONE
 from app.hub.theme_check.samples import PageSample, SamplePages
-from app.identity.administration.configuration.file.theme import ThemeFolder
+from app.identity.administration.configuration.file.theme.read_folder import ThemeFolder
 from app.kit.package_files import EXAMPLES
 from app.kit.text.languages import LANGUAGES
 from tests.support.browsers import page_samples
