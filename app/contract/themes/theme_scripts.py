@@ -76,7 +76,7 @@ def problems(scripts: Mapping[str, str], origins: Iterable[str] | None = None) -
             if isinstance(found, _Refused):
                 yield ScriptProblem(place, line, str(found))
             elif allowed is not None and found.origin and found.origin not in allowed:
-                yield ScriptProblem(place, line, _elsewhere(found, allowed))
+                yield ScriptProblem(place, line, _other_origin(found, allowed))
 
 
 def elements(scripts: Mapping[str, str], origins: Iterable[str]) -> tuple[ScriptElement, ...]:
@@ -93,7 +93,7 @@ def origins_of(scripts: Mapping[str, str]) -> list[str]:
     return [*dict.fromkeys(each.origin for each in found if isinstance(each, ScriptElement) and each.origin)]
 
 
-def _elsewhere(found: ScriptElement, allowed: tuple[str, ...]) -> str:
+def _other_origin(found: ScriptElement, allowed: tuple[str, ...]) -> str:
     if not allowed:
         return NO_SCRIPTS
     return f"an address at an origin that the operator allows ({', '.join(allowed)}); found {found.origin}"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.branding import DRAWINGS, LINKS, own_colours, theme_digest
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.own_templates import OwnTemplates, own_templates
-from app.hub.tenants.style_sheet import StyleSheet, style_sheet
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
+from app.kit.templating.contract import NO_EFFECTS, ClassEffects
 from app.kit.text.tenant_texts import compile_texts
 from app.kit.web.urls import is_web_url, web_url
 
@@ -139,3 +140,35 @@ def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, s
     """Return the texts by language; `""` holds the text of the default language for all others."""
     fallback = texts.get(default) or next(iter(texts.values()), "")
     return (*texts.items(), ("", fallback)) if fallback else ()
+
+
+_ABOVE: Final = (
+    ".main,form,.methods,.bar,.foot{position:relative!important;z-index:1!important}.bar,.foot{z-index:2!important}"
+    ".tabs{z-index:1!important}@media(max-width:859px){.tabs{position:relative!important;inset:auto!important}}"
+)
+"""Lifts the page above the theme's own elements, whose `z-index` is at most 0: none covers the form. Wide tabs are sticky."""
+
+
+class StyleSheet(NamedTuple):
+    """A theme's style sheet as browsers get it."""
+
+    css: str = ""
+    effects: ClassEffects = NO_EFFECTS
+    """The classes whose elements it may hide or cover."""
+    problem: str = ""
+    """Why this version refuses it; empty for one that it takes."""
+
+
+def style_sheet(text: str, files: Mapping[str, str]) -> StyleSheet:
+    """Return the style sheet of a theme with these files; an empty one if this version refuses it."""
+    return _style_sheet(text, tuple(files.items())) if text else StyleSheet()
+
+
+@lru_cache(maxsize=128)
+def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
+    from app.kit.design.theme_css.check import checked
+
+    sheet = checked(text, theme_file_names.addresses(dict(files)))
+    if not sheet.css:
+        return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
+    return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing, sheet.causes))

@@ -9,8 +9,7 @@ from typing import Any, Final
 from app.contract.tenants.brand_levels import Level, MergedBrand, ThemeNames, merged_brand
 from app.contract.tenants.tenant_pages import BrandView, TenantView
 from app.hub.tenants.branding import PageBranding, css_asset
-from app.hub.tenants.read_branding import page_branding
-from app.hub.tenants.style_sheet import style_sheet
+from app.hub.tenants.read_branding import page_branding, style_sheet
 from app.kit.caching.lru_cache import LruCache
 
 _MAX_MERGED: Final = 128

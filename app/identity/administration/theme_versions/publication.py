@@ -13,9 +13,9 @@ from app.contract.themes.theme_operations import THEMES
 from app.contract.themes.theme_version_operations import MAX_SCHEDULE_DAYS, MAX_SCHEDULED, OWN_LOOK
 from app.identity.administration.resource_operations import resource_operations
 from app.identity.administration.resource_operations.write_resources import Writer
-from app.identity.administration.theme_versions import history, script_permission, version_store
+from app.identity.administration.theme_versions import history, version_store
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
-from app.identity.directory.tenants import tenant_writes, theme_files
+from app.identity.directory.tenants import tenant_writes, theme_files, themed_tenant
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
@@ -126,7 +126,7 @@ def save_draft(
     number, before = newest + 1, version(context, look, newest)
     if history.stored(draft) == before.brand:
         return before
-    script_permission.refuse_new(context, draft.scripts, (before.brand or {}).get("scripts", {}))
+    themed_tenant.refuse_new_scripts(context, draft.scripts, (before.brand or {}).get("scripts", {}))
     added = StoredThemeVersion(number, note, context.now, history.author(context), brand=history.stored(draft))
     if replaces_own and former.is_draft and former.created_by == added.created_by:
         version_store.remove(context.work, theme_id, newest)
