@@ -29,7 +29,9 @@ def test_style_sheet_follows_ours_under_a_digest(world: World, visitor: Visitor)
     assert sheet.answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     text = sheet.answer.get_data(as_text=True)
     assert ".own-top{color:#0a7d55;background:url(/theme/hills.jpg)}" in text.replace('"', "")
-    assert text.endswith(".tabs{position:relative!important}}"), "the page stands above what the theme places"
+    assert text.endswith(".tabs{position:relative!important;inset:auto!important}}"), (
+        "the page stands above what the theme places"
+    )
 
 
 def test_style_sheet_is_the_tenants_alone(world: World, new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
