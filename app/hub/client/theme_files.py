@@ -39,7 +39,7 @@ class _Misses:
         return self.known is not None and digest not in self.known and not self.is_over
 
 
-class ThemeFiles:
+class ThemeFileCache:
     """The theme files of all tenants. Thread-safe."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import httpx  # noqa: TID251 - for its types alone
 
     from app.hub.client.theme_failures import ThemeFailureReports
-    from app.hub.client.theme_files import ThemeFiles
+    from app.hub.client.theme_files import ThemeFileCache
     from app.kit.operations.server import OperationServer
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
@@ -132,11 +132,11 @@ class HubServices:
         return ThemeFailureReports(client)
 
     @cached_property
-    def theme_files(self) -> ThemeFiles:
+    def theme_files(self) -> ThemeFileCache:
         """The files of themes; loaded with the first one."""
-        from app.hub.client.theme_files import ThemeFiles  # noqa: PLC0415 - as above
+        from app.hub.client.theme_files import ThemeFileCache  # noqa: PLC0415 - as above
 
-        return ThemeFiles()
+        return ThemeFileCache()
 
     def now(self) -> int:
         """Return the time in seconds since 1970."""

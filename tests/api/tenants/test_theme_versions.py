@@ -15,7 +15,6 @@ from app.contract.themes.theme_version_operations import KEPT_VERSIONS
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
-from app.identity.administration.tenant_settings import themes as theme_rules
 from tests.support.races import at_once
 from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
@@ -239,7 +238,9 @@ LARGE: dict[str, Any] = {"Texts": {"en": {f"own.line{number}": "x" * 500 for num
 
 @pytest.mark.both_databases
 def test_themes_of_a_tenant_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theme_rules, "MAX_LOOK_BYTES", 2 * len(json.dumps(LARGE["Texts"])) + 1_000)
+    monkeypatch.setattr(
+        "app.identity.administration.tenant_settings.themes.MAX_LOOK_BYTES", 2 * len(json.dumps(LARGE["Texts"])) + 1_000
+    )
     first, second = themes.stored("One", **LARGE), themes.stored("Two", is_active=False, **LARGE)
     third = themes.stored("Three", is_active=False)
     number = answered(themes.send("PUT", f"/{third}/draft", {"Brand": {"DisplayName": "Three", **LARGE}}))["Version"]
@@ -258,7 +259,7 @@ def test_themes_of_a_tenant_have_a_bound_together(themes: Themes, monkeypatch: p
 
 
 def test_themes_of_a_file_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theme_rules, "MAX_LOOK_BYTES", 150)
+    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOK_BYTES", 150)
     looks = [{"name": name, "brand": {"display_name": name * 50}} for name in ("one", "two")]
     file = json.dumps({"tenants": [{"name": themes.tenant.name, "themes": looks}]}).encode()
     with pytest.raises(ConfigurationError, match="for the looks of all themes together"):

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.hub.tenants import own_templates as compiling
-from app.hub.tenants.own_templates import Blocks, own_templates
+from app.hub.tenants import own_templates
+from app.hub.tenants.own_templates import Blocks
 from app.identity.administration.configuration.file.theme import read_folder
 from app.kit.caching.lru_cache import LruCache
 from app.kit.templating.compiled import TemplateFailed
@@ -66,33 +66,33 @@ def test_themed_page_costs_what_ours_costs(
 
 def test_visit_compiles_the_templates_of_its_page_alone(world: World, visitor: Visitor) -> None:
     world.change_brand(templates=FILES, sentence={"en": "A theme of its own"})
-    compiling._compiled_templates.clear()
+    own_templates._compiled_templates.clear()
     assert "own" in visitor.open("/login").text
-    assert {name for (_, name), _ in compiling._compiled_templates.items()} == {LOGIN, SPLIT}
+    assert {name for (_, name), _ in own_templates._compiled_templates.items()} == {LOGIN, SPLIT}
 
 
 def test_template_is_compiled_once_for_all_visits() -> None:
-    own, compiled = own_templates(FILES), []
+    own, compiled = own_templates.own_templates(FILES), []
 
     def counted(name: str) -> Blocks:
         compiled.append(name)
         return own.compile(name)
 
-    compiling._compiled_templates.clear()
+    own_templates._compiled_templates.clear()
     themes = [replace(own, compile=counted) for _ in range(20)]  # of several hosts and versions of a tenant
     at_once([partial(at.blocks, LOGIN) for at in themes])
     assert compiled == [LOGIN]
 
 
 def test_template_that_fails_is_compiled_once() -> None:
-    own = own_templates({LOGIN: "{% block lead %}<script></script>{% endblock %}"})
+    own = own_templates.own_templates({LOGIN: "{% block lead %}<script></script>{% endblock %}"})
     compiled: list[str] = []
 
     def counted(name: str) -> Blocks:
         compiled.append(name)
         return own.compile(name)
 
-    compiling._compiled_templates.clear()
+    own_templates._compiled_templates.clear()
     for _ in range(3):
         with pytest.raises(TemplateFailed, match="line 1: "):
             replace(own, compile=counted).blocks(LOGIN)
@@ -100,7 +100,7 @@ def test_template_that_fails_is_compiled_once() -> None:
 
 
 def test_compiled_templates_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling, "_compiled_templates", LruCache(3))
+    monkeypatch.setattr(own_templates, "_compiled_templates", LruCache(3))
     for number in range(10):
-        assert own_templates({LOGIN: f"{{% block lead %}}<p>{number}</p>{{% endblock %}}"}).blocks(LOGIN)
-    assert len(compiling._compiled_templates.items()) == 3
+        assert own_templates.own_templates({LOGIN: f"{{% block lead %}}<p>{number}</p>{{% endblock %}}"}).blocks(LOGIN)
+    assert len(own_templates._compiled_templates.items()) == 3

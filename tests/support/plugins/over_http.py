@@ -58,7 +58,12 @@ FAMILIES = {
     "devices": ("device/test_authorize_device",),
     "sign-out": ("oauth/test_logout",),
     "redirects": ("oauth/test_authorize_parameters", "federation/test_web_sso"),
-    "cookies": ("web/test_blocked_cookies", "sign_in/test_left_open", "themes/test_theme_previews"),
+    "cookies": (
+        "web/test_blocked_cookies",
+        "sign_in/test_left_open",
+        "themes/test_theme_previews",
+        "themes/test_brands",
+    ),
     "errors": ("themes/test_layouts", "themes/test_own_pages", "web/test_routing", "web/test_identity_service_down"),
 }
 """A third of the modules of `tests/pages`, by what their pages are about."""
