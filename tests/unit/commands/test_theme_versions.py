@@ -16,7 +16,12 @@ from app.kit.design.theme_file_names import digest_of
 from tests.support.processes.command_line import Run, refused
 from tests.support.theme_files import FONT, svg
 
-FILE = "tenants:\n  - name: acme\n    theme: acme\n"
+FILE = """
+tenants:
+  - name: acme
+    theme: acme
+    settings: {theme_scripts: {origins: ["https://analytics.example"]}}
+"""
 SVG = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmcnLz4="
 CONTENTS = {"img/tile.svg": svg("<path d='M0 0'/>"), "fonts/inter.woff2": FONT}
 EVERY_KEY: dict[str, Any] = {
@@ -44,6 +49,7 @@ EVERY_KEY: dict[str, Any] = {
     "css": ".own-band { color: #123456 }\n",
     "templates": {"layouts/split.html": "<div>{{ content() }}</div>\n{{ languages() }}\n"},
     "files": {name: digest_of(content) for name, content in CONTENTS.items()},
+    "scripts": {"js": "https://analytics.example/a.js"},
 }
 
 
