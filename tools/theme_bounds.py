@@ -31,7 +31,7 @@ ROWS: Final[Mapping[str, str]] = {
     "Elements of an SVG picture": f"{svg.MAX_ELEMENTS:,}, {svg.MAX_DEPTH} within one another",
     "`display_name`": f"{theme_problems.MAX_NAME} characters",
     "A text, `sentence` and `signature`": f"{tenant_texts.MAX_TEXT_LENGTH} characters; all texts {tenant_texts.MAX_BYTES // _KILO} kB",
-    "A template": f"{language.MAX_BYTES // _KILO} kB",
+    "A template": f"{language.MAX_BYTES // _KILO} kB, {language.MAX_TAGS} values and statements",
     "Elements in a template": f"{markup.MAX_DEPTH} within one another",
     "Conditions in a template": f"{language.MAX_NESTING} within one another",
     "Loops in a template": f"{language.MAX_LOOPS} within one another",

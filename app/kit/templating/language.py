@@ -31,6 +31,7 @@ from app.kit.templating.page_markup import PAGE
 from app.kit.text.tenant_texts import placeholders_of
 
 MAX_BYTES: Final = 16 * 1024
+MAX_TAGS: Final = 300
 MAX_PROBLEMS: Final = 50
 """Reported at once for a template."""
 FILTERS: Final = frozenset({"upper", "lower", "title", "capitalize"})
@@ -119,6 +120,8 @@ def problems_of_blocks(
 def _size_problem(source: str) -> TemplateProblem | None:
     if (size := len(source.encode("utf-8", "replace"))) > MAX_BYTES:
         return TemplateProblem(1, f"expected at most {MAX_BYTES // 1024} kB; found {size / 1024:.0f} kB")
+    if (tags := source.count("{{") + source.count("{%")) > MAX_TAGS:  # each costs time when it is compiled
+        return TemplateProblem(1, f"expected at most {MAX_TAGS} values and statements; found {tags:,}")
     return None
 
 

@@ -339,11 +339,19 @@ TEMPLATES: Final[Mapping[str, HostileTheme]] = {
         problem="templates/pages/sign_in/login.html:2: expected at most 20 levels of a condition",
     ),
     "conditions in conditions": HostileTheme(
-        in_lead("{% if name %}" * 400 + "{% endif %}" * 400),
-        problem="templates/pages/sign_in/login.html:2: expected at most 20 levels within each other",
+        in_lead("{% if name %}" * 140 + "{% endif %}" * 140),
+        problem="templates/pages/sign_in/login.html:2: expected at most 20 conditions within each other",
     ),
-    "condition of 600 ways": HostileTheme(in_lead("{% if name %}x" + "{% elif name == 'x' %}y" * 600 + "{% endif %}")),
-    "900 conditions": HostileTheme(in_lead("{% if name %}{% endif %}" * 600)),
+    "condition of 600 ways": HostileTheme(
+        in_lead("{% if name %}x" + "{% elif name == 'x' %}y" * 600 + "{% endif %}"),
+        problem="templates/pages/sign_in/login.html:1: expected at most 300 values and statements; found 604",
+    ),
+    "condition of 290 ways": HostileTheme(in_lead("{% if name %}x" + "{% elif name == 'x' %}y" * 290 + "{% endif %}")),
+    "600 conditions": HostileTheme(
+        in_lead("{% if name %}{% endif %}" * 600),
+        problem="templates/pages/sign_in/login.html:1: expected at most 300 values and statements; found 1,202",
+    ),
+    "140 conditions": HostileTheme(in_lead("{% if name %}{% endif %}" * 140)),
     "attributes of attributes": HostileTheme(
         in_lead("{{ name" + ".a" * 5_000 + " }}"),
         problem="templates/pages/sign_in/login.html:2: expected a name of the view, or a member of a loop's item",
@@ -357,7 +365,11 @@ TEMPLATES: Final[Mapping[str, HostileTheme]] = {
         in_lead("<p " + 'title="" ' * 1_300 + "></p>"),
         problem="templates/pages/sign_in/login.html:2: expected title once in <p>",
     ),
-    "1,600 values": HostileTheme(in_lead("{{ name }}" * 1_500)),
+    "1,500 values": HostileTheme(
+        in_lead("{{ name }}" * 1_500),
+        problem="templates/pages/sign_in/login.html:1: expected at most 300 values and statements; found 1,502",
+    ),
+    "290 values": HostileTheme(in_lead("{{ name }}" * 290)),
     "loops that multiply": HostileTheme(
         in_lead("{% for a in links %}{% for b in links %}" + "x" * 15_000 + "{% endfor %}{% endfor %}"),
     ),
@@ -374,11 +386,11 @@ TEMPLATES: Final[Mapping[str, HostileTheme]] = {
         problem="templates/pages/sign_in/login.html:2: expected valid Jinja: Missing end of comment tag",
     ),
     "unclosed tags": HostileTheme(
-        in_lead("{% if " * 2_000),
+        in_lead("{% if " * 290),
         problem="templates/pages/sign_in/login.html:2: expected valid Jinja: this tag has no end.",
     ),
     "tags of the lexer": HostileTheme(
-        in_lead("{{" * 7_000),
+        in_lead("{{" * 290),
         problem="templates/pages/sign_in/login.html:1: expected {% endblock %} for this {% block lead %}",
     ),
     "text with NUL": HostileTheme(
