@@ -36,11 +36,16 @@
     });
   }
 
+  // A theme's template of the field may have the note anywhere around the rules.
+  function show(note, isShown) {
+    var line = document.getElementById(field.id + "-" + note);
+    if (line) line.classList.toggle("behind", !isShown);
+  }
+
   // The error of the previous password and the rules that it broke stay marked until the user types.
   field.addEventListener("input", function () {
-    list.previousElementSibling.querySelectorAll("p").forEach(function (line) {
-      line.classList.toggle("behind", line.id !== field.id + "-hint");
-    });
+    show("hint", true);
+    show("problem", false);
     update();
   });
   if (field.value) update();

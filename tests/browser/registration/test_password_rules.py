@@ -10,6 +10,7 @@ from app.contract.tenants.settings import PasswordPolicy
 from app.identity.credentials.passwords import policy
 from tests.support.browsers import page_samples
 from tests.support.browsers.chromium import Opened
+from tests.support.oauth.world import World
 
 FULL_POLICY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)
 """The policy of the sample `every rule`."""
@@ -83,6 +84,29 @@ def test_broken_rules_stay_marked_until_typing(opened: Opened, gallery_address: 
     assert page.locator(".rules").bounding_box() == listed
     expect(marked).to_have_count(0)
     expect(page.locator(".rules .kept")).to_have_text(["A number met,"])
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{{ label() }}{{ control() }}{{ beside() }}{{ note() }}<div>{{ rules() }}</div>",
+        "{{ label() }}{{ rules() }}{{ control() }}{{ note() }}{{ beside() }}",
+        "{{ rules() }}{{ label() }}{{ beside() }}<div>{{ note() }}</div>{{ control() }}",
+    ],
+)
+def test_rules_are_marked_where_a_theme_has_them(world: World, served: str, opened: Opened, template: str) -> None:
+    world.change_brand(templates={"macros/password.html": template})
+    page = opened()
+    page.goto(f"{served}/register")
+    page.get_by_label("Email").fill("neu@example.test")
+    page.get_by_label("Password", exact=True).fill("a")
+    page.get_by_role("button", name="Create account").click()
+    expect(page.locator("#password-problem")).to_be_visible()
+    expect(page.locator("#password-hint")).to_be_hidden()
+    page.get_by_label("Password", exact=True).press_sequentially("a7")
+    expect(page.locator(".rules .kept")).to_have_text(["A number met,"])
+    expect(page.locator("#password-problem")).to_be_hidden()
+    expect(page.locator("#password-hint")).to_be_visible()
 
 
 @pytest.mark.parametrize("name", ["RegisterPage", "ResetPage", "ChangePasswordPage"])
