@@ -12,10 +12,9 @@ from tinycss2 import color4
 from tinycss2.ast import Node
 
 from app.kit.design.colour import Colour
+from app.kit.design.theme_css.media import MODES, can_hold
+from app.kit.design.theme_css.tokens import between_commas
 
-LIGHT: Final = 0
-DARK: Final = 1
-MODES: Final = (LIGHT, DARK)
 _ANY: Final = re.compile(r":(?:is|where)\(([^()]*)\)")
 _MAX_NESTED: Final = 3
 _MAX_ALTERNATIVES: Final = 64
@@ -69,30 +68,14 @@ def _rules(nodes: Sequence[Node], modes: tuple[int, ...]) -> Iterator[PlainRule]
             yield PlainRule(tuple(_selectors(node.prelude)), declarations, modes)
         elif node.type == "at-rule" and node.lower_at_keyword in ("media", "supports") and node.content is not None:
             nested = tinycss2.parse_rule_list(node.content, skip_comments=True, skip_whitespace=True)
-            yield from _rules(nested, _modes(tinycss2.serialize(node.prelude).lower(), modes))
-
-
-def _modes(condition: str, modes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the modes in which a condition can hold."""
-    words = condition.replace(" ", "")
-    if "print" in words or "forced-colors:active" in words or "(max-width:0)" in words:
-        return ()
-    if "prefers-color-scheme:dark" in words:
-        modes = tuple(mode for mode in modes if mode == DARK)
-    elif "prefers-color-scheme:light" in words:
-        modes = tuple(mode for mode in modes if mode == LIGHT)
-    return modes
+            is_media = node.lower_at_keyword == "media"
+            yield from _rules(nested, tuple(mode for mode in modes if not is_media or can_hold(node.prelude, mode)))
 
 
 def _selectors(prelude: Sequence[Node]) -> Iterator[str]:
-    part: list[Node] = []
-    for token in [*prelude, None]:
-        if token is None or (token.type == "literal" and token.value == ","):
-            if text := " ".join(tinycss2.serialize(part).split()):
-                yield text
-            part = []
-        else:
-            part.append(token)
+    for part in between_commas(prelude):
+        if text := " ".join(tinycss2.serialize(part).split()):
+            yield text
 
 
 def alternatives(selector: str) -> list[str]:

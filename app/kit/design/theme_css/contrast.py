@@ -19,7 +19,8 @@ from tinycss2.ast import Node
 from app.kit.design.colour import WHITE, Colour
 from app.kit.design.palette import SHAPE, TEXT, Pair
 from app.kit.design.theme_css.bounds import OWN
-from app.kit.design.theme_css.colours import MODES, Paint, PlainRule, Tokens, UndecidedColour, alternatives, plain_rules
+from app.kit.design.theme_css.colours import Paint, PlainRule, Tokens, UndecidedColour, alternatives, plain_rules
+from app.kit.design.theme_css.media import MODES
 
 LARGE_TEXT: Final = 3.0
 """Minimum contrast of text of 24px and more (WCAG 2.2, 1.4.3)."""

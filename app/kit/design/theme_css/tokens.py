@@ -157,6 +157,17 @@ def trimmed(tokens: Sequence[Node]) -> list[Node]:
     return list(tokens[start:end])
 
 
+def between_commas(tokens: Sequence[Node]) -> list[list[Node]]:
+    """Return the tokens before, between and after commas."""
+    found: list[list[Node]] = [[]]
+    for token in tokens:
+        if token == ",":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return found
+
+
 def text_of(tokens: Sequence[Node], tight: str) -> str:
     """Return the tokens as CSS, without whitespace beside the literals of `tight`."""
     return str(tinycss2.serialize(list(_tightened(trimmed(tokens), tight))))

@@ -41,12 +41,50 @@ def problems(css: str) -> list[ContrastProblem]:
         ".button:not(.button--plain) { background: #900 }",
         "@media print { .own-a { color: #eee } }",
         "@media (forced-colors: active) { .own-a { color: #eee } }",
+        "@media only print and (min-width: 500px), (forced-colors) { .own-a { color: #eee } }",
+        "@media not (not (max-width: 0)) { .own-a { color: #eee } }",
         ":focus-visible { outline-color: var(--ink) }",
         ".own-a { border-color: #eee }",
     ],
 )
 def test_readable_or_undecided_colors_pass(css: str) -> None:
     assert problems(css) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "@media (max-width: 0), (min-width: 1px)",
+        "@media not (max-width: 0)",
+        "@media not ((max-width: 0) or (forced-colors: active))",
+        "@media ((max-width: 0) or (min-width: 1px))",
+        "@media (forced-colors: none)",
+        "@media screen, print",
+        "@media not print",
+        "@media not print and (max-width: 0)",
+        "@media not (prefers-color-scheme: dark)",
+        "@media (prefers-color-scheme: dark), (min-width: 1px)",
+        "@supports not (forced-colors: active)",
+        "@supports not (print: none)",
+        "@media (min-width: 1px) { @media not (max-width: 0)",
+    ],
+)
+def test_colors_that_a_condition_lets_show_are_named(query: str) -> None:
+    css = f"{query} {{ .lead {{ color: #eee }} }}" + " }" * query.count("{")
+    assert [problem for problem in problems(css) if "light mode" in problem.sentence]
+
+
+@pytest.mark.parametrize(
+    ("query", "modes"),
+    [
+        ("(prefers-color-scheme: dark) and (min-width: 1px)", {"dark"}),
+        ("not (prefers-color-scheme: dark)", {"light"}),
+        ("(prefers-color-scheme: dark), (prefers-color-scheme: light)", {"light", "dark"}),
+    ],
+)
+def test_colors_are_measured_in_modes_of_a_condition(query: str, modes: set[str]) -> None:
+    found = problems(f"@media {query} {{ .own-a {{ color: #777; background: #777 }} }}")
+    assert {mode for mode in ("light", "dark") for one in found if f"{mode} mode" in one.sentence} == modes
 
 
 @pytest.mark.parametrize(
