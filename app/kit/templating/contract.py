@@ -84,6 +84,8 @@ class Dialect:
     """The addresses of pictures."""
     example: str
     """An address of a picture."""
+    apart: Words = frozenset()
+    """Those of our classes whose elements no part can be in: they may hide it, or cut it off."""
     silencing: Words = frozenset()
     """Attributes with which screen readers may skip what is in the element."""
     hints: Mapping[str, str] = field(default_factory=dict)

@@ -138,9 +138,14 @@ class MarkupReader:
             self.report(line, f"{name}() within {', '.join(sorted(self.dialect.holders)) or 'no element'} alone")
         elif hides := next((element.hides for element in self.open if element.hides), ""):
             self.report(line, f"{name}() outside of an element that may hide it: {hides}")
+        elif apart := self._classes_around & self.dialect.apart:
+            self.report(
+                line,
+                f"{name}() outside of .{min(apart)}, which may hide it or cut it off: end the element before {name}()",
+            )
         elif any(element.is_hidden for element in self.open):
             self.report(line, f"{name}() outside of elements with aria-hidden or role")
-        elif covering := self._hidden():
+        elif covering := self.effects.hiding & self._classes_around:
             own = min(covering)
             self.report(
                 line,
@@ -162,8 +167,9 @@ class MarkupReader:
         for element in self.open:
             self.report(element.line, f"</{element.name}> for this <{element.name}>")
 
-    def _hidden(self) -> frozenset[str]:
-        return self.effects.hiding.intersection(name for element in self.open for name in element.classes)
+    @property
+    def _classes_around(self) -> frozenset[str]:
+        return frozenset(name for element in self.open for name in element.classes)
 
     @contextmanager
     def branch(self, line: int, *, is_loop: bool = False) -> Iterator[None]:

@@ -101,4 +101,7 @@ OF_TEMPLATES: Final = frozenset(
         "split", "tag", "tile",
     }
 )  # fmt: skip
-"""Those that a template can use: none of them hides what is within it."""
+"""Those that a template can use."""
+APART: Final = frozenset({"button", "button--plain", "button--small", "lead", "tag", "tile"})
+"""Those of them whose elements no part can be in: a `tile` has one size, a `tag` one line, a `button` the colors of its text alone, and a
+`lead` before an error is hidden."""

@@ -83,6 +83,7 @@ PAGE: Final = Dialect(
     },
     words=_WORDS,
     classes=page_classes.OF_TEMPLATES,
+    apart=page_classes.APART,
     holders=_BLOCKS,
     file=_FILE,
     example="img/logo.svg",

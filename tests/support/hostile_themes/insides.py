@@ -57,6 +57,26 @@ INSIDES: Final[Mapping[str, HostileTheme]] = {
         {BUTTON: "{{ label() }}{{ label() }}"},
         problem="templates/macros/button.html:1: expected label() at most once on each way through the conditions",
     ),
+    "button whose label is in a box of one size": HostileTheme(
+        {BUTTON: '<span class="tile">{{ label() }}</span>'},
+        problem="templates/macros/button.html:1: expected label() outside of .tile, which may hide it or cut it off: end the element",
+    ),
+    "button whose label is in a word of a row": HostileTheme(
+        {BUTTON: '<span class="tag"><b>{{ label() }}</b></span>'},
+        problem="templates/macros/button.html:1: expected label() outside of .tag, which may hide it or cut it off: end the element",
+    ),
+    "field in a box of one size": HostileTheme(
+        {FIELD: '{{ label() }}<div class="own-a tile">{{ control() }}</div>{{ note() }}{{ beside() }}'},
+        problem="templates/macros/field.html:1: expected control() outside of .tile, which may hide it or cut it off: end the element",
+    ),
+    "field in a sentence that errors hide": HostileTheme(
+        {FIELD: '<div class="lead">{{ label() }}{{ control() }}</div>{{ note() }}{{ beside() }}'},
+        problem="templates/macros/field.html:1: expected label() outside of .lead, which may hide it or cut it off: end the element",
+    ),
+    "field that looks like a button": HostileTheme(
+        {FIELD: '<div class="button">{{ label() }}{{ control() }}</div>{{ note() }}{{ beside() }}'},
+        problem="templates/macros/field.html:1: expected label() outside of .button, which may hide it or cut it off: end the element",
+    ),
     "button hidden from readers": HostileTheme(
         {BUTTON: '<span aria-hidden="true">{{ label() }}</span>'},
         problem="templates/macros/button.html:1: expected label() outside of elements with aria-hidden or role",
