@@ -119,6 +119,8 @@ def test_saving_again_replaces_the_own_draft(
     for name in ("One", "Two", "Three"):
         page = page.press("Save draft", display_name=name)
     assert [each["Version"] for each in themes.listed(theme)] == [5, 2, 1]
+    audited = [(each["version"], each["replaced"]) for each in themes.audited("theme_versions.drafted")]
+    assert audited == [(5, 4), (4, 3), (3, None), (2, None)]
     other = opened(themes, new_visitor(), theme).press("Save draft", display_name="Other")
     assert "Saved as a draft" in other.text
     assert [each["Version"] for each in themes.listed(theme)] == [6, 5, 2, 1], "another address has a draft of its own"

@@ -128,10 +128,11 @@ def save_draft(
         return before
     themed_tenant.refuse_new_scripts(context, draft.scripts, (before.brand or {}).get("scripts", {}))
     added = StoredThemeVersion(number, note, context.now, history.author(context), brand=history.stored(draft))
-    if replaces_own and former.is_draft and former.created_by == added.created_by:
-        version_store.remove(context.work, theme_id, newest)
+    replaced = newest if replaces_own and former.is_draft and former.created_by == added.created_by else None
+    if replaced is not None:
+        version_store.remove(context.work, theme_id, replaced)
     version_store.add(context.work, theme_id, added)
-    context.audit.record("theme_versions.drafted", id=theme_id, version=number, by=added.created_by)
+    context.audit.record("theme_versions.drafted", id=theme_id, version=number, by=added.created_by, replaced=replaced)
     return added
 
 
