@@ -7,13 +7,12 @@ from typing import Final
 
 from app.kit.web.urls import is_source
 
+_SANDBOX: Final = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+"""Scripts run, and links open pages of their own; forms, storage, cookies and other windows of the host are out of reach."""
+
 
 def _is_own_or_source(text: str) -> bool:
     return text == "'self'" or is_source(text)
-
-
-_SANDBOX: Final = "allow-scripts allow-popups allow-popups-to-escape-sandbox"
-"""Scripts run, and links open pages of their own; forms, storage, cookies and other windows of the host are out of reach."""
 
 
 def content_security_policy(
