@@ -46,7 +46,7 @@ ROWS: Final[Mapping[str, str]] = {
     "A text in CSS": f"{values.MAX_STRING} characters; `content` {values.MAX_CONTENT}",
     "A picture as `data:` in CSS": f"{values.MAX_DATA // _KILO} kB",
     "A page": f"{samples.FIRST_FLIGHT_BYTES:,} bytes, compressed, without style sheet and script",
-    "The looks of all themes of a tenant": f"{themes.MAX_LOOK_BYTES // _KILO**2} MB as JSON, without their files",
+    "The looks of all themes of a tenant": f"{themes.MAX_LOOKS_BYTES // _KILO**2} MB as JSON, without their files",
     "Files of all of their versions": f"{theme_files.MAX_STORED_FILES:,}, {theme_files.MAX_STORED_BYTES // _KILO**2} MB together",
     "Versions with a time": f"{theme_version_operations.MAX_SCHEDULED}, at most {theme_version_operations.MAX_SCHEDULE_DAYS} days ahead",
 }  # fmt: skip

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +10,6 @@ import pytest
 from app.contract.themes import theme_problems
 from app.contract.themes.theme_problems import ThemeProblem
 from app.contract.themes.theme_version_operations import KEPT_VERSIONS
-from app.identity.administration.configuration import apply_configuration
-from app.identity.administration.configuration.file.read_configuration import read
-from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from tests.support.races import at_once
 from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
@@ -231,37 +226,3 @@ def test_own_look_returns_after_a_theme(themes: Themes) -> None:
     assert themes.shown() == "Autumn"
     answered(themes.publish("brand", 2))
     assert themes.shown() == "Own"
-
-
-LARGE: dict[str, Any] = {"Texts": {"en": {f"own.line{number}": "x" * 500 for number in range(100)}}}
-
-
-@pytest.mark.both_databases
-def test_themes_of_a_tenant_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "app.identity.administration.tenant_settings.themes.MAX_LOOK_BYTES", 2 * len(json.dumps(LARGE["Texts"])) + 1_000
-    )
-    first, second = themes.stored("One", **LARGE), themes.stored("Two", is_active=False, **LARGE)
-    third = themes.stored("Three", is_active=False)
-    number = answered(themes.send("PUT", f"/{third}/draft", {"Brand": {"DisplayName": "Three", **LARGE}}))["Version"]
-    refusals = (
-        themes.send("POST", body={"Name": "Four", "Brand": LARGE}),
-        themes.send("PUT", f"/{third}", {"Name": "Three", "Brand": LARGE}),
-        themes.publish(third, number),
-    )
-    for answer in refusals:
-        assert refused(answer) == (400, 7900)
-        assert "for the looks of all themes together" in answer.get_json()["Description"]
-    assert (themes.published(third), len(answered(themes.send("GET"))["Data"])) == (1, 3)
-    answered(themes.send("PUT", f"/{first}", {"Name": "One", "Brand": LARGE}))
-    answered(themes.send("DELETE", f"/{second}"))
-    answered(themes.publish(third, number))
-
-
-def test_themes_of_a_file_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOK_BYTES", 150)
-    looks = [{"name": name, "brand": {"display_name": name * 50}} for name in ("one", "two")]
-    file = json.dumps({"tenants": [{"name": themes.tenant.name, "themes": looks}]}).encode()
-    with pytest.raises(ConfigurationError, match="for the looks of all themes together"):
-        apply_configuration.apply(themes.tenant.services, read(file, "f.yaml", Path()))
-    assert answered(themes.send("GET"))["Data"] == []

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import Brand, stored_brand
+from app.contract.tenants.branding import Brand, set_members, stored_brand
 from app.contract.tenants.settings import TenantSettings
 from app.contract.themes import theme_operations, theme_problems
 from app.contract.themes.theme_operations import ThemeBrand
@@ -88,25 +88,47 @@ def unusable_values(
         yield ".".join(("brand", *problem.path)), problem.expected + (f" (line {problem.line})" if problem.line else "")
 
 
-MAX_LOOK_BYTES: Final = 2 * 1024 * 1024
+MAX_LOOKS_BYTES: Final = 2 * 1024 * 1024
 """Of the looks of all themes of a tenant as JSON: each hub reads them with the tenant (decision 0422)."""
+_STORED, _WRITTEN = "stored sizes of looks", "written sizes of looks"
 
 
-def refuse_unusable_look(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Refuse a theme that names files which the tenant has not stored, and one with which its themes are too large. Raises BadField."""
+def refuse_unusable_look(context: Context, before: Item | None, after: Item) -> None:
+    """Refuse a theme that names files which the tenant has not stored, and one that grew and with which its themes are too large.
+
+    The other themes of a configuration file count as the file has them. Raises BadField.
+    """
     files = (after.content.get("brand") or {}).get("files") or {}
     if sentence := theme_files.problem(context.work, files, context.theme_files):
         raise BadField(f"Brand.Files: {sentence}.")
-    others = (
-        item for item in SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES) if item.id != after.id
-    )
-    size_bytes = sum(len(json.dumps(item.content.get("brand"))) for item in (*others, after))
-    if size_bytes > MAX_LOOK_BYTES:
-        most, found = (count / 1024**2 for count in (MAX_LOOK_BYTES, size_bytes))
+    written: dict[tuple[str, ...], int] = context.remembered.setdefault(_WRITTEN, {})
+    size_bytes = _size_bytes(after)
+    if size_bytes > (_size_bytes(before) if before is not None else 0):
+        _refuse_too_large(sum({**_stored_sizes(context), **written, after.id: size_bytes}.values()))
+    written[after.id] = size_bytes
+
+
+def _refuse_too_large(size_bytes: int) -> None:
+    if size_bytes > MAX_LOOKS_BYTES:
+        most, found = (count / 1024**2 for count in (MAX_LOOKS_BYTES, size_bytes))
         raise BadField(
             f"Brand: expected at most {most:.1f} MB for the looks of all themes together; found {found:.1f} MB. "
             "Delete a theme, or make its templates, texts and CSS smaller."
         )
+
+
+def _stored_sizes(context: Context) -> dict[tuple[str, ...], int]:
+    """Return the sizes of the looks of the stored themes by id, read once for all themes of a configuration file."""
+    sizes: dict[tuple[str, ...], int] | None = context.remembered.get(_STORED)
+    if sizes is None:
+        stored = SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES)
+        sizes = context.remembered[_STORED] = {item.id: _size_bytes(item) for item in stored}
+    return sizes
+
+
+def _size_bytes(item: Item) -> int:
+    look = set_members(item.content.get("brand"))  # the same size by API and by file
+    return len(json.dumps(look, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
 def _activate(context: Context, item: Item) -> None:
