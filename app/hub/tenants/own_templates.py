@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from markupsafe import Markup, escape  # noqa: TID251 - what a checked template 
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS, MAILS
 from app.kit.caching.lru_cache import LruCache
 from app.kit.design import theme_file_names
+from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.templating import language
 from app.kit.templating.compiled import CompiledTemplate, TemplateFailed
 from app.kit.templating.contract import NO_EFFECTS, ClassEffects, TemplateContract
@@ -55,13 +57,14 @@ class OwnTemplates:
 
     def blocks(self, name: str) -> Blocks:
         """Return the compiled blocks of a template of this theme. Raises TemplateFailed if this version cannot use it."""
-        found = _compiled_templates.get((self.digest, name))
+        key = (self.digest, name)
+        found = _compiled_templates.get(key)
         if found is None:
             with _compiling:
-                found = _compiled_templates.get((self.digest, name))
+                found = _compiled_templates.get(key)
                 if found is None:
                     found = self._attempt(name)
-                    _compiled_templates.put((self.digest, name), found)
+                    _compiled_templates.put(key, found)
         if isinstance(found, str):
             raise TemplateFailed(found)
         return found
@@ -80,18 +83,24 @@ class OwnTemplates:
             return Markup()
 
     def _attempt(self, name: str) -> Blocks | str:
-        """Return the blocks, or why they failed, which is found out once, too."""
+        """Return the blocks, or why this version refuses them, which is found out once, too.
+
+        Raises TemplateFailed for a fault of ours, which may be gone at the next attempt, such as too little memory.
+        """
         try:
             return self.compile(name)
         except TemplateFailed as problem:
             return str(problem)
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the page has ours in its place
-            return type(problem).__name__
+        except Exception as problem:
+            kind = type(problem).__name__
+            _faults.write(kind, "a template of a theme was not compiled", template=name, problem=f"{kind}: {problem}")
+            raise TemplateFailed(kind) from problem
 
 
 NO_TEMPLATES: Final = OwnTemplates()
 _compiled_templates: Final[LruCache[tuple[str, str], Blocks | str]] = LruCache(MAX_COMPILED)
 _compiling: Final = threading.Lock()
+_faults: Final = ThrottledLog(logging.getLogger("gatehouse.hub"), logging.ERROR)
 
 
 def own_templates(

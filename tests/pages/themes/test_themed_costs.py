@@ -99,6 +99,20 @@ def test_template_that_fails_is_compiled_once() -> None:
     assert compiled == [LOGIN]
 
 
+@pytest.mark.parametrize("fault", [MemoryError, RecursionError])
+def test_fault_of_ours_is_logged_and_tried_again(fault: type[Exception], caplog: pytest.LogCaptureFixture) -> None:
+    own = own_templates.own_templates(FILES)
+
+    def failing(name: str) -> Blocks:
+        raise fault(name)
+
+    own_templates._compiled_templates.clear()
+    with pytest.raises(TemplateFailed, match=fault.__name__):
+        replace(own, compile=failing).blocks(LOGIN)
+    assert "a template of a theme was not compiled" in caplog.text
+    assert own.blocks(LOGIN)
+
+
 def test_compiled_templates_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_templates, "_compiled_templates", LruCache(3))
     for number in range(10):
