@@ -66,6 +66,7 @@ def assemble(
         message_templates=CommittedCache(_CACHED_TEMPLATES),
         resource_items=CommittedCache(_CACHED_RESOURCES),
         themed_tenants=CommittedCache(_CACHED_LOOKS),
+        failed_mails=CommittedCache(_CACHED_RESOURCES),
         joined_domains=CommittedCache(_CACHED_RESOURCES),
         subject_secrets=CommittedCache(_CACHED_RESOURCES),
         provider_metadata=ProviderMetadataCache(clock, Resolver(settings.reachable_networks)),

@@ -14,7 +14,7 @@ from app.contract.shared_responses import PostedSms, SmsSent
 from app.contract.tenants.branding import theme_digest
 from app.contract.tenants.tenant_pages import MAX_THEME_FAILURE, MAX_THEME_FILE, ThemeFailure
 from app.identity.directory.accounts.account import Account, full_name, is_verified
-from app.identity.directory.tenants.themed_tenant import themed_tenant
+from app.identity.directory.tenants.themed_tenant import named_themes, themed_tenant
 from app.identity.directory.tenants.urls.allowed_urls import with_query
 from app.identity.messaging import gsm7, rendering, send_limits, text_message, theme_failures
 from app.identity.messaging.message import (
@@ -32,6 +32,7 @@ from app.identity.messaging.tenant_templates import placeholder_values, template
 from app.identity.messaging.tenant_templates.placeholders import RenderError
 from app.identity.messaging.tenant_templates.template_rendering import TenantEmailTemplate, TenantSmsTemplate
 from app.identity.platform.context import Context
+from app.identity.platform.services import FailedMail
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.text.languages import Language, negotiate
@@ -146,13 +147,20 @@ def record_theme_failure(context: Context, failure: ThemeFailure) -> bool:
 
 
 def _record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Branding) -> None:
+    """Record that a file failed; once a process found that committed, each mail only looks that up in memory."""
+    tenant, known = context.tenant, context.services.failed_mails
+    key = FailedMail(tenant.tenant_id, tenant.version, named_themes(context), failed.file, context.sends)
+    if known.get(key):
+        return
     failure = ThemeFailure(
         digest=theme_digest(branding.brand),
         template=failed.file[:MAX_THEME_FILE],
         reason=failed.reason[:MAX_THEME_FAILURE],
     )
-    if record_theme_failure(context, failure):
-        facts = {"tenant": context.tenant.name, "template": failure.template, "digest": failure.digest}
+    if theme_failures.is_recorded(context, failure):
+        known.put(key, True, context.work, theme_failures.theme_failures)
+    elif record_theme_failure(context, failure):
+        facts = {"tenant": tenant.name, "template": failure.template, "digest": failure.digest}
         log.warning("a mail of the tenant's theme failed; ours is sent", extra={**facts, "problem": failure.reason})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import Column, String
+from sqlalchemy import Column, String, select
 
 from app.contract.tenants.tenant_pages import ThemeFailure
 from app.identity.platform.context import Context
@@ -34,7 +34,7 @@ def record(context: Context, failure: ThemeFailure, notify: Callable[[str], None
     Args:
         notify: emails an address that the version failed.
     """
-    contacts = context.tenant.settings.contacts.of("theme") if context.sends else ()
+    contacts = _contacts(context)
     # Before the row of the file: transactions with failures of several files wait for one another here, in one order.
     notifies = bool(contacts) and _is_first(context, failure, _NOTIFIED)
     is_new = _is_first(context, failure, failure.template)
@@ -44,6 +44,18 @@ def record(context: Context, failure: ThemeFailure, notify: Callable[[str], None
     for address in contacts if notifies else ():
         notify(address)
     return is_new
+
+
+def is_recorded(context: Context, failure: ThemeFailure) -> bool:
+    """Return whether `record` would change nothing."""
+    wanted = {failure.template, _NOTIFIED} if _contacts(context) else {failure.template}
+    table = theme_failures.c
+    where = (table.tenant_id == context.tenant.tenant_id, table.digest == failure.digest, table.template.in_(wanted))
+    return len(context.work.all(select(table.template).where(*where))) == len(wanted)
+
+
+def _contacts(context: Context) -> tuple[str, ...]:
+    return context.tenant.settings.contacts.of("theme") if context.sends else ()
 
 
 def _is_first(context: Context, failure: ThemeFailure, template: str) -> bool:

@@ -163,6 +163,18 @@ class MembershipDomains(NamedTuple):
     by_request: dict[str, str]
 
 
+class FailedMail(NamedTuple):
+    """A file of a theme that fails in mails."""
+
+    tenant_id: str
+    version: int
+    """Of the tenant: a later one may have another look, or contacts that hear of the failure."""
+    themes: tuple[str, ...]
+    file: str
+    sends: bool
+    """Whether the mail was sent; only then the contacts hear of the failure."""
+
+
 @dataclass
 class IdentityServices:
     """The services of a process, created once from the settings."""
@@ -181,6 +193,8 @@ class IdentityServices:
     resource_items: CommittedCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
     themed_tenants: CommittedCache[tuple[str, int, tuple[str, ...]], Tenant]
     """By tenant, its version, and the names of the themes over its look."""
+    failed_mails: CommittedCache[FailedMail, bool]
+    """The files of themes whose failure in mails is recorded."""
     joined_domains: CommittedCache[tuple[str, int], MembershipDomains]
     """By tenant and its version."""
     subject_secrets: CommittedCache[str, bytes]

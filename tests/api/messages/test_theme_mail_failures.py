@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, theme_digest
 from app.identity.directory.tenants.tables import tenants
 from app.identity.messaging import messaging
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -137,6 +137,40 @@ def test_refused_change_records_nothing(ada: Customer, monkeypatch: pytest.Monke
         patched.setattr(messaging, "record_theme_failure", fail)
         assert ada.forgot().status_code == 500
     assert not ada.mails(), "one transaction"
+    ada.mail()
+    assert len(notices(ada)) == 1
+
+
+def test_known_failure_costs_the_next_mails_nothing(ada: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_theme(ada, REFUSED)
+    digests: list[object] = []
+
+    def counted(look: Brand) -> str:
+        digests.append(look)
+        return theme_digest(look)
+
+    monkeypatch.setattr(messaging, "theme_digest", counted)
+    for number in (1, 2, 2, 2):  # the second mail finds what the first one committed
+        ada.mail()
+        assert len(digests) == number
+    ada.tenant.change_settings(contacts={"theme": [DESIGN, "second@hazel.example"]})
+    ada.mail()
+    assert len(digests) == 3, "another version of the tenant"
+
+
+def test_failure_that_was_rolled_back_is_not_known(ada: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_theme(ada, REFUSED)
+    record = messaging._record_failed_mail
+
+    def fail(*failed: Any) -> None:
+        record(*failed)
+        record(*failed)  # another mail of the same transaction
+        raise RuntimeError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(messaging, "_record_failed_mail", fail)
+        assert ada.forgot().status_code == 500
+    assert not notices(ada)
     ada.mail()
     assert len(notices(ada)) == 1
 

@@ -59,7 +59,7 @@ def themed_tenant(context: Context) -> Tenant:
 
     Merged once for each version of the tenant and choice of themes.
     """
-    named = _named(context)
+    named = named_themes(context)
     if not any(named):
         return context.tenant
     key = (context.tenant.tenant_id, context.tenant.version, named)
@@ -77,7 +77,7 @@ def _merged(context: Context, named: ThemeNames) -> Brand:
     return Brand.model_validate(_agreeing(values))
 
 
-def _named(context: Context) -> tuple[str, ...]:
+def named_themes(context: Context) -> tuple[str, ...]:
     """Return the names of the themes, as `ThemeNames`."""
     if context.visit is not None:
         return context.visit.themes[:4]
