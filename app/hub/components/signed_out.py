@@ -47,8 +47,10 @@ class SignedOutPage(Page):
 
     @property
     def shows_secret(self) -> bool:
-        """The addresses of frames name sessions, and a further account stands there by name; an empty form is on no page."""
-        return bool(self.frames or self.onward or self.accounts)
+        """Frames name sessions, further accounts stand there by name, and an application says where the person has an account; an
+        empty form is on no page.
+        """
+        return bool(self.frames or self.onward or self.accounts or self.relying_party or self.home)
 
     @property
     def frame_sources(self) -> tuple[str, ...]:

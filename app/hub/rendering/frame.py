@@ -46,10 +46,6 @@ class FramedPage(Protocol):
         """Whether the page reports an error."""
 
     @property
-    def own_scripts(self) -> OwnScripts | None:
-        """The theme's scripts on the page."""
-
-    @property
     def own_rules(self) -> tuple[str, ...]:
         """Style sheets that the document contains."""
 
@@ -68,6 +64,8 @@ class Frame:
     language: Language
     assets: Assets
     script: Asset | None
+    own_scripts: OwnScripts | None = None
+    """The theme's scripts on the page, as its policy has them."""
 
     def console(
         self, section: str, title: Any, main: Markup, *, has_to_do: object, back: Any, application: Any
@@ -91,9 +89,9 @@ class Frame:
             application: the text about the requesting application.
             links: the application's own links.
         """
-        tag, own_scripts = self.language.tag, self.page.own_scripts
-        if own_scripts is not None:
-            added = Markup.escape(added) + own_scripts.markup(self.visit.nonce)
+        tag = self.language.tag
+        if self.own_scripts is not None:
+            added = Markup.escape(added) + self.own_scripts.markup(self.visit.nonce)
         beside = in_language(self.brand.sentence, tag), in_language(self.brand.signature, tag)
         slots = {"added": added, "application": application, "links": links, "main": main}
         return self._document("split", title, beside, slots)

@@ -178,8 +178,8 @@ class Page:
 
         return on_page(self)
 
-    def html(self) -> str:
-        """Return the page rendered for the current visit."""
+    def html(self, own_scripts: OwnScripts | None = None) -> str:
+        """Return the page rendered for the current visit, with the scripts that the policy of its response allows."""
         visit, brand = current_visit(), self.brand
         locale.use_language(locale.current_language(), brand.texts)
         for file, reason in brand.left_out:
@@ -191,7 +191,7 @@ class Page:
             name for part in self.run for name in ((part, "widget") if part == "work" and self.widget else (part,))
         )
         script = assets.script(scripts) if scripts else None
-        frame = Frame(self, visit, brand, locale.current_language(), assets, script)
+        frame = Frame(self, visit, brand, locale.current_language(), assets, script, own_scripts)
         rendering = Rendering(self, frame, brand)
         view = {item.name: getattr(self, item.name) for item in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
@@ -204,7 +204,10 @@ class Page:
     def render(self, status: int = 200) -> Response:
         """Return the page as a response; compressed if the browser accepts gzip."""
         allows_fetch = self.allows_fetch or "poll" in self.run
-        body, is_compressed = self.html().encode("utf-8", "replace"), accepts_gzip()
+        own_scripts = (
+            self.own_scripts
+        )  # asked once: elements beside a policy without their sandbox would run in our origin
+        body, is_compressed = self.html(own_scripts).encode("utf-8", "replace"), accepts_gzip()
         return _response(
             compress(body) if is_compressed else body,
             status,
@@ -213,7 +216,7 @@ class Page:
             captcha_sources=self.widget.sources if self.widget else (),
             frame_sources=self.frame_sources,
             allows_fetch=allows_fetch,
-            own_scripts=self.own_scripts,
+            own_scripts=own_scripts,
             is_compressed=is_compressed,
         )
 

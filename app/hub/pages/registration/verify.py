@@ -119,6 +119,11 @@ class ConfirmedPage(Page):
     relying_party: str = ""
     was_before: bool = False
 
+    @property
+    def shows_secret(self) -> bool:
+        """An application says where the person has an account, and so does its address; ours may have a sign-in's id."""
+        return bool(self.relying_party) or self.continue_url != "/login"
+
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmedPage]:
         return {
