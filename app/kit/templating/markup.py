@@ -382,7 +382,7 @@ def _element_sentence(dialect: Dialect, name: str) -> str:
 
 def _attribute_sentence(element: str, name: str) -> str:
     if name.lower().startswith("on"):
-        return f"no {name}: a theme has no scripts"
+        return f"no {name}: markup has no scripts"
     if name == "style":
         return "no style attribute: put rules into the theme's css"
     return f"an attribute that <{element}> may have; found {name}"

@@ -59,7 +59,7 @@ _HINTS: Final = {
         'shapes, gradients and clipPath; more of SVG in a file: <img src="img/NAME.svg">',
     ),
     "text": "texts beside the <svg>, where they can be translated",
-    "script": "no scripts: a theme has none",
+    "script": "no <script>: name the script in scripts of theme.yaml, where the operator allows its origin",
     "style": "no <style>: put rules into the theme's css",
     "form": "no <form>: the page has its own",
     "input": "no <input>: the page has its own fields",

@@ -12,7 +12,7 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     # What runs in the browser
     "script": HostileTheme(
         in_lead("<script>alert(1)</script>"),
-        problem="templates/pages/sign_in/login.html:2: expected no scripts: a theme has none",
+        problem="templates/pages/sign_in/login.html:2: expected no <script>: name the script in scripts of theme.yaml",
     ),
     "script in capitals": HostileTheme(
         in_lead("<ScRiPt>alert(1)</ScRiPt>"),
@@ -20,11 +20,11 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "script with a slash": HostileTheme(
         in_lead("<script/src=https://eve.example>"),
-        problem="templates/pages/sign_in/login.html:2: expected no scripts: a theme has none",
+        problem="templates/pages/sign_in/login.html:2: expected no <script>: name the script in scripts of theme.yaml",
     ),
     "handler": HostileTheme(
         in_lead('<img src="/theme/a.png" alt="" onerror="alert(1)">'),
-        problem="templates/pages/sign_in/login.html:2: expected no onerror: a theme has no scripts",
+        problem="templates/pages/sign_in/login.html:2: expected no onerror: markup has no scripts",
     ),
     "handler after a slash": HostileTheme(
         in_lead('<img/onerror="alert(1)"/src="x">'),
@@ -32,7 +32,7 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "handler of a drawing": HostileTheme(
         in_lead('<svg onload="alert(1)"></svg>'),
-        problem="templates/pages/sign_in/login.html:2: expected no onload: a theme has no scripts",
+        problem="templates/pages/sign_in/login.html:2: expected no onload: markup has no scripts",
     ),
     "drawing with style": HostileTheme(
         in_lead("<svg><style>*{display:none}</style></svg>"),
@@ -40,7 +40,7 @@ MARKUP: Final[Mapping[str, HostileTheme]] = {
     ),
     "drawing with a script": HostileTheme(
         in_lead("<svg><script>alert(1)</script></svg>"),
-        problem="templates/pages/sign_in/login.html:2: expected no scripts: a theme has none",
+        problem="templates/pages/sign_in/login.html:2: expected no <script>: name the script in scripts of theme.yaml",
     ),
     "drawing with HTML": HostileTheme(
         in_lead("<svg><foreignObject><p>x</p></foreignObject></svg>"),

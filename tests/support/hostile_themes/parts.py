@@ -268,7 +268,7 @@ PARTS: Final[Mapping[str, HostileTheme]] = {
     ),
     "layout with a script": HostileTheme(
         in_split("<script>alert(1)</script>"),
-        problem="templates/layouts/split.html:1: expected no scripts: a theme has none",
+        problem="templates/layouts/split.html:1: expected no <script>: name the script in scripts of theme.yaml",
     ),
     "layout with a block": HostileTheme(
         in_split("{% block content %}{% endblock %}"),

@@ -247,7 +247,7 @@ TEMPLATES: Final[Mapping[str, HostileTheme]] = {
     ),
     "raw that hides Jinja": HostileTheme(
         in_lead("{% raw %}{{ super() }}<script>{% endraw %}"),
-        problem="templates/pages/sign_in/login.html:2: expected no scripts: a theme has none",
+        problem="templates/pages/sign_in/login.html:2: expected no <script>: name the script in scripts of theme.yaml",
     ),
     "safe": HostileTheme(
         in_lead("{{ name | safe }}"),

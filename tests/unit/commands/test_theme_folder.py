@@ -178,7 +178,7 @@ def test_problem_of_a_layout_has_its_file_and_line(theme: Path, layouts: Path) -
         brand(theme, "")
     assert {str(found) for found in refused.value.problems} == {
         f"hazel/templates/layouts/split.html:2: {KEY}; found own.slogan",
-        "hazel/templates/layouts/split.html:2: expected no onclick: a theme has no scripts",
+        "hazel/templates/layouts/split.html:2: expected no onclick: markup has no scripts",
     }
 
 

@@ -142,7 +142,7 @@ REFUSED = [
     ("{% autoescape false %}{{ name }}{% endautoescape %}", "expected no {% autoescape %}: values are always escaped"),
     ("a\x00b", "expected text without control characters"),
     # what runs, sends, covers or breaks the page
-    ("<script>alert(1)</script>", "expected no scripts: a theme has none"),
+    ("<script>alert(1)</script>", "expected no <script>: name the script in scripts of theme.yaml, where the operator allows its origin"),
     ("<SCRIPT>", "expected an element that themes may use; found <SCRIPT>"),
     ("<DIV></DIV>", "expected an element that themes may use; found <DIV> (names are in lower case)"),
     ("<style>a{}</style>", "expected no <style>: put rules into the theme's css"),
@@ -160,8 +160,8 @@ REFUSED = [
     ("<title>a</title>", "expected <title> within <svg>"),
     ("<path d=\"M0 0\"/>", "expected <path> within <svg>"),
     ("<h1>a</h1>", "expected no <h1>: each page has its own; use <h2>"),
-    ("<p onclick=\"alert(1)\">", "expected no onclick: a theme has no scripts"),
-    ("<p ONCLICK=\"alert(1)\">", "expected no ONCLICK: a theme has no scripts"),
+    ("<p onclick=\"alert(1)\">", "expected no onclick: markup has no scripts"),
+    ("<p ONCLICK=\"alert(1)\">", "expected no ONCLICK: markup has no scripts"),
     ("<p style=\"position:fixed\">", "expected no style attribute: put rules into the theme's css"),
     ("<p data-busy=\"x\">", "expected an attribute that <p> may have; found data-busy"),
     ("<p slot=\"x\">", "expected an attribute that <p> may have; found slot"),
@@ -259,7 +259,7 @@ def test_unfinished_tag_is_refused() -> None:
 def test_problem_has_its_line() -> None:
     assert found('<p>\n{{ nam }}\n</p>\n<p\n  class="own-a"\n  onclick="b">') == [
         "2: expected a value of the view; found nam; did you mean name?",
-        "6: expected no onclick: a theme has no scripts",
+        "6: expected no onclick: markup has no scripts",
     ]
 
 
