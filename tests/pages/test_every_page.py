@@ -22,7 +22,7 @@ MAX_REQUESTS = 3
 PREVIEW = re.compile(r'<iframe src="(?:about:blank|/theme-preview/[^"]*)"[^>]*>')
 AS_WRITTEN = re.compile(r'<label[^>]* translate="no"[^>]*>[^<]*</label>|<input[^>]* translate="no"[^>]*>')
 """Texts with their placeholders, for people who change them."""
-_TAG = re.compile(r'<([a-z][a-z0-9]*)((?:\s[^"<>]*(?:"[^"]*"[^"<>]*)*)?)>')
+_TAG = re.compile(r'<([A-Za-z][A-Za-z0-9]*)((?:\s[^"<>]*(?:"[^"]*"[^"<>]*)*)?)>')
 _TAG_BEGINS = re.compile(r"<[A-Za-z]")
 _ATTRIBUTE = re.compile(r'([^\s="/>]+)(?:="([^"]*)")?')
 

@@ -24,12 +24,14 @@ KINDS = sorted({name.partition(":")[0] for name in HOSTILE})
 BY_FORM = ("is not formatted correctly", "larger than 1000000 bytes", "has no such member", "isn’t valid JSON")
 """How the interface refuses what its schema does not have, before a theme is checked."""
 OF_FOLDERS = {
+    "script: many scripts",
     "value: logo outside of the folder",
+    "value: logo with a long name",
     "value: 10,000 templates",
     "value: 3,000 languages",
     "text: language that we lack",
 }
-"""The sentence of a folder names its files; the interface has another one."""
+"""The sentence of a folder names its files, or a folder has no permission to ask for; the interface has another one."""
 IN_YAML_ALONE = {"value: key twice"}
 
 

@@ -11,7 +11,6 @@ import pytest
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
-from app.identity.administration.tenant_settings import themes as theme_rules
 from app.identity.platform.resource_storage.resource_store import SharedTable
 from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
@@ -29,7 +28,10 @@ LARGE: dict[str, Any] = {"Texts": {"en": {f"own.line{number}": "x" * 500 for num
 
 @pytest.mark.both_databases
 def test_themes_of_a_tenant_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theme_rules, "MAX_LOOKS_BYTES", 2 * len(json.dumps(LARGE["Texts"])) + 1_000)
+    monkeypatch.setattr(
+        "app.identity.administration.tenant_settings.themes.MAX_LOOKS_BYTES",
+        2 * len(json.dumps(LARGE["Texts"])) + 1_000,
+    )
     first, second = themes.stored("One", **LARGE), themes.stored("Two", is_active=False, **LARGE)
     third = themes.stored("Three", is_active=False)
     number = answered(themes.send("PUT", f"/{third}/draft", {"Brand": {"DisplayName": "Three", **LARGE}}))["Version"]
@@ -49,7 +51,7 @@ def test_themes_of_a_tenant_have_a_bound_together(themes: Themes, monkeypatch: p
 
 def test_looks_beyond_the_bound_can_shrink_but_not_grow(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
     theme, _ = themes.stored("A" * 60), themes.stored("B" * 60)
-    monkeypatch.setattr(theme_rules, "MAX_LOOKS_BYTES", 10)
+    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOKS_BYTES", 10)
     for length in (50, 50, 40):
         answered(themes.send("PUT", f"/{theme}", {"Name": "One", "Brand": {"DisplayName": "A" * length}}))
     answer = themes.send("PUT", f"/{theme}", {"Name": "One", "Brand": {"DisplayName": "A" * 41}})
@@ -58,7 +60,7 @@ def test_looks_beyond_the_bound_can_shrink_but_not_grow(themes: Themes, monkeypa
 
 
 def test_looks_are_measured_in_bytes_of_utf_8(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theme_rules, "MAX_LOOKS_BYTES", 130)
+    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOKS_BYTES", 130)
     theme = themes.stored("ش" * 40)
     answer = themes.send("PUT", f"/{theme}", {"Name": "One", "Brand": {"DisplayName": "ش" * 60}})
     assert refused(answer) == (400, 7900)
@@ -73,7 +75,7 @@ def apply_file(themes: Themes, **names: str) -> None:
 
 def test_themes_of_a_file_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
     one = len('{"display_name": ""}') + 60
-    monkeypatch.setattr(theme_rules, "MAX_LOOKS_BYTES", 2 * one)
+    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOKS_BYTES", 2 * one)
     with pytest.raises(ConfigurationError, match=TOGETHER):
         apply_file(themes, one="A" * 60, two="B" * 60, three="C" * 60)
     assert answered(themes.send("GET"))["Data"] == []
