@@ -351,7 +351,6 @@ TEMPLATES: Final[Mapping[str, HostileTheme]] = {
         in_lead("{% if name %}{% endif %}" * 600),
         problem="templates/pages/sign_in/login.html:1: expected at most 300 values and statements; found 1,202",
     ),
-    "140 conditions": HostileTheme(in_lead("{% if name %}{% endif %}" * 140)),
     "attributes of attributes": HostileTheme(
         in_lead("{{ name" + ".a" * 5_000 + " }}"),
         problem="templates/pages/sign_in/login.html:2: expected a name of the view, or a member of a loop's item",
