@@ -100,11 +100,13 @@ def welcome(settings: Settings, people: list[Person]) -> str:
     """Return the text with the demo's addresses and sample accounts."""
     from app.demo.start_page import addresses
 
+    listed = addresses(settings)
+    width = max(len(address) for address, _ in listed)
     lines = [
         "",
         f"The demo is ready. Open {settings.public_scheme}://{settings.hub_domain} in your browser. It leads to:",
         "",
-        *(f"  {address:<36} {words}" for address, words in addresses(settings)),
+        *(f"  {address:<{width}}  {words}" for address, words in listed),
         "",
         *(f"Sign in at {person.tenant.title():<7} {person.email:<18} password: {person.password}" for person in people),
         "",

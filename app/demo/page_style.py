@@ -76,7 +76,9 @@ def _of_card(tenant: tuple[str, Brand]) -> str:
 def _of_look(theme: tuple[str, Brand]) -> str:
     """Return the background of a theme's card, light and dark."""
     key, brand = theme
-    light, dark = (f".look--{key}{{--ground:{ground}}}" for ground in (brand.background, brand.background_dark))
+    grounds = (brand.background or "#fff", brand.background_dark or "#101114")
+    shown = {"light": grounds[:1] * 2, "dark": grounds[1:] * 2}.get(brand.color_scheme, grounds)
+    light, dark = (f".look--{key}{{--ground:{ground}}}" for ground in shown)
     return f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
 
 
