@@ -138,7 +138,7 @@ _INTERACTIONS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member
 
 
 @cache
-def _pages() -> dict[str, type[Page]]:
+def pages_by_name() -> dict[str, type[Page]]:
     """Return every page class by its name."""
     for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
         importlib.import_module(module.name)
@@ -148,7 +148,7 @@ def _pages() -> dict[str, type[Page]]:
 
 def all_samples() -> Iterator[tuple[type[Page], str]]:
     """Yield each page class with the name of each of its samples. Needs an application context."""
-    for page in _pages().values():
+    for page in pages_by_name().values():
         for name in page.samples():
             yield page, name
 
@@ -340,7 +340,7 @@ def sample_page(shown: Gallery, page_name: str, sample: str) -> Response:
     """Return one sample of a gallery. Raises NotFound for one, or for a choice, that it does not have."""
     choice = _choice(shown.looks)
     shown.use(choice.look, choice.language)
-    page = _pages().get(page_name)
+    page = pages_by_name().get(page_name)
     found = page.samples().get(sample) if page else None
     if found is None:
         raise NotFound

@@ -57,8 +57,7 @@ def on_page(page: ScriptedPage) -> OwnScripts | None:
     """Return the scripts of the page's brand if its state, its address and the visit have nothing that they must not read."""
     visit = current_visit()
     parameters = page.scripted_at.get(visit.path)
-    is_for_cache = bool(visit.form_token)
-    if parameters is None or page.shows_secret or visit.interaction is not None or is_for_cache:
+    if parameters is None or page.shows_secret or visit.interaction is not None or visit.is_for_cache:
         return None
     return OwnScripts(page.brand.scripts) if _is_plain_address(visit, parameters | _EVERYWHERE) else None
 

@@ -58,13 +58,13 @@ class OwnTemplates:
     def blocks(self, name: str) -> Blocks:
         """Return the compiled blocks of a template of this theme. Raises TemplateFailed if this version cannot use it."""
         key = (self.digest, name)
-        found = _compiled_templates.get(key)
+        found = COMPILED.get(key)
         if found is None:
             with _compiling:
-                found = _compiled_templates.get(key)
+                found = COMPILED.get(key)
                 if found is None:
                     found = self._attempt(name)
-                    _compiled_templates.put(key, found)
+                    COMPILED.put(key, found)
         if isinstance(found, str):
             raise TemplateFailed(found)
         return found
@@ -98,7 +98,8 @@ class OwnTemplates:
 
 
 NO_TEMPLATES: Final = OwnTemplates()
-_compiled_templates: Final[LruCache[tuple[str, str], Blocks | str]] = LruCache(MAX_COMPILED)
+COMPILED: Final[LruCache[tuple[str, str], Blocks | str]] = LruCache(MAX_COMPILED)
+"""By the digest of the theme and the name; the reason in place of a template that cannot be used."""
 _compiling: Final = threading.Lock()
 _faults: Final = ThrottledLog(logging.getLogger("gatehouse.hub"), logging.ERROR)
 

@@ -175,6 +175,11 @@ class Visit:
         return any(_OURS in name for name in self.cookies)
 
     @property
+    def is_for_cache(self) -> bool:
+        """Whether a page is rendered for the cache, from which other visits get it."""
+        return bool(self.form_token)
+
+    @property
     def brand_key(self) -> str:
         """The key of the tenant's brand: chosen in this request, in the interaction, or else the last one chosen in this browser."""
         if self.tenant.themes is None:

@@ -106,7 +106,7 @@ def mail(
     )
     _post(context, kind, to, message, branding, uid)
     if message.failure is not None:
-        _record_failed_mail(context, message.failure, branding)
+        record_failed_mail(context, message.failure, branding)
 
 
 def mail_sample(
@@ -146,7 +146,7 @@ def record_theme_failure(context: Context, failure: ThemeFailure) -> bool:
     return theme_failures.record(context, failure, notify)
 
 
-def _record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Branding) -> None:
+def record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Branding) -> None:
     """Record that a file failed; once a process found that committed, each mail only looks that up in memory."""
     tenant, known = context.tenant, context.services.failed_mails
     key = FailedMail(tenant.tenant_id, tenant.version, named_themes(context), failed.file, context.sends)

@@ -160,7 +160,7 @@ def test_known_failure_costs_the_next_mails_nothing(ada: Customer, monkeypatch: 
 
 def test_failure_that_was_rolled_back_is_not_known(ada: Customer, monkeypatch: pytest.MonkeyPatch) -> None:
     give_theme(ada, REFUSED)
-    record = messaging._record_failed_mail
+    record = messaging.record_failed_mail
 
     def fail(*failed: Any) -> None:
         record(*failed)
@@ -168,7 +168,7 @@ def test_failure_that_was_rolled_back_is_not_known(ada: Customer, monkeypatch: p
         raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr(messaging, "_record_failed_mail", fail)
+        patched.setattr(messaging, "record_failed_mail", fail)
         assert ada.forgot().status_code == 500
     assert not notices(ada)
     ada.mail()

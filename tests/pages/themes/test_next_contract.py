@@ -69,10 +69,10 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Any:
         environment.cache.clear()  # type: ignore[union-attr]  # it is a dictionary, as the environment has no limit
         later = made_up(page_templates.page_templates())
         monkeypatch.setattr(page_templates, "page_templates", lambda: later)
-        own_templates._compiled_templates.clear()
+        own_templates.COMPILED.clear()
 
     yield upgraded
-    own_templates._compiled_templates.clear()
+    own_templates.COMPILED.clear()
     page_samples.hub().jinja_env.cache.clear()  # type: ignore[union-attr]  # as above
 
 

@@ -210,7 +210,7 @@ def test_every_value_can_be_read_in_every_state() -> None:
         address = page_samples.address(page, state, "en")
         with page_samples.hub().test_request_context(address, base_url="http://localhost"):
             gallery.use_sample_tenant("acme", "en")
-            shown_page = gallery._pages()[page].samples()[state]
+            shown_page = gallery.pages_by_name()[page].samples()[state]
             template = page_templates().get(shown_page.template)
             for name, value in template.values.items() if template else ():
                 shown(getattr(shown_page, name), value)

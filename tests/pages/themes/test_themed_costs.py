@@ -66,9 +66,9 @@ def test_themed_page_costs_what_ours_costs(
 
 def test_visit_compiles_the_templates_of_its_page_alone(world: World, visitor: Visitor) -> None:
     world.change_brand(templates=FILES, sentence={"en": "A theme of its own"})
-    own_templates._compiled_templates.clear()
+    own_templates.COMPILED.clear()
     assert "own" in visitor.open("/login").text
-    assert {name for (_, name), _ in own_templates._compiled_templates.items()} == {LOGIN, SPLIT}
+    assert {name for (_, name), _ in own_templates.COMPILED.items()} == {LOGIN, SPLIT}
 
 
 def test_template_is_compiled_once_for_all_visits() -> None:
@@ -78,7 +78,7 @@ def test_template_is_compiled_once_for_all_visits() -> None:
         compiled.append(name)
         return own.compile(name)
 
-    own_templates._compiled_templates.clear()
+    own_templates.COMPILED.clear()
     themes = [replace(own, compile=counted) for _ in range(20)]  # of several hosts and versions of a tenant
     at_once([partial(at.blocks, LOGIN) for at in themes])
     assert compiled == [LOGIN]
@@ -92,7 +92,7 @@ def test_template_that_fails_is_compiled_once() -> None:
         compiled.append(name)
         return own.compile(name)
 
-    own_templates._compiled_templates.clear()
+    own_templates.COMPILED.clear()
     for _ in range(3):
         with pytest.raises(TemplateFailed, match="line 1: "):
             replace(own, compile=counted).blocks(LOGIN)
@@ -106,7 +106,7 @@ def test_fault_of_ours_is_logged_and_tried_again(fault: type[Exception], caplog:
     def failing(name: str) -> Blocks:
         raise fault(name)
 
-    own_templates._compiled_templates.clear()
+    own_templates.COMPILED.clear()
     with pytest.raises(TemplateFailed, match=fault.__name__):
         replace(own, compile=failing).blocks(LOGIN)
     assert "a template of a theme was not compiled" in caplog.text
@@ -114,7 +114,7 @@ def test_fault_of_ours_is_logged_and_tried_again(fault: type[Exception], caplog:
 
 
 def test_compiled_templates_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_templates, "_compiled_templates", LruCache(3))
+    monkeypatch.setattr(own_templates, "COMPILED", LruCache(3))
     for number in range(10):
         assert own_templates.own_templates({LOGIN: f"{{% block lead %}}<p>{number}</p>{{% endblock %}}"}).blocks(LOGIN)
-    assert len(own_templates._compiled_templates.items()) == 3
+    assert len(own_templates.COMPILED.items()) == 3

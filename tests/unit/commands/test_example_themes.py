@@ -19,7 +19,7 @@ def test_five_themes_are_shipped() -> None:
 def test_example_theme_has_no_problem(run: Run, name: str) -> None:
     folder = EXAMPLES / "themes" / name
     replaced = {path.relative_to(folder / "templates").as_posix() for path in (folder / "templates").rglob("*.html")}
-    pages = {page.__name__ for page in gallery._pages().values() if page.template in replaced}
+    pages = {page.__name__ for page in gallery.pages_by_name().values() if page.template in replaced}
     shown = ",".join(sorted({*pages, "LoginPage", "SecurityPage", "ErrorPage"}))
     checked = run("theme", "check", str(folder), "--pages", shown)
     assert checked.exit_code == 0, checked.output

@@ -14,7 +14,7 @@ from app.contract.themes import theme_operations, theme_problems
 from app.contract.themes.theme_operations import ThemeBrand
 from app.identity.administration.tenant_settings import theme_views
 from app.identity.administration.theme_versions import history
-from app.identity.directory.tenants import tenant_writes, theme_files, themed_tenant
+from app.identity.directory.tenants import script_permission, tenant_writes, theme_files
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
@@ -28,7 +28,7 @@ def show_state(context: Context, content: theme_operations.StoredTheme, values: 
     inherited = {name for name in ThemeBrand.model_fields if ThemeBrand.model_fields[name].default is None}
     values["brand"] |= dict.fromkeys(inherited - content.brand.model_fields_set)
     values |= theme_views.members_of(content.brand, context.tenant.settings.default_locale)
-    values["script_problems"] = themed_tenant.script_reports(context, content.brand.scripts)
+    values["script_problems"] = script_permission.script_reports(context, content.brand.scripts)
 
 
 def read_members(context: Context, provided: ItemInput) -> None:
@@ -37,7 +37,7 @@ def read_members(context: Context, provided: ItemInput) -> None:
     former = stored_brand(stored.content.get("brand") if stored is not None else None)
     if any(value is not None for value in provided.computed.values()):
         _translate(context, provided, former)
-    themed_tenant.refuse_new_scripts(context, provided.values.get(("brand", "scripts")) or {}, former.scripts)
+    script_permission.refuse_new_scripts(context, provided.values.get(("brand", "scripts")) or {}, former.scripts)
 
 
 def _translate(context: Context, provided: ItemInput, former: Brand) -> None:
@@ -59,7 +59,7 @@ def _translate(context: Context, provided: ItemInput, former: Brand) -> None:
 def refuse_scripts_of_file(context: Context, before: Item | None, after: Item) -> None:
     """Refuse scripts of a configuration file that its settings do not allow. Raises BadField."""
     former, brand = (stored_brand(item.content.get("brand") if item else None) for item in (before, after))
-    themed_tenant.refuse_new_scripts(context, brand.scripts, former.scripts)
+    script_permission.refuse_new_scripts(context, brand.scripts, former.scripts)
 
 
 def show_changed(context: Context, before: Item | None, after: Item) -> None:

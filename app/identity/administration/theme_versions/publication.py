@@ -15,7 +15,7 @@ from app.identity.administration.resource_operations import resource_operations
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.administration.theme_versions import history, version_store
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
-from app.identity.directory.tenants import tenant_writes, theme_files, themed_tenant
+from app.identity.directory.tenants import script_permission, tenant_writes, theme_files
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
@@ -126,7 +126,7 @@ def save_draft(
     number, before = newest + 1, version(context, look, newest)
     if history.stored(draft) == before.brand:
         return before
-    themed_tenant.refuse_new_scripts(context, draft.scripts, (before.brand or {}).get("scripts", {}))
+    script_permission.refuse_new_scripts(context, draft.scripts, (before.brand or {}).get("scripts", {}))
     added = StoredThemeVersion(number, note, context.now, history.author(context), brand=history.stored(draft))
     replaced = newest if replaces_own and former.is_draft and former.created_by == added.created_by else None
     if replaced is not None:

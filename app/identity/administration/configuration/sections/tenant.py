@@ -19,7 +19,7 @@ from app.identity.administration.configuration.value_origins import Marks, chang
 from app.identity.administration.tenant_settings import second_factor_settings
 from app.identity.administration.theme_versions import history
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import tenant_store, tenant_writes, theme_files, themed_tenant
+from app.identity.directory.tenants import script_permission, tenant_store, tenant_writes, theme_files
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.directory.tenants.urls import custom_hosts
 from app.identity.platform.audit import AuditLog
@@ -104,10 +104,10 @@ class TenantSection(FileSection):
     def _check_scripts(self, stored: dict[str, Any], brand: dict[str, Any], settings: dict[str, Any]) -> None:
         """Refuse scripts of the theme that the settings do not allow; warn of stored ones, which pages leave out."""
         scripts, after = brand.get("scripts", {}), TenantSettings.model_validate(settings)
-        for place, sentence in themed_tenant.new_script_problems(scripts, stored.get("scripts", {}), after):
+        for place, sentence in script_permission.new_script_problems(scripts, stored.get("scripts", {}), after):
             at = "theme" if self.declared.theme is not None else "brand"
             self.add_problem((*self.path, at), f"scripts.{place}: expected {sentence}")
-        for place, sentence in themed_tenant.new_script_problems(scripts, {}, after):
+        for place, sentence in script_permission.new_script_problems(scripts, {}, after):
             self.planned.warnings.append(f"{self.declared.name}: pages leave out scripts.{place}: expected {sentence}.")
 
     def _check_files(self, files: dict[str, str]) -> None:
