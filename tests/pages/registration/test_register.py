@@ -51,6 +51,13 @@ def test_registration_verifies_and_returns_to_application(world: World, visitor:
     assert callback.query["code"]
 
 
+def test_registration_of_no_application_names_the_tenant(visitor: Visitor) -> None:
+    page = visitor.open("/register")
+    name = visitor.open("/login").heading.removeprefix("Sign in to ")
+    assert f"with {name}" in page.text
+    assert "to continue to" not in page.text
+
+
 @pytest.mark.parametrize("mode", ["optional", "disabled"])
 def test_optional_verification_returns_a_code_at_once(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, mode: str
