@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from tinycss2.ast import Node
 
-from app.kit.design.theme_css.bounds import OWN, Bound
+from app.kit.design.theme_css.bounds import OWN, REM, Bound
 
 _SHADOW_LIMITS: Final = (24, 24, 64, 4)
 """Highest offsets, blur and spread of a shadow in px."""
@@ -26,6 +26,44 @@ class _Leaf(NamedTuple):
 
 def is_outside(bound: Bound, value: Sequence[Node], own_values: OwnValues) -> bool:
     """Return whether a value is out of its bound, with any value of the own custom properties that it reads."""
+    return _is_cramped(bound, value) or any(
+        _is_piece_outside(each, tokens, own_values) for each, tokens in _longhands(bound, value)
+    )
+
+
+def _longhands(bound: Bound, value: Sequence[Node]) -> Iterator[tuple[Bound, Sequence[Node]]]:
+    """Yield the pieces of a shorthand with their bounds: a longhand property takes the same values alone."""
+    plain = [token for token in value if token.type != "whitespace"]
+    last = str(plain[-1].lower_value) if plain and plain[-1].type == "ident" else ""
+    if bound.is_of_last:
+        yield bound, plain[-1:]
+    elif last in bound.by_last:
+        yield bound.by_last[last], plain
+    elif bound.after_slash is not None and (at := _slash(plain)):
+        yield bound.after_slash, plain[at + 1 : at + 2]
+        yield bound, (*plain[:at], *plain[at + 2 :])
+    else:
+        yield bound, value
+
+
+def _slash(plain: Sequence[Node]) -> int:
+    """Return the place of the first slash; 0 without one."""
+    return next((at for at, token in enumerate(plain) if token == "/"), 0)
+
+
+def _is_cramped(bound: Bound, value: Sequence[Node]) -> bool:
+    """Return whether lines of `font` would overlap: their height is less than the size."""
+    plain = [token for token in value if token.type != "whitespace"]
+    if bound.after_slash is None or not 0 < (at := _slash(plain)) < len(plain) - 1:
+        return False
+    size, height = (
+        token.value * {"px": 1, "rem": REM}.get(token.lower_unit, 0) if token.type == "dimension" else 0
+        for token in (plain[at - 1], plain[at + 1])
+    )
+    return bool(0 < height < size)
+
+
+def _is_piece_outside(bound: Bound, value: Sequence[Node], own_values: OwnValues) -> bool:
     count = 0
     for leaf in _leaves(value, own_values):
         count += leaf.token.type in ("number", "percentage", "dimension")
@@ -99,7 +137,7 @@ def _is_within(bound: Bound, leaf: _Leaf) -> bool:
                 bound.numbers is None
                 or token == ","
                 or (token == "+" and bool(leaf.function))
-                or (token == "/" and not leaf.function)
+                or (token == "/" and not leaf.function and not (leaf.is_own and bound.after_slash))
             )
         case "string" | "url":
             return bound.words is None
@@ -146,7 +184,7 @@ def _is_long_shadow(value: Sequence[Node]) -> bool:
         if token == ",":
             place = 0
         elif token.type in ("number", "dimension"):
-            pixels = token.value * {"": 1, "px": 1, "rem": 16}.get(_unit(token), 999)
+            pixels = token.value * {"": 1, "px": 1, "rem": REM}.get(_unit(token), 999)
             if place >= len(_SHADOW_LIMITS) or (
                 token.value and not -_SHADOW_LIMITS[0] <= pixels <= _SHADOW_LIMITS[place]
             ):

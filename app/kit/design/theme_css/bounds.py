@@ -7,7 +7,7 @@ multiply from parent to child is refused, and what hides, reorders or lifts an e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.kit.design.colour_tokens import COLOUR_TOKENS
@@ -16,6 +16,8 @@ MAX_BYTES: Final = 16 * 1024
 """Of a style sheet."""
 OWN: Final = "own-"
 """Prefix of the theme's own classes and keyframes; `--own-` of its custom properties."""
+REM: Final = 16
+"""Pixels of a rem, unless people choose another size of texts."""
 
 Range = tuple[float, float]
 
@@ -46,6 +48,12 @@ class Bound:
     """Highest number of numbers."""
     places: frozenset[str] = frozenset()
     """Our classes and the elements that may have the property, beside `::before` and `::after`. Empty: all."""
+    after_slash: Bound | None = None
+    """The bound of what follows a slash: of the line height in `font`. None: the same."""
+    is_of_last: bool = False
+    """Whether it is about the last word alone: `place-items: end center` aligns freely, and justifies within the bound."""
+    by_last: Mapping[str, Bound] = field(default_factory=dict)
+    """Other bounds of values that end with a word: of `flex: 0 1 auto`."""
 
 
 COLOURS: Final = frozenset(f"--{name}" for name in COLOUR_TOKENS)
@@ -137,15 +145,19 @@ FONT_SIZE: Final = Bound(
     tokens=words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny"),
     functions=MATH,
 )
+LINE_HEIGHT: Final = Bound(
+    "a line height of 1 to 3, 11px to 192px or 0.75rem to 12rem",
+    {"": (1, 3), "em": (1, 3), "%": (100, 300), "px": (11, 192), "rem": (0.75, 12)},
+    functions=MATH,
+    tokens=frozenset(),
+)
 FONT: Final = Bound(
-    "var(--t-body) or the like, or a size of 11px to 96px or 0.75rem to 6rem and a line height of at least 1",
-    {"px": (11, 96), "rem": (0.75, 6), "": (1, 1000)},
+    "var(--t-body) or the like, or a size of 11px to 96px or 0.75rem to 6rem and a line height of 1 to 3, or of the size to 192px or 12rem",
+    {"px": (11, 96), "rem": (0.75, 6), "": (1, 1000), "deg": (-90, 90)},
     refused=words("smaller larger xx-small x-small"),
     tokens=words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny --font --mono"),
     functions=MATH,
-)
-LINE_HEIGHT: Final = Bound(
-    "a line height of 1 to 3", {"": (1, 3), "em": (1, 3), "%": (100, 300)}, functions=MATH, tokens=frozenset()
+    after_slash=LINE_HEIGHT,
 )
 TRACKING: Final = Bound(
     "-0.05em to 0.3em", {"": (0, 0), "px": (-1, 5), "em": (-0.05, 0.3)}, functions=MATH, tokens=frozenset()
@@ -181,5 +193,18 @@ MOVE: Final = Bound(
     functions=words("var translate translatex translatey scale scalex scaley rotate"),
     most=2,
     places=words("button method mark img svg"),
+)
+_ALONG: Final = "start center stretch normal space-between flex-start baseline"
+JUSTIFY: Final = one_of(_ALONG)
+"""What is too wide would overflow at the start, where nobody can scroll."""
+PLACE: Final = replace(JUSTIFY, is_of_last=True)
+_NO_TOKENS: Final[frozenset[str]] = frozenset()
+FLEX: Final = Bound(
+    "auto, none, numbers of at least 1, or others before auto",
+    {"": (1, 12)},
+    words("auto none"),
+    tokens=_NO_TOKENS,
+    functions=words("var"),
+    by_last={"auto": Bound("auto", {"": (0, 12)}, words("auto"), tokens=_NO_TOKENS, functions=_NO_TOKENS)},
 )
 DISPLAY: Final = one_of("block inline inline-block flex inline-flex grid inline-grid flow-root list-item")

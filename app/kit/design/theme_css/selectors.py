@@ -31,6 +31,8 @@ class SelectorSubject:
     is_narrowed: bool = False
     """Whether `:is()` or `:where()` leaves only elements other than the root."""
     is_empty: bool = True
+    is_after: bool = False
+    """Whether a combinator leads to it from another element, which the root has neither around nor before it."""
 
     @property
     def own_classes(self) -> frozenset[str]:
@@ -39,9 +41,9 @@ class SelectorSubject:
     @property
     def is_root(self) -> bool:
         """Whether it can be the root element, whose font size is `rem`."""
-        return not self.pseudo_element and (
-            self.element == "html" or (not self.classes and not self.is_narrowed and self.element in ("", "*"))
-        )
+        if self.pseudo_element or self.is_after:
+            return False
+        return self.element == "html" or (not self.classes and not self.is_narrowed and self.element in ("", "*"))
 
 
 def subjects(owner: Node, tokens: Sequence[Node], *, is_relative: bool = False) -> list[SelectorSubject]:
@@ -60,11 +62,12 @@ def subjects(owner: Node, tokens: Sequence[Node], *, is_relative: bool = False) 
         elif token in _COMBINATORS or token == ",":
             if found[-1].is_empty and (token == "," or not may_lead):
                 raise RefusedCss(token, f"expected a selector before {token.value}; found none: finish or delete it")
-            found[len(found) - (token != ",") :] = [SelectorSubject()]
+            after = SelectorSubject(is_after=token != "," and not found[-1].is_empty)
+            found[len(found) - (token != ",") :] = [after]
             is_next, may_lead = False, is_relative and token == ","
         else:
             if is_next:
-                found[-1], is_next = SelectorSubject(), False
+                found[-1], is_next = SelectorSubject(is_after=True), False
             position += _simple(found[-1], token, tokens[position + 1 : position + 3])
             found[-1].is_empty = may_lead = False
         position += 1

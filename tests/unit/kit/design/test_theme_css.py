@@ -140,6 +140,10 @@ HOSTILE: Final = [
     ("[dir] { font-size: 12px }", "found the root of the page"),
     (":is(.a, html) { font-size: 12px }", "found the root of the page"),
     (":not(.a) { font-size: 12px }", "found the root of the page"),
+    (":not(.a > *) { font-size: 12px }", "found the root of the page"),
+    ("body, * { font-size: 12px }", "found the root of the page"),
+    (".a > *, :has(> body) { font-size: 12px }", "found the root of the page"),
+    (":where(*, .a > *) { font-size: 12px }", "found the root of the page"),
     (
         ".own-a { content: 'a text of more than forty characters stays out' }",
         "expected a text of at most 40 characters",

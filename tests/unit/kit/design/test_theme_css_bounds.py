@@ -21,7 +21,8 @@ display: none|display: contents|display: table-column|display: var(--own-x)|visi
 filter: opacity(0)|clip-path: inset(50%)|mask: none|font-size: 0|font-size: 0px|font-size: .5em|font-size: 1%|font-size: smaller
 font-size: calc(1rem - 1rem)|font-size: calc(1rem * 0)|font-size: min(1rem, 0px)|font-size: clamp(0px, 2rem, 1px)
 font-size: var(--own-x)|font-size: var(--lines)|font-size: var(--own-none, 0)|font: 0/0 a|font: xx-small a|font: var(--own-x) a
-line-height: 0|line-height: .2|text-indent: -9999px|text-indent: 9999px|letter-spacing: -9px|color: transparent|color: #0000
+line-height: 0|line-height: .2|line-height: 8px|font: 1rem/900 a|font: 1rem/8px a|font: 2rem/20px a|font: 1rem / .2 a|font: var(--own-f)
+text-indent: -9999px|text-indent: 9999px|letter-spacing: -9px|color: transparent|color: #0000
 color: #00000000|color: rgb(0 0 0 / 0)|color: rgb(0, 0, 0, 0)|color: color-mix(in srgb, red 0%, blue 1%)|color: var(--own-clear)
 width: 0|width: 1px|width: 5%|width: var(--radius)|max-width: 0|height: 0|max-height: 1px|max-height: 9000px|min-height: 9000px
 margin: -99px|margin-left: 9999px|margin: calc(1px - 99px)|margin: var(--own-off)|margin-top: var(--frame)|padding: 400px
@@ -41,7 +42,9 @@ content-visibility: hidden|cursor: none
 cursor: var(--own-x)|width: 900px|height: 44px|max-height: 44px|justify-content: end
 justify-items: flex-end|text-decoration: line-through 8px|padding: 80px
 contain: strict|direction: rtl|writing-mode: vertical-rl|offset-path: none|shape-outside: none""".replace("\n", "|")
-VARIABLES: Final = ":root { --own-x: var(--own-y); --own-y: 0; --own-off: -99px; --own-clear: #0000 }"
+VARIABLES: Final = (
+    ":root { --own-x: var(--own-y); --own-y: 0; --own-off: -99px; --own-clear: #0000; --own-f: 1rem/900 a }"
+)
 
 
 @pytest.mark.parametrize("declaration", HIDING.split("|"))
@@ -97,3 +100,44 @@ def test_classes_that_hide_are_named(css: str, hiding: set[str]) -> None:
     assert result.problems == ()
     assert bool(result.css)
     assert set(result.hiding) == hiding
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [".section > *", ".section *", "body > *", "h1 + *", ".a ~ [dir]", ":is(.section > *)", ".a > :not(.b)", "* > *"],
+)
+def test_elements_within_others_are_not_the_root(selector: str) -> None:
+    assert sentences(f"{selector} {{ padding: 4px }}") == []
+
+
+SHORTHANDS: Final = {
+    "font: italic 700 1rem/1.5rem Inter": "font-style: italic|font-weight: 700|font-size: 1rem|line-height: 1.5rem",
+    "font: 16px/20px Inter": "font-size: 16px|line-height: 20px",
+    "font: 1rem/150% Inter": "line-height: 150%",
+    "font: oblique 10deg 1rem/1.2em Inter": "font-style: oblique 10deg|line-height: 1.2em",
+    "font: 1rem/4 Inter": "line-height: 4",
+    "font: 1rem/10px Inter": "line-height: 10px",
+    "font: .5rem/1 Inter": "font-size: .5rem",
+    "flex: 0 1 auto": "flex-grow: 0|flex-shrink: 1",
+    "place-items: end center": "align-items: end|justify-items: center",
+    "place-items: center end": "align-items: center|justify-items: end",
+    "place-content: end": "align-content: end|justify-content: end",
+    "border: .0625rem dashed red": "border-width: .0625rem|border-style: dashed|border-color: red",
+    "border-inline: 20px solid red": "border-inline-width: 20px",
+    "text-decoration: underline .1em": "text-decoration-line: underline|text-decoration-thickness: .1em",
+    "text-decoration: underline 4px": "text-decoration-thickness: 4px",
+    "gap: 4px 2rem": "row-gap: 4px|column-gap: 2rem",
+    "gap: 4px 90px": "row-gap: 4px|column-gap: 90px",
+    "padding: 1px 5vw": "padding-top: 1px|padding-inline: 5vw",
+    "margin: 0 auto": "margin-block: 0|margin-inline-end: auto",
+    "border-radius: 4px 50%": "border-top-left-radius: 4px|border-start-end-radius: 50%",
+    "transition: color .2s ease 2s": "transition-property: color|transition-duration: .2s|transition-delay: 2s",
+    "animation: own-a .2s ease both": "animation-name: own-a|animation-duration: .2s|animation-fill-mode: both",
+}
+"""By the declaration of a shorthand: the same in longhands."""
+
+
+@pytest.mark.parametrize("shorthand", SHORTHANDS)
+def test_shorthand_takes_what_its_longhands_take(shorthand: str) -> None:
+    longhands = [not sentences(f".field {{ {each} }}") for each in SHORTHANDS[shorthand].split("|")]
+    assert (not sentences(f".field {{ {shorthand} }}")) is all(longhands)
