@@ -179,7 +179,7 @@ def _summary(name: str, brand: Brand, found: ThemeReview, weak_rules: int, faile
     said = f"problems on {wrong:,} of {found.count:,} pages" if wrong else f"no problems on {found.count:,} pages"
     if weak_rules:
         others = said if wrong else f"no others on {found.count:,} pages"
-        said = f"{counted(weak_rules, 'problem')} of contrast, and {others}"
+        said = f"{counted(weak_rules, 'problem')} of the style sheet, and {others}"
     if failed_mails:
         said = f"{counted(failed_mails, 'email')} failed, and {said}"
     largest = (

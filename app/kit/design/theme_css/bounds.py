@@ -18,6 +18,8 @@ OWN: Final = "own-"
 """Prefix of the theme's own classes and keyframes; `--own-` of its custom properties."""
 REM: Final = 16
 """Pixels of a rem, unless people choose another size of texts."""
+LEAST_REM: Final = 0.75
+"""The smallest size of texts, and their least line height."""
 
 Range = tuple[float, float]
 
@@ -140,20 +142,20 @@ TRACKS: Final = Bound(
 )
 FONT_SIZE: Final = Bound(
     "a size of 11px to 96px or 0.75rem to 6rem (em and % multiply from parent to child)",
-    {"px": (11, 96), "rem": (0.75, 6)},
+    {"px": (11, 96), "rem": (LEAST_REM, 6)},
     words("inherit initial unset small medium large x-large xx-large"),
     tokens=words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny"),
     functions=MATH,
 )
 LINE_HEIGHT: Final = Bound(
     "a line height of 1 to 3, 11px to 192px or 0.75rem to 12rem",
-    {"": (1, 3), "em": (1, 3), "%": (100, 300), "px": (11, 192), "rem": (0.75, 12)},
+    {"": (1, 3), "em": (1, 3), "%": (100, 300), "px": (11, 192), "rem": (LEAST_REM, 12)},
     functions=MATH,
     tokens=frozenset(),
 )
 FONT: Final = Bound(
     "var(--t-body) or the like, or a size of 11px to 96px or 0.75rem to 6rem and a line height of 1 to 3, or of the size to 192px or 12rem",
-    {"px": (11, 96), "rem": (0.75, 6), "": (1, 1000), "deg": (-90, 90)},
+    {"px": (11, 96), "rem": (LEAST_REM, 6), "": (1, 1000), "deg": (-90, 90)},
     refused=words("smaller larger xx-small x-small"),
     tokens=words("--t-scene --t-title --t-section --t-body --t-label --t-small --t-tiny --font --mono"),
     functions=MATH,

@@ -37,8 +37,8 @@ _TEXTS: Final = ("--ink", "--muted", "--link")
 """Tokens of the texts that can be within an element of ours."""
 
 
-class ContrastProblem(NamedTuple):
-    """Colors of a style sheet that are hard to see."""
+class StyleProblem(NamedTuple):
+    """What of a style sheet is hard to read: colors, or type of a fixed size."""
 
     line: int
     sentence: str
@@ -206,7 +206,7 @@ AlwaysAround = Mapping[str, Set[str]]
 
 def contrast_problems(
     css: str, ours: str, palette: Mapping[str, Pair], always_around: AlwaysAround
-) -> list[ContrastProblem]:
+) -> list[StyleProblem]:
     """Return the pairs of colors below the contrast of WCAG 2.2 AA, by line.
 
     Args:
@@ -215,7 +215,7 @@ def contrast_problems(
         palette: the tokens of the theme's color.
         always_around: of the theme's pages.
     """
-    own, base, found = plain_rules(css), plain_rules(ours), set[ContrastProblem]()
+    own, base, found = plain_rules(css), plain_rules(ours), set[StyleProblem]()
     for mode in MODES:
         tokens = Tokens({(name, each): pair[each] for name, pair in palette.items() for each in MODES})
         tokens.add([rule for rule in base if not _sets(rule, palette)])
@@ -258,7 +258,7 @@ def _situation(selector: str) -> _Situation | None:
     return _Situation(known[-1], tuple(known[:-1])) if len(known) == len(parts) else None
 
 
-def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[ContrastProblem]:
+def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[StyleProblem]:
     """Yield the problem of the focus ring, and that of the least readable text of a rule."""
     declarations = _shown(rule.declarations)
     if "outline-color" in declarations:
@@ -311,9 +311,9 @@ class _WeakText(NamedTuple):
     name: str
     """How a problem names the element, or the text in it."""
 
-    def problem(self, declarations: Mapping[str, Node], mode: int) -> ContrastProblem:
+    def problem(self, declarations: Mapping[str, Node], mode: int) -> StyleProblem:
         changed = "color" if "color" in declarations else "background"
-        return ContrastProblem(
+        return StyleProblem(
             declarations[changed].source_line,
             f"expected a contrast of at least {self.least:g}:1 in {_MODE_NAMES[mode]} mode; found {self.ratio:.2f}:1 for {self.name}, "
             f"{self.text} on {self.ground}: write {changed}: {self.better}, the nearest that passes",
@@ -354,7 +354,7 @@ def _is_large(sheets: _Sheets, at: _Situation) -> bool:
     return bool(size.value * {"px": 1, "rem": 16, "em": 16, "pt": 4 / 3}.get(size.lower_unit, 0) >= _LARGE_PIXELS)
 
 
-def _ring_problems(sheets: _Sheets, node: Node) -> Iterator[ContrastProblem]:
+def _ring_problems(sheets: _Sheets, node: Node) -> Iterator[StyleProblem]:
     """Yield the problem of a focus ring, which is on the ground of the page."""
     try:
         paint = sheets.tokens.paint(node.value, sheets.mode)
@@ -372,5 +372,5 @@ def _ring_problems(sheets: _Sheets, node: Node) -> Iterator[ContrastProblem]:
         )
 
 
-def _problem(node: Node, sentence: str) -> ContrastProblem:
-    return ContrastProblem(node.source_line, sentence)
+def _problem(node: Node, sentence: str) -> StyleProblem:
+    return StyleProblem(node.source_line, sentence)

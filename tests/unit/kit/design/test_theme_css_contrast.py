@@ -12,14 +12,14 @@ from app.hub.tenants.branding import PageBranding
 from app.hub.theme_check.style import style_problems
 from app.kit.design.colour import Colour
 from app.kit.design.theme_css.check import checked
-from app.kit.design.theme_css.contrast import ContrastProblem
+from app.kit.design.theme_css.contrast import StyleProblem
 
 BRAND = PageBranding("Hazel", "#0a7d55")
 DARK = "@media (prefers-color-scheme: dark)"
 
 
 @cache
-def problems(css: str) -> list[ContrastProblem]:
+def problems(css: str) -> list[StyleProblem]:
     assert checked(css).problems == ()
     return style_problems(css, BRAND)
 
