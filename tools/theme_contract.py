@@ -112,6 +112,9 @@ def _values(page: type[Page]) -> Iterator[tuple[str, Value | Items]]:
 
 
 def _value(page: type[Page], name: str, hint: Any, meaning: str) -> Iterator[tuple[str, Value | Items]]:
+    """Yield the value of a field or property, if it is one. Raises ValueError for one that hides a function."""
+    if name == "text" and (not _is_text(hint) or _is_shown(page, name)):
+        raise ValueError(f"{page.__name__}.{name} would hide text() from the templates of its page: name it otherwise")
     sentence = " ".join(meaning.split())
     if (kind := _kind(hint)) is not None:
         if not _is_text(hint) or _is_shown(page, name):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
 
-from app.contract.themes.page_templates import CONTRACT_FILE, page_templates
+from app.contract.themes import mail_templates
+from app.contract.themes.layout_templates import LAYOUTS
+from app.contract.themes.page_templates import BLOCKS, CONTRACT_FILE, MAIN, page_templates
+from app.contract.themes.part_templates import PARTS
 from app.contract.themes.theme_contract import document
 from app.hub.rendering.page import Page, all_pages
+from app.kit.templating.contract import TemplateContract, flag_of
 from tools import theme_contract, theme_contract_released
 from tools.theme_contract_page import page
 from tools.theme_contract_shown import SHOWN
@@ -99,6 +104,40 @@ SENSITIVE = {
 def test_sensitive_pages_show_what_is_listed() -> None:
     pages = page_templates()
     assert {name: {*pages[name].values} for name in SENSITIVE} == SENSITIVE
+
+
+def contracts() -> Iterator[tuple[str, TemplateContract]]:
+    """Yield the contract of each template, and of each block of pages and emails."""
+    yield from (*LAYOUTS.items(), *PARTS.items(), (mail_templates.LAYOUT, mail_templates.LAYOUT_CONTRACT))
+    for name, found in page_templates().items():
+        yield from ((f"{name} {block}", found.contract(block, 1)) for block in (MAIN, *found.blocks))
+    for name, kind in mail_templates.mails().items():
+        yield from ((f"{name} {block}", mail_templates.block_contract(kind, block)) for block in mail_templates.BLOCKS)
+
+
+def test_no_value_hides_a_function() -> None:
+    found = list(contracts())
+    hidden = [f"{name}: {value}" for name, each in found for value in each.values if value in ("text", *each.parts)]
+    assert hidden == []
+    assert len(found) > 500
+
+
+def test_no_value_has_the_name_of_the_flag_of_a_block() -> None:
+    flags = {flag_of(block) for block in BLOCKS}
+    assert {
+        name: flags & found.values.keys() for name, found in page_templates().items() if flags & found.values.keys()
+    } == {}
+
+
+def _one(_: object) -> int:
+    """A number."""
+    return 1
+
+
+def test_value_that_would_hide_a_function_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MadeUp, "text", property(_one), raising=False)
+    with pytest.raises(ValueError, match=r"MadeUp\.text would hide text\(\)"):
+        dict(theme_contract._values(MadeUp))
 
 
 def test_nothing_that_is_released_was_taken_away() -> None:
