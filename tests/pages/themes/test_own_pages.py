@@ -193,7 +193,7 @@ def test_every_part_has_its_template_on_every_page(with_parts: str) -> None:
         "macros/chip.html": 'class="chip"',
         "macros/notice.html": 'class="notice notice--[a-z]+" id="summary"',
         "macros/password.html": 'class="secret"',
-        "macros/summary.html": 'class="lead fix"',
+        "macros/summary.html": 'class="fix"',
         "macros/row.html": 'class="row" href="[^"]*"><i',
     }
     found = set()

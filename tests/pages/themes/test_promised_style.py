@@ -14,6 +14,7 @@ from app.kit.package_files import STATIC
 from tests.support.browsers import page_samples
 
 PROMISED = theme_contract.style()
+OURS = "".join(path.read_text() for path in (STATIC / "css").glob("*.css"))
 _CLASS = re.compile(r' class="([^"]*)"')
 
 
@@ -31,12 +32,16 @@ def test_every_promised_class_is_on_a_page(monkeypatch: pytest.MonkeyPatch) -> N
     assert {name for name in PROMISED["classes"] if name not in seen} == set()
 
 
+def test_our_sheets_have_every_promised_class() -> None:
+    named = {"own", *re.findall(r"\.([a-z][\w-]*)", OURS)}  # `own` is for themes with a layout
+    assert {name for name in PROMISED["classes"] if name not in named} == set()
+
+
 def test_our_sheets_read_every_promised_property() -> None:
-    ours = "".join(path.read_text() for path in (STATIC / "css").glob("*.css"))
-    assert {name for name in PROMISED["properties"] if f"var({name}" not in ours} == set()
+    assert {name for name in PROMISED["properties"] if f"var({name}" not in OURS} == set()
 
 
 def test_name_without_promise_has_its_line() -> None:
-    css = "/* .chip */\n.own-a .menu { color: var(--ink) }\n.dot,\n.row > .what { content: '.dns'; background: url(img/a.png) }\n"
-    css += ".dot { padding: var(--pad) 1.5em }\n:root { --own-x: 1px }"
-    assert [*theme_contract.unpromised(css)] == [(3, ".dot"), (5, "--pad")]
+    css = "/* .chip */\n.own-a .menu { color: var(--ink) }\n.dns,\n.row > .what { content: '.dns'; background: url(img/a.png) }\n"
+    css += ".dns { padding: var(--pad) 1.5em }\n:root { --own-x: 1px }"
+    assert [*theme_contract.unpromised(css)] == [(3, ".dns"), (5, "--pad")]

@@ -180,6 +180,10 @@ TOKEN_TABLE: Final[Mapping[str, tuple[str, Bound]]] = {
     "--radius-card": ("The corners of cards.", SPACE),
     "--button-radius": ("The corners of buttons, if others than of fields.", ROUND),
     "--control": ("The height of fields and buttons.", _length(40, 72)),
+    "--code-place": (
+        "Where the digits of a code stand in their field: from 0, where lines begin, to 1; without it 0.5.",
+        Bound("a number of 0 to 1", {"": (0, 1)}, frozenset(), functions=frozenset(), tokens=frozenset()),
+    ),
     "--column": ("The width of a page for signing in.", _length(280, 640)),
     "--frame": ("The width of the account.", _length(640, 1600)),
     "--font": ("The fonts of texts.", _FONTS),

@@ -54,6 +54,8 @@ class Bound:
     """The bound of what follows a slash: of the line height in `font`. None: the same."""
     is_of_last: bool = False
     """Whether it is about the last word alone: `place-items: end center` aligns freely, and justifies within the bound."""
+    on_icons: frozenset[str] = frozenset()
+    """Words that an icon beside a text can have, too."""
     by_last: Mapping[str, Bound] = field(default_factory=dict)
     """Other bounds of values that end with a word: of `flex: 0 1 auto`."""
 
@@ -209,4 +211,9 @@ FLEX: Final = Bound(
     functions=words("var"),
     by_last={"auto": Bound("auto", {"": (0, 12)}, words("auto"), tokens=_NO_TOKENS, functions=_NO_TOKENS)},
 )
-DISPLAY: Final = one_of("block inline inline-block flex inline-flex grid inline-grid flow-root list-item")
+DISPLAY: Final = replace(
+    one_of("block inline inline-block flex inline-flex grid inline-grid flow-root list-item"),
+    expected="block, inline, inline-block, flex, inline-flex, grid, inline-grid, flow-root or list-item, "
+    "and none for icons: .tabs svg, .row > svg, .method > svg, .empty > svg and .back > svg",
+    on_icons=frozenset({"none"}),
+)

@@ -292,6 +292,8 @@ class _Sheet:
             self.causes.setdefault(f"{kind} .{own}", f"line {declaration.source_line}: {name}: {value}")
 
     def _is_outside(self, bound: Bound, declaration: Node, found: Sequence[SelectorSubject]) -> bool:
+        if text_of(declaration.value, ",") in bound.on_icons and all(subject.is_icon for subject in found):
+            return False
         is_misplaced = bool(bound.places) and not all(
             subject.pseudo_element in ("before", "after") or bound.places & {*subject.classes, subject.element}
             for subject in found

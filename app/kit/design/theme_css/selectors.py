@@ -19,6 +19,8 @@ from app.kit.design.theme_css.bounds import OWN
 from app.kit.design.theme_css.tokens import RefusedCss
 
 _COMBINATORS: Final = (">", "+", "~")
+WITH_ICON: Final = frozenset({"row", "method", "empty", "back"})
+"""Our classes whose elements have an icon beside their text; each link in `tabs` has one, too."""
 
 
 @dataclass
@@ -31,8 +33,10 @@ class SelectorSubject:
     is_narrowed: bool = False
     """Whether `:is()` or `:where()` leaves only elements other than the root."""
     is_empty: bool = True
-    is_after: bool = False
-    """Whether a combinator leads to it from another element, which the root has neither around nor before it."""
+    before: SelectorSubject | None = None
+    """The compound from which a combinator leads to it: an element around it, or one that precedes it. The root has neither."""
+    combinator: str = ""
+    """`>`, `+`, `~` or a space."""
 
     @property
     def own_classes(self) -> frozenset[str]:
@@ -41,9 +45,26 @@ class SelectorSubject:
     @property
     def is_root(self) -> bool:
         """Whether it can be the root element, whose font size is `rem`."""
-        if self.pseudo_element or self.is_after:
+        if self.pseudo_element or self.before is not None:
             return False
         return self.element == "html" or (not self.classes and not self.is_narrowed and self.element in ("", "*"))
+
+    @property
+    def is_icon(self) -> bool:
+        """Whether it is an icon beside a text, which says the same."""
+        if self.element != "svg" or self.pseudo_element or self.before is None:
+            return False
+        return (self.combinator == ">" and bool(WITH_ICON & self.before.classes)) or "tabs" in self.around
+
+    @property
+    def around(self) -> frozenset[str]:
+        """Its own classes and those of the elements around it."""
+        is_within = self.before is not None and self.combinator in (">", " ")
+        return frozenset(self.classes) | (self.before.around if is_within and self.before else frozenset())
+
+
+def _after(before: SelectorSubject, combinator: str) -> SelectorSubject:
+    return SelectorSubject(before=before, combinator=combinator)
 
 
 def subjects(owner: Node, tokens: Sequence[Node], *, is_relative: bool = False) -> list[SelectorSubject]:
@@ -62,12 +83,12 @@ def subjects(owner: Node, tokens: Sequence[Node], *, is_relative: bool = False) 
         elif token in _COMBINATORS or token == ",":
             if found[-1].is_empty and (token == "," or not may_lead):
                 raise RefusedCss(token, f"expected a selector before {token.value}; found none: finish or delete it")
-            after = SelectorSubject(is_after=token != "," and not found[-1].is_empty)
-            found[len(found) - (token != ",") :] = [after]
+            is_after = token != "," and not found[-1].is_empty
+            found[len(found) - (token != ",") :] = [_after(found[-1], token.value) if is_after else SelectorSubject()]
             is_next, may_lead = False, is_relative and token == ","
         else:
             if is_next:
-                found[-1], is_next = SelectorSubject(is_after=True), False
+                found[-1], is_next = _after(found[-1], " "), False
             position += _simple(found[-1], token, tokens[position + 1 : position + 3])
             found[-1].is_empty = may_lead = False
         position += 1

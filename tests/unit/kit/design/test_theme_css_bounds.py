@@ -141,3 +141,27 @@ SHORTHANDS: Final = {
 def test_shorthand_takes_what_its_longhands_take(shorthand: str) -> None:
     longhands = [not sentences(f".field {{ {each} }}") for each in SHORTHANDS[shorthand].split("|")]
     assert (not sentences(f".field {{ {shorthand} }}")) is all(longhands)
+
+
+ICONS: Final = (
+    ".tabs svg|.tabs a > svg|.tabs > a svg|.row > svg|li > .row > svg:not(.go)|.method > svg|.tabs svg, .row > svg"
+)
+
+
+@pytest.mark.parametrize("selector", ICONS.split("|"))
+def test_icon_beside_a_text_can_be_left_out(selector: str) -> None:
+    assert sentences(f"{selector} {{ display: none }}") == []
+    assert sentences(f"{selector} {{ display: contents }}") != []
+
+
+HOLDERS: Final = (
+    "svg|.row svg|.row + svg|.tabs + svg|.tabs ~ a > svg|.tabs a|.row > svg, svg|.row > span > svg|.row > svg::before"
+)
+
+
+@pytest.mark.parametrize(
+    "selector", [*HOLDERS.split("|"), ".secret > svg", ".menu svg", ".row:has(> svg)", ".tabs :not(svg)"]
+)
+def test_drawing_that_may_say_something_stays(selector: str) -> None:
+    (sentence,) = sentences(f"{selector} {{ display: none }}")
+    assert "none for icons: .tabs svg, .row > svg" in sentence
