@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape  # noqa: TID251 - what a checked template wrote
 
 from app.contract.themes.layout_templates import CONTRACT, LAYOUTS, MAILS
-from app.kit.caching.lru_cache import LruCache
+from app.kit.caching.shared_cache import SharedCache
 from app.kit.design import theme_file_names
 from app.kit.observability.throttled_log import ThrottledLog
 from app.kit.templating import language
@@ -29,7 +28,7 @@ Failed = Callable[[str, str], None]
 Blocks = Mapping[str, CompiledTemplate]
 """By the name of the block; a layout and a part are the only one of their file."""
 MAX_COMPILED: Final = 2_000
-"""Templates in the memory of a process: the most used of all tenants."""
+"""Templates in the memory of a process, of all tenants: those of one tenant evict no other's while it has the most."""
 _WHOLE: Final = ""
 """The block of a layout or a part."""
 _UNKNOWN: Final = "this version has no such template"
@@ -45,6 +44,10 @@ class OwnTemplates:
 
     digest: str = ""
     """Two objects with the same digest have the same templates."""
+    tenant: str = field(default="", compare=False)
+    """The name of the tenant whose they are."""
+    digests: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """By name: what each template is compiled from."""
     layouts_and_parts: frozenset[str] = field(default=frozenset(), compare=False)
     has_parts: bool = field(default=False, compare=False)
     """Whether it has templates of parts, such as fields."""
@@ -57,14 +60,8 @@ class OwnTemplates:
 
     def blocks(self, name: str) -> Blocks:
         """Return the compiled blocks of a template of this theme. Raises TemplateFailed if this version cannot use it."""
-        key = (self.digest, name)
-        found = COMPILED.get(key)
-        if found is None:
-            with _compiling:
-                found = COMPILED.get(key)
-                if found is None:
-                    found = self._attempt(name)
-                    COMPILED.put(key, found)
+        key = (name, self.digests.get(name, ""))
+        found = COMPILED.get_or_make(self.tenant, key, partial(self._attempt, name))
         if isinstance(found, str):
             raise TemplateFailed(found)
         return found
@@ -98,9 +95,8 @@ class OwnTemplates:
 
 
 NO_TEMPLATES: Final = OwnTemplates()
-COMPILED: Final[LruCache[tuple[str, str], Blocks | str]] = LruCache(MAX_COMPILED)
-"""By the digest of the theme and the name; the reason in place of a template that cannot be used."""
-_compiling: Final = threading.Lock()
+COMPILED: Final[SharedCache[tuple[str, str], Blocks | str]] = SharedCache(MAX_COMPILED)
+"""By tenant, name and digest of a template; the reason in place of one that cannot be used. Brands that share a template share it."""
 _faults: Final = ThrottledLog(logging.getLogger("gatehouse.hub"), logging.ERROR)
 
 
@@ -109,6 +105,7 @@ def own_templates(
     effects: ClassEffects = NO_EFFECTS,
     number: int = CONTRACT,
     files: Mapping[str, str] = NO_FILES,
+    tenant: str = "",
 ) -> OwnTemplates:
     """Return the templates of a theme; one that this version does not know is left out.
 
@@ -116,6 +113,7 @@ def own_templates(
         effects: of the style sheet, which may be another theme's than the templates.
         number: the contract that they are written for.
         files: the digests of the theme's files by their names, which templates have as addresses of pictures.
+        tenant: the name of the tenant.
     """
     shown = {name: source for name, source in templates.items() if not name.startswith(MAILS)}  # pages show no mails
     if not shown:
@@ -125,15 +123,25 @@ def own_templates(
 
     layouts_and_parts = shown.keys() & {*LAYOUTS, *PARTS}
     pages = shown.keys() & page_templates().keys()
-    theme = json.dumps([shown, dict(files), sorted(effects.hiding), sorted(effects.placing), number], sort_keys=True)
+    around = [sorted(effects.hiding), sorted(effects.placing), list(effects.causes), number]
+    digests = {
+        name: _digest([source, theme_file_names.in_template(source, files), around]) for name, source in shown.items()
+    }
     return OwnTemplates(
-        hashlib.sha256(theme.encode("utf-8", "surrogatepass")).hexdigest(),
+        _digest(digests),
+        tenant,
+        digests,
         frozenset(layouts_and_parts),
         not PARTS.keys().isdisjoint(layouts_and_parts),
         frozenset(pages),
         tuple((name, _UNKNOWN) for name in shown if name not in layouts_and_parts | pages),
         partial(_compile, shown, effects, number, files),
     )
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _compile(

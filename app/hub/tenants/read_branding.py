@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app.contract.tenants import tenant_pages
 from app.contract.tenants.branding import DRAWINGS, LINKS, own_colours, theme_digest
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.own_templates import OwnTemplates, own_templates
+from app.kit.caching.shared_cache import SharedCache
 from app.kit.design import theme_file_names
 from app.kit.design.colour import Colour, NotAColour
 from app.kit.design.fonts import NotAFontStack, font_stack
@@ -44,8 +45,8 @@ def page_branding(
     """
     files = brand.files
     picture = _file(theme_file_names.address(brand.picture or "", files))
-    sheet = style_sheet(brand.css, files if css_files is None else css_files)
-    templates = own_templates(brand.templates, sheet.effects, brand.contract, files)
+    sheet = style_sheet(brand.css, files if css_files is None else css_files, tenant)
+    templates = own_templates(brand.templates, sheet.effects, brand.contract, files, tenant)
     return PageBranding(
         name=name,
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
@@ -159,16 +160,21 @@ class StyleSheet(NamedTuple):
     """Why this version refuses it; empty for one that it takes."""
 
 
-def style_sheet(text: str, files: Mapping[str, str]) -> StyleSheet:
-    """Return the style sheet of a theme with these files; an empty one if this version refuses it."""
-    return _style_sheet(text, tuple(files.items())) if text else StyleSheet()
+STYLE_SHEETS: Final[SharedCache[tuple[str, tuple[tuple[str, str], ...]], StyleSheet]] = SharedCache(128)
+"""By tenant, and by text and files of a theme."""
 
 
-@lru_cache(maxsize=128)
-def _style_sheet(text: str, files: tuple[tuple[str, str], ...]) -> StyleSheet:
+def style_sheet(text: str, files: Mapping[str, str], tenant: str) -> StyleSheet:
+    """Return the style sheet of a tenant's theme with these files; an empty one if this version refuses it."""
+    if not text:
+        return StyleSheet()
+    return STYLE_SHEETS.get_or_make(tenant, (text, tuple(files.items())), partial(_checked, text, files))
+
+
+def _checked(text: str, files: Mapping[str, str]) -> StyleSheet:
     from app.kit.design.theme_css.check import checked
 
-    sheet = checked(text, theme_file_names.addresses(dict(files)))
+    sheet = checked(text, theme_file_names.addresses(files))
     if not sheet.css:
         return StyleSheet(problem=next((f"line {found.line}: {found.sentence}" for found in sheet.problems), "empty"))
     return StyleSheet(sheet.css + _ABOVE, ClassEffects(sheet.hiding, sheet.placing, sheet.causes))

@@ -69,8 +69,8 @@ class Themes:
 
     @cached_property
     def _style_sheets(self) -> Mapping[str, str]:
-        themes = self._view.themes
-        sheets = (style_sheet(themes[name].brand.get("css") or "", self._files(name)).css for name in themes)
+        themes, tenant = self._view.themes, self._view.name
+        sheets = (style_sheet(themes[name].brand.get("css") or "", self._files(name), tenant).css for name in themes)
         return {css_asset(css).name: css for css in sheets if css}
 
     def _files(self, name: str) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from app.hub.tenants import own_templates
 from app.hub.tenants.own_templates import Blocks
 from app.identity.administration.configuration.file.theme import read_folder
-from app.kit.caching.lru_cache import LruCache
+from app.kit.caching.shared_cache import SharedCache
 from app.kit.templating.compiled import TemplateFailed
 from tests.support.journeys.account_security import signed_in
 from tests.support.oauth.world import World
@@ -68,7 +69,7 @@ def test_visit_compiles_the_templates_of_its_page_alone(world: World, visitor: V
     world.change_brand(templates=FILES, sentence={"en": "A theme of its own"})
     own_templates.COMPILED.clear()
     assert "own" in visitor.open("/login").text
-    assert {name for (_, name), _ in own_templates.COMPILED.items()} == {LOGIN, SPLIT}
+    assert {name for name, _ in own_templates.COMPILED.keys(world.name)} == {LOGIN, SPLIT}
 
 
 def test_template_is_compiled_once_for_all_visits() -> None:
@@ -113,8 +114,49 @@ def test_fault_of_ours_is_logged_and_tried_again(fault: type[Exception], caplog:
     assert own.blocks(LOGIN)
 
 
+def text_of(number: int) -> dict[str, str]:
+    return {LOGIN: f"{{% block lead %}}<p>{number}</p>{{% endblock %}}"}
+
+
 def test_compiled_templates_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_templates, "COMPILED", LruCache(3))
+    monkeypatch.setattr(own_templates, "COMPILED", SharedCache(3))
     for number in range(10):
-        assert own_templates.own_templates({LOGIN: f"{{% block lead %}}<p>{number}</p>{{% endblock %}}"}).blocks(LOGIN)
-    assert len(own_templates.COMPILED.items()) == 3
+        assert own_templates.own_templates(text_of(number)).blocks(LOGIN)
+    assert len(own_templates.COMPILED.keys("")) == 3
+
+
+def test_brands_of_a_tenant_evict_no_others_template(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_templates, "COMPILED", SharedCache(4))
+    other = own_templates.own_templates(FILES, tenant="globex")
+    held = other.blocks(LOGIN)
+    for number in range(20):
+        assert own_templates.own_templates(text_of(number), tenant="acme").blocks(LOGIN)
+    assert other.blocks(LOGIN) is held
+
+
+def test_brands_share_a_template_that_both_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_templates, "COMPILED", SharedCache(4))
+    one, another = (own_templates.own_templates({**FILES, **more}, tenant="acme") for more in ({}, {SPLIT: "<p></p>"}))
+    assert one.digest != another.digest
+    assert one.blocks(LOGIN) is another.blocks(LOGIN)
+
+
+def test_template_with_another_file_is_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_templates, "COMPILED", SharedCache(4))
+    shown = {LOGIN: '{% block lead %}<img src="img/a.png" alt="">{% endblock %}'}
+    one, another = (
+        own_templates.own_templates(shown, files={"img/a.png": digit * 32}, tenant="acme") for digit in "01"
+    )
+    assert one.blocks(LOGIN) is not another.blocks(LOGIN)
+
+
+def test_templates_are_compiled_without_waiting_for_others() -> None:
+    own, both = own_templates.own_templates(FILES, tenant="acme"), Barrier(2)
+
+    def meeting(name: str) -> Blocks:
+        both.wait(60)  # raises unless the other one is compiled at the same time
+        return own.compile(name)
+
+    own_templates.COMPILED.clear()
+    slow = replace(own, compile=meeting)
+    assert all(at_once([partial(slow.blocks, LOGIN), partial(slow.blocks, FORGOT)]))
