@@ -1,5 +1,7 @@
 """Uploaded images as pages and applications load them, from the tenant's host."""
 
+import hashlib
+import re
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -12,6 +14,9 @@ from app.kit.operations.wire import From, Wire
 
 UPLOADED_IMAGES: Final = "/pictures/"
 """The address of an uploaded image begins so; its name follows."""
+IMAGE_NAME: Final = re.compile(r"[A-Za-z0-9_-]{32}\.(jpg|png)")
+MAX_LISTED: Final = 10_000
+"""Names of files in a list that the hub reads."""
 
 
 class UnknownImage(ApiError):
@@ -20,7 +25,7 @@ class UnknownImage(ApiError):
 
 
 class ImageName(Wire):
-    name: Annotated[str, From.PATH, Field(pattern=r"^[A-Za-z0-9_-]{32}\.(jpg|png)$")]
+    name: Annotated[str, From.PATH, Field(pattern=f"^{IMAGE_NAME.pattern}$")]
 
 
 class ImageView(Wire):
@@ -30,9 +35,23 @@ class ImageView(Wire):
     content: str
 
 
+class FileNames(Wire):
+    digests: list[str] | None
+    """`name_digest` of each file; null if the tenant has more than `MAX_LISTED`."""
+
+
+def name_digest(name: str) -> str:
+    """Return the short form of a file's name in lists: 48 bits of its SHA-256, in hex."""
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
+
+
 read = hub_operation(
     "hub.image", "GET /hub/images/{name}", ImageName, ImageView, errors=(UnknownImage,),
     summary="Read an uploaded image.",
+)  # fmt: skip
+list_images = hub_operation(
+    "hub.images", "GET /hub/images", NoParameters, FileNames,
+    summary="List the names of the tenant’s uploaded images, shortened.",
 )  # fmt: skip
 
 

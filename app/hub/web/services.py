@@ -25,6 +25,7 @@ from app.settings import Settings
 if TYPE_CHECKING:
     import httpx  # noqa: TID251 - for its types alone
 
+    from app.hub.client.known_names import KnownNames
     from app.hub.client.theme_failures import ThemeFailureReports
     from app.hub.client.theme_files import ThemeFileCache
     from app.kit.operations.server import OperationServer
@@ -136,7 +137,14 @@ class HubServices:
         """The files of themes; loaded with the first one."""
         from app.hub.client.theme_files import ThemeFileCache  # noqa: PLC0415 - as above
 
-        return ThemeFileCache()
+        return ThemeFileCache(self.known_names)
+
+    @cached_property
+    def known_names(self) -> KnownNames:
+        """The names of files that tenants have; loaded with the first one."""
+        from app.hub.client.known_names import KnownNames  # noqa: PLC0415 - as above
+
+        return KnownNames()
 
     def now(self) -> int:
         """Return the time in seconds since 1970."""

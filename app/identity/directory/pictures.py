@@ -71,6 +71,11 @@ def find(work: UnitOfWork, name: str) -> ConvertedImage | None:
     return ConvertedImage(row.media_type, row.content) if row is not None else None
 
 
+def names(work: UnitOfWork, at_most: int) -> list[str]:
+    """Return the names of the tenant's images, or `at_most` of them."""
+    return [row.name for row in work.all(select(P.name).where(P.tenant_id == work.tenant_id).limit(at_most))]
+
+
 def of_account(work: UnitOfWork, uid: str) -> ConvertedImage | None:
     """Return the account's uploaded picture."""
     row = work.one(select(P.media_type, P.content).where(P.tenant_id == work.tenant_id, P.uid == uid))

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from app.contract.images import image_pages
+from app.hub.client.known_names import MAX_MISSES
 from app.kit.images.image_format import MAX_UPLOAD_BYTES
 from tests.support.images import animation, image_file, opened, photo, with_archive
 from tests.support.journeys.account_pages import signed_in
@@ -120,3 +122,20 @@ def test_export_of_own_data_has_the_picture(visitor: Visitor, ada: Person) -> No
     exported = json.loads(visitor.send("POST", f"{visitor.home}/download-data", form.fields).html)
     assert exported["picture"]["type"] == "image/jpeg"
     assert opened(b64decode(exported["picture"]["content"])).size == (300, 300)
+
+
+def test_stream_of_unknown_pictures_makes_few_calls(visitor: Visitor, ada: Person) -> None:
+    shown = picture_in(upload(visitor, photo()).html)
+    stream = [visitor.calls_for(f"/pictures/{number:032}.jpg", 404) for number in range(100)]
+    assert stream == [1] * (MAX_MISSES - 1) + [2] + [0] * (100 - MAX_MISSES)
+    assert visitor.calls_for(shown, 200) == 1, "a stored picture is shown meanwhile"
+    assert visitor.calls_for("/pictures/../x.jpg", 404) == 0
+
+
+def test_pictures_too_many_to_list_are_asked_for(
+    visitor: Visitor, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image_pages, "MAX_LISTED", 0)
+    shown = picture_in(upload(visitor, photo()).html)
+    stream = [visitor.calls_for(f"/pictures/{number:032}.jpg", 404) for number in range(10)]
+    assert (sum(stream), visitor.calls_for(shown, 200)) == (11, 1)

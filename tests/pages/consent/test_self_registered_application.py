@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from app.hub.client.known_names import MAX_MISSES
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.oauth.registrations import Registrar
 from tests.support.oauth.relying_party import RelyingParty
@@ -77,6 +78,9 @@ def test_logo_is_a_copy_on_the_tenants_host(
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     requested = fake_provider.requests_to("/logo")
     assert requested == 1, "at the registration alone"
+    unknown = [page.visitor.calls_for(f"/application-logo/{number:064}", 404) for number in range(50)]
+    assert sum(unknown) == MAX_MISSES + 1
+    assert page.visitor.calls_for(source, 200) == 1, "a stored logo is shown meanwhile"
 
 
 def test_link_back_starts_a_sign_in_at_the_application(world: World, visitor: Visitor, registrar: Registrar) -> None:

@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.contract.themes.theme_version_operations import OWN_LOOK
-from app.hub.client.theme_files import MAX_MISSES, WINDOW_SECONDS
+from app.hub.client.known_names import MAX_MISSES, WINDOW_SECONDS
 from app.identity.administration.configuration import apply_configuration
 from app.identity.administration.configuration.file.read_configuration import read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
@@ -226,14 +226,12 @@ def test_stream_of_unknown_files_makes_few_calls(
     world: World, visitor: Visitor, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr("app.hub.client.theme_files.monotonic", lambda: now[0])
+    monkeypatch.setattr("app.hub.client.known_names.monotonic", lambda: now[0])
     apply(world, folder)
     visitor.open("/login")
 
     def calls(digest: str) -> int:
-        answer = visitor.client.get(f"/theme/img/logo.{digest}.svg", base_url=visitor.home)
-        assert answer.status_code == (200 if digest == digest_of(LOGO) else 404)
-        return int(answer.headers["X-Gatehouse-Cost"].partition(";")[0].removeprefix("api="))
+        return visitor.calls_for(f"/theme/img/logo.{digest}.svg", 200 if digest == digest_of(LOGO) else 404)
 
     def stream() -> list[int]:
         return [calls(f"{number:032x}") for number in range(100)]

@@ -209,6 +209,12 @@ class Visitor:
             address, method, sent = urljoin(address, answer.headers["Location"]), "GET", None
         raise AssertionError(f"redirects without end: {address}")
 
+    def calls_for(self, path: str, status: int) -> int:
+        """Open the address of a file, which answers with this status; return the calls of the hub."""
+        answer = self.client.get(path, base_url=self.home)
+        assert answer.status_code == status
+        return int(answer.headers["X-Gatehouse-Cost"].partition(";")[0].removeprefix("api="))
+
     def authorize(self, app: RelyingParty, **changed: str | None) -> VisitedPage:
         """Open an application's authorization request."""
         parameters = {

@@ -124,6 +124,12 @@ def logo(work: UnitOfWork, digest: str) -> Logo | None:
     return Logo(row.media_type, row.content, digest) if row is not None else None
 
 
+def logo_digests(work: UnitOfWork, at_most: int) -> list[str]:
+    """Return the digests of the copied logos, or `at_most` of them."""
+    is_copied = (A.tenant_id == work.tenant_id, A.logo_digest.is_not(None))
+    return [row.logo_digest for row in work.all(select(A.logo_digest).where(*is_copied).limit(at_most))]
+
+
 def set_logo(work: UnitOfWork, client_id: str, copied: Logo | None) -> None:
     """Replace the copy of an application's logo; None removes it."""
     work.run(delete(application_logos).where(L.tenant_id == work.tenant_id, L.client_id == client_id))
