@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.administration.configuration import apply_configuration
-from app.identity.administration.configuration.file.read_configuration import read
+from app.identity.administration.configuration.file.read_configuration import Configuration, read
 from app.identity.administration.configuration.file.yaml_document import ConfigurationError
 from app.identity.platform.resource_storage.resource_store import SharedTable
 from tests.support.tenants.managed_themes import Themes
@@ -67,10 +67,14 @@ def test_looks_are_measured_in_bytes_of_utf_8(themes: Themes, monkeypatch: pytes
     assert TOGETHER in answer.get_json()["Description"]
 
 
-def apply_file(themes: Themes, **names: str) -> None:
+def file_of(themes: Themes, **names: str) -> Configuration:
     looks = [{"name": name, "brand": {"display_name": shown}} for name, shown in names.items()]
     file = json.dumps({"tenants": [{"name": themes.tenant.name, "themes": looks}]}).encode()
-    apply_configuration.apply(themes.tenant.services, read(file, "f.yaml", Path()))
+    return read(file, "f.yaml", Path())
+
+
+def apply_file(themes: Themes, **names: str) -> None:
+    apply_configuration.apply(themes.tenant.services, file_of(themes, **names))
 
 
 def test_themes_of_a_file_have_a_bound_together(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +85,25 @@ def test_themes_of_a_file_have_a_bound_together(themes: Themes, monkeypatch: pyt
     assert answered(themes.send("GET"))["Data"] == []
     apply_file(themes, one="A" * 60, two="B" * 60)
     apply_file(themes, one="A" * 40, two="B" * 80)
+    apply_file(themes, one="A" * 80, two="B" * 40)
+    with pytest.raises(ConfigurationError, match=TOGETHER):
+        apply_file(themes, one="A" * 80, two="B" * 41)
+
+
+def test_file_that_removes_a_theme_has_its_room(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOKS_BYTES", 120)
+    apply_file(themes, one="A" * 60)
+    with pytest.raises(ConfigurationError, match=TOGETHER):
+        apply_file(themes, two="B" * 80)
+    apply_configuration.apply(themes.tenant.services, file_of(themes, two="B" * 80), prune=True)
+
+
+def test_looks_of_a_file_beyond_the_bound_can_shrink(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:
+    apply_file(themes, one="A" * 60, two="B" * 60)
+    monkeypatch.setattr("app.identity.administration.tenant_settings.themes.MAX_LOOKS_BYTES", 10)
+    apply_file(themes, one="A" * 80, two="B" * 40)
+    with pytest.raises(ConfigurationError, match=TOGETHER):
+        apply_file(themes, one="A" * 80, two="B" * 41)
 
 
 def test_stored_looks_are_read_once_for_a_file(themes: Themes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.exc import IntegrityError
@@ -11,7 +12,7 @@ from app.identity.administration.settings_store import SettingsRefused
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, Store, StoreAccess
-from app.identity.platform.resource_storage.rules import Rules
+from app.identity.platform.resource_storage.rules import Change, Rules
 from app.kit.operations.errors import ApiError
 from app.kit.resources import resource_values
 from app.kit.resources.resource import Resource
@@ -61,6 +62,7 @@ class Writer:
     def write(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Add a checked item, or replace the item that was stored before."""
         self.complete(before, after)
+        self.check_together([(before, after)])
         self._refuse_values_of_others(after)
         self.put(before, after, event)
 
@@ -97,6 +99,11 @@ class Writer:
         self.rules.require_powers(self.context, *items)
         if self.rules.before_write is not None:
             self.rules.before_write(self.context, before, after)
+
+    def check_together(self, changes: Sequence[Change]) -> None:
+        """Refuse what all items come to after these changes; raises what the rules say."""
+        if changes and self.rules.together is not None:
+            self.rules.together(self.context, changes)
 
     def put(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Store a completed item, tell every cache, and audit the write."""

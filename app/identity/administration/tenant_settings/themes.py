@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from app.identity.directory.tenants import script_permission, tenant_writes, the
 from app.identity.platform.context import Context
 from app.identity.platform.resource_storage.items import Item, StoreAccess
 from app.identity.platform.resource_storage.resource_store import SHARED_TABLE
-from app.identity.platform.resource_storage.rules import Rules
+from app.identity.platform.resource_storage.rules import Change, Rules
 from app.kit.resources.resource_values import ItemInput
 
 
@@ -90,40 +90,32 @@ def unusable_values(
 
 MAX_LOOKS_BYTES: Final = 2 * 1024 * 1024
 """Of the looks of all themes of a tenant as JSON: each hub reads them with the tenant (decision 0422)."""
-_STORED, _WRITTEN = "stored sizes of looks", "written sizes of looks"
 
 
-def refuse_unusable_look(context: Context, before: Item | None, after: Item) -> None:
-    """Refuse a theme that names files which the tenant has not stored, and one that grew and with which its themes are too large.
-
-    The other themes of a configuration file count as the file has them. Raises BadField.
-    """
+def refuse_missing_files(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Refuse a theme that names files which the tenant has not stored. Raises BadField."""
     files = (after.content.get("brand") or {}).get("files") or {}
     if sentence := theme_files.problem(context.work, files, context.theme_files):
         raise BadField(f"Brand.Files: {sentence}.")
-    written: dict[tuple[str, ...], int] = context.remembered.setdefault(_WRITTEN, {})
-    size_bytes = _size_bytes(after)
-    if size_bytes > (_size_bytes(before) if before is not None else 0):
-        _refuse_too_large(sum({**_stored_sizes(context), **written, after.id: size_bytes}.values()))
-    written[after.id] = size_bytes
 
 
-def _refuse_too_large(size_bytes: int) -> None:
-    if size_bytes > MAX_LOOKS_BYTES:
-        most, found = (count / 1024**2 for count in (MAX_LOOKS_BYTES, size_bytes))
+def refuse_large_looks(context: Context, changes: Sequence[Change]) -> None:
+    """Refuse changes with which the looks of all themes grow, and are too large together. Raises BadField."""
+    stored = SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES)
+    before = {item.id: _size_bytes(item) for item in stored}
+    after = dict(before)
+    for former, item in changes:
+        if former is not None:
+            after.pop(former.id, None)
+        if item is not None:
+            after[item.id] = _size_bytes(item)
+    total = sum(after.values())
+    if total > max(MAX_LOOKS_BYTES, sum(before.values())):
+        most, found = (count / 1024**2 for count in (MAX_LOOKS_BYTES, total))
         raise BadField(
             f"Brand: expected at most {most:.1f} MB for the looks of all themes together; found {found:.1f} MB. "
             "Delete a theme, or make its templates, texts and CSS smaller."
         )
-
-
-def _stored_sizes(context: Context) -> dict[tuple[str, ...], int]:
-    """Return the sizes of the looks of the stored themes by id, read once for all themes of a configuration file."""
-    sizes: dict[tuple[str, ...], int] | None = context.remembered.get(_STORED)
-    if sizes is None:
-        stored = SHARED_TABLE.items(StoreAccess.of(context), theme_operations.THEMES)
-        sizes = context.remembered[_STORED] = {item.id: _size_bytes(item) for item in stored}
-    return sizes
 
 
 def _size_bytes(item: Item) -> int:
@@ -140,7 +132,8 @@ def _activate(context: Context, item: Item) -> None:
 
 RULES: Final = {
     theme_operations.THEMES: Rules(
-        problems=unusable_values, before_write=refuse_unusable_look, on_input=read_members, on_output=show_state,
+        problems=unusable_values, before_write=refuse_missing_files, together=refuse_large_looks,
+        on_input=read_members, on_output=show_state,
         from_file=refuse_scripts_of_file,
         number=history.number_of, after_write=history.keep, after_request=show_changed, after_delete=history.remove,
         actions={"activate": activate},

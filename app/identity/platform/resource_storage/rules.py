@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,8 @@ from app.kit.resources.resource_values import ItemInput
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
 """Takes the stored item, or None before a creation, and the item to write."""
+Change = tuple[Item | None, Item | None]
+"""The stored item, or None before a creation, and the item to write, or None before a deletion."""
 Act = Callable[[Context, Item, Any], Item | Wire | None]
 """Runs an action; returns the changed item, a response, or nothing."""
 
@@ -44,6 +46,8 @@ class Rules:
     """Returns a new value of a field marked ONCE."""
     before_write: OnChange | None = None
     """Completes or refuses an item while the tenant is locked; writes nothing, because a dry run calls it too."""
+    together: Callable[[Context, Sequence[Change]], None] | None = None
+    """Refuses what the items of a resource come to after all changes of a request or of a configuration file."""
     number: Callable[[Context, Item | None, Item], int] | None = None
     """Returns the VERSION of an item that is written; without it, each write counts one more."""
     after_write: OnChange | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from app.identity.administration.configuration.value_origins import Marks, chang
 from app.identity.administration.resource_operations.resource_registry import rules_of, store_of
 from app.identity.administration.resource_operations.write_resources import Writer
 from app.identity.platform.resource_storage.items import API, FILE, Item, StoreAccess, unique_key
+from app.identity.platform.resource_storage.rules import Change
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.resources.resource import ENCRYPTED, MASKED, SECRET, SET_BY_SERVICE, Resource, ResourceMember
@@ -73,6 +74,7 @@ class _Items:
 
     section: ItemSection
     resource: Resource
+    changes: list[Change] = field(default_factory=list)
 
     @property
     def access(self) -> StoreAccess:
@@ -111,6 +113,7 @@ class _Items:
             self._refuse_values_of(stored.values(), requested)
         for item in stored.values():
             self._leave(item, before[item.id], names)
+        self._check_together()
         if not store.keeps_origin:
             self.section.planned.named[self.resource.file_key] = names
 
@@ -161,6 +164,13 @@ class _Items:
             read(self.section.context, before, after)
         self.writer.check(after)
         self.writer.complete(before, after)
+        self.changes.append((before, after))
+
+    def _check_together(self) -> None:
+        try:
+            self.writer.check_together(self.changes)
+        except ApiError as refusal:
+            self.section.add_problem((*self.section.path, self.resource.file_key), refusal.description)
 
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
         origin = "created through the API" if before is None else "created by an earlier file"
@@ -172,6 +182,7 @@ class _Items:
             if before is not None:
                 names[item.name] = before
             return
+        self.changes.append((item, None))
         self.section.note(ChangeAction.REMOVE, self.kind, item.name, origin, write=partial(self.writer.remove, item))
 
     def _refuse_values_of(self, left: Iterable[Item], requested: Sequence[tuple[KeyPath, BaseModel]]) -> None:
