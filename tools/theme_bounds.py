@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from app.contract.tenants import branding
-from app.contract.themes import theme_problems, theme_version_operations
+from app.contract.themes import theme_version_operations
 from app.hub.theme_check import samples
 from app.identity.administration.configuration.file.theme import folder_walk
 from app.identity.administration.tenant_settings import themes
@@ -29,7 +29,7 @@ ROWS: Final[Mapping[str, str]] = {
     f"{theme_file_names.MAX_TOTAL_BYTES // _KILO**2} MB together",
     "A picture": f"{image_format.MAX_CHECKED_PIXELS // 10**6} million pixels",
     "Elements of an SVG picture": f"{svg.MAX_ELEMENTS:,}, {svg.MAX_DEPTH} within one another",
-    "`display_name`": f"{theme_problems.MAX_NAME} characters",
+    "`display_name`": f"{branding.MAX_DISPLAY_NAME} characters",
     "A text, `sentence` and `signature`": f"{tenant_texts.MAX_TEXT_LENGTH} characters; all texts {tenant_texts.MAX_BYTES // _KILO} kB",
     "A template": f"{language.MAX_BYTES // _KILO} kB, {language.MAX_TAGS} values and statements",
     "Elements in a template": f"{markup.MAX_DEPTH} within one another",

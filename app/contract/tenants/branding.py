@@ -147,6 +147,7 @@ ScriptPlace = Annotated[str, AfterValidator(_script_place)]
 ScriptText = Annotated[str, Field(max_length=4_096)]
 ThemeName = Annotated[str, Field(max_length=60)]
 """The name of one of the tenant's themes; empty for none."""
+MAX_DISPLAY_NAME: Final = 200
 MAX_LOGO_BYTES: Final = 8_900
 """Of both logos together: as data: addresses they fit their members and the size budget of a page."""
 LOGO_TYPES: Final[Mapping[str, str]] = {

@@ -13,6 +13,7 @@ from app.contract.errors import BadField, ThemeChanged, UnknownThemeVersion
 from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.tenants.branding import (
+    MAX_DISPLAY_NAME,
     ButtonShape,
     ColorScheme,
     DarkGround,
@@ -27,6 +28,7 @@ from app.contract.tenants.branding import (
 from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.contract.themes.layout_templates import CONTRACT
 from app.kit.operations.wire import From, Wire
+from app.kit.text.tenant_texts import MAX_TEXT_LENGTH
 
 MAX_HOSTS: Final = 2_000
 """Maximum number of tenants per poll: this many of the longest hosts and versions fit a request body."""
@@ -261,7 +263,7 @@ theme_mail_preview = hub_operation(
 class ThemeLook(Wire):
     """What people change in a theme without writing templates. What is null or empty is inherited."""
 
-    display_name: Annotated[str, Field(max_length=100)] = ""
+    display_name: Annotated[str, Field(max_length=MAX_DISPLAY_NAME)] = ""
     color: Hex | None = None
     logo: OwnPicture | None = None
     background: LightGround | None = None
@@ -271,8 +273,8 @@ class ThemeLook(Wire):
     font: FontNames | None = None
     scene: Scene | None = None
     drawing: Drawing | None = None
-    sentence: dict[Tag, Annotated[str, Field(max_length=300)]] = Field(default_factory=dict)
-    signature: Annotated[str, Field(max_length=300)] = ""
+    sentence: dict[Tag, Annotated[str, Field(max_length=MAX_TEXT_LENGTH)]] = Field(default_factory=dict)
+    signature: Annotated[str, Field(max_length=MAX_TEXT_LENGTH)] = ""
     links: dict[str, WebUrl] = Field(default_factory=dict)  # privacy, terms, help
 
 

@@ -13,6 +13,7 @@ from app.contract.images.uploads import CONVERTS_IMAGE
 from app.contract.resources import collection
 from app.contract.shared_responses import Deleted
 from app.contract.tenants.branding import (
+    MAX_DISPLAY_NAME,
     Brand,
     ButtonShape,
     ColorScheme,
@@ -50,8 +51,9 @@ from app.kit.resources.resource import (
     ResourceAction,
     ResponseType,
 )
+from app.kit.text.tenant_texts import MAX_TEXT_LENGTH
 
-Sentence = Annotated[str, Field(max_length=300)]
+Sentence = Annotated[str, Field(max_length=MAX_TEXT_LENGTH)]
 VersionNumber = Annotated[int, Field(ge=1, le=2_000_000_000)]
 BrandKey = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 Host = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
@@ -60,8 +62,9 @@ Host = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+
 class ThemeBrand(Wire):
     """The look of the hosted pages and emails."""
 
+    # `Brand` and `theme_problems.py` bound what it may have, as for configuration files: a smaller bound here would refuse their themes.
     contract: Contract | None = None
-    display_name: Annotated[str, Field(max_length=100)] = ""
+    display_name: Annotated[str, Field(max_length=MAX_DISPLAY_NAME)] = ""
     color: Hex | None = None
     logo: OwnPicture | None = None
     logo_dark: OwnPicture | None = None
@@ -75,22 +78,18 @@ class ThemeBrand(Wire):
     colors: Annotated[OwnColors, Field(max_length=2)] = Field(default_factory=dict)
     font: Annotated[str | None, Field(max_length=200)] = None
     font_file: FileUrl | None = None
-    sentence: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)
-    signature: Annotated[str | None, Field(max_length=300)] = None
+    sentence: dict[Tag, Sentence] = Field(default_factory=dict)
+    signature: Sentence | None = None
     radius_px: Annotated[int | None, Field(ge=0, le=24)] = None
     button_shape: ButtonShape | None = None
     links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(
         default_factory=dict
     )
     css: Annotated[str, Field(max_length=16_384)] = ""
-    templates: Annotated[dict[TemplateName, Annotated[str, Field(max_length=20_000)]], Field(max_length=60)] = Field(
-        default_factory=dict
-    )
+    templates: dict[TemplateName, Annotated[str, Field(max_length=20_000)]] = Field(default_factory=dict)
     files: Annotated[dict[FileName, FileDigest], Field(max_length=MAX_FILES)] = Field(default_factory=dict)
     scripts: dict[ScriptPlace, ScriptText] = Field(default_factory=dict)
-    texts: Annotated[dict[Tag, Annotated[dict[str, Wording], Field(max_length=2_000)]], Field(max_length=30)] = Field(
-        default_factory=dict
-    )
+    texts: dict[Tag, dict[str, Wording]] = Field(default_factory=dict)
 
 
 class Theme(Wire):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from app.contract.tenants.branding import Brand, own_colours
+from app.contract.tenants.branding import MAX_DISPLAY_NAME, Brand, own_colours
 from app.contract.themes import layout_templates
 from app.kit.design import theme_file_names
 from app.kit.templating.contract import ClassEffects
@@ -13,8 +13,6 @@ from app.kit.text import tenant_texts
 
 _ADDRESSES: Final = ("logo", "logo_dark", "favicon", "picture", "font_file")
 """Keys of the brand that may name a file of the theme."""
-MAX_NAME: Final = 200
-"""Characters of a tenant's name."""
 
 
 class ThemeProblem(NamedTuple):
@@ -115,7 +113,7 @@ def _of_lines(brand: Brand) -> Iterator[ThemeProblem]:
     lines: dict[tuple[str, ...], str] = {("display_name",): brand.display_name, ("signature",): brand.signature or ""}
     lines |= {("sentence", tag): sentence.replace("\n", " ") for tag, sentence in brand.sentence.items()}
     for path, text in lines.items():
-        if len(text) > (most := MAX_NAME if path == ("display_name",) else tenant_texts.MAX_TEXT_LENGTH):
+        if len(text) > (most := MAX_DISPLAY_NAME if path == ("display_name",) else tenant_texts.MAX_TEXT_LENGTH):
             yield ThemeProblem(path, 0, f"at most {most} characters; found {len(text)}")
         elif text and not (tenant_texts.is_line(text) and tenant_texts.has_visible_text(text)):
             yield ThemeProblem(path, 0, "one line without control characters")

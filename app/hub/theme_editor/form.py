@@ -13,7 +13,7 @@ from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  #
 from wtforms.validators import Length
 from wtforms.validators import ValidationError as Refused
 
-from app.contract.tenants.branding import LINKS, LOGO_TYPES, MAX_LOGO_BYTES
+from app.contract.tenants.branding import LINKS, LOGO_TYPES, MAX_DISPLAY_NAME, MAX_LOGO_BYTES
 from app.contract.tenants.tenant_pages import ThemeEdit, ThemeEditorView
 from app.hub.locale import LANGUAGES
 from app.hub.locale import lazy_gettext as _l
@@ -22,7 +22,7 @@ from app.hub.rendering.form import HubForm, too_long
 from app.hub.theme_editor.text_search import forms_of
 from app.hub.web.visit import current_visit
 from app.kit.text.source_texts import text_keys
-from app.kit.text.tenant_texts import Wording, our_wording, problems
+from app.kit.text.tenant_texts import MAX_TEXT_LENGTH, Wording, our_wording, problems
 from app.kit.text.text_places import OTHER
 
 _LOGO_KINDS: Final = tuple(dict.fromkeys(LOGO_TYPES.values()))
@@ -138,6 +138,10 @@ def places_of(tag: str, keys: Iterable[str]) -> list[TextPlace]:
     ]
 
 
+def _bounded(most: int) -> Length:
+    return Length(max=most, message=too_long(most))
+
+
 class EditorForm(HubForm):
     """Changes the look. `form_for` adds the fields of sentences and texts."""
 
@@ -149,7 +153,7 @@ class EditorForm(HubForm):
     sentence_tags: ClassVar[tuple[str, ...]] = ()
 
     base = HiddenField()
-    display_name = StringField(_l("Display name"), [Length(max=100, message=too_long(100))], render_kw=_TEXT)
+    display_name = StringField(_l("Display name"), [_bounded(MAX_DISPLAY_NAME)], render_kw=_TEXT)
     color = StringField(_l("Color"), render_kw=_CODE)
     logo = LogoField(_l("Logo"), render_kw={"accept": ",".join(_LOGO_KINDS)})
     no_logo = BooleanField(_l("Remove the logo"))
@@ -160,7 +164,7 @@ class EditorForm(HubForm):
     font = StringField(_l("Font"), [Length(max=200, message=too_long(200))], render_kw=_CODE)
     scene = _choice(_l("Scene"), SCENES)
     drawing = _choice(_l("Drawing"), _DRAWINGS)
-    signature = StringField(_l("Signature"), [Length(max=300, message=too_long(300))], render_kw=_TEXT)
+    signature = StringField(_l("Signature"), [_bounded(MAX_TEXT_LENGTH)], render_kw=_TEXT)
     link_privacy = StringField(_l("Privacy notice"), render_kw=_CODE)
     link_terms = StringField(_l("Terms of use"), render_kw=_CODE)
     link_help = StringField(_l("Help"), render_kw=_CODE)
@@ -278,7 +282,7 @@ def form_for(
     added: dict[str, Field] = {
         f"sentence/{tag}": StringField(
             _l("Sentence beside the form, in %(language)s", language=LANGUAGES[tag].name),
-            [Length(max=300, message=too_long(300))],
+            [_bounded(MAX_TEXT_LENGTH)],
             id=f"sentence-{tag}",
             render_kw=_TEXT,
         )

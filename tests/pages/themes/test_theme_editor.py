@@ -138,7 +138,7 @@ def test_saving_again_replaces_the_own_draft(
         ("radius_px", "99"),
         ("font", "a;b{}"),
         ("link_help", "javascript:alert(1)"),
-        ("display_name", "x" * 101),
+        ("display_name", "x" * 201),
         ("scene", "picture"),
     ],
 )
