@@ -36,11 +36,17 @@
     status.textContent = "";
   }
 
+  // A theme may fix the scheme of its pages, whatever the device prefers.
+  function isDark() {
+    var schemes = getComputedStyle(place).colorScheme.split(" ");
+    return schemes.indexOf("dark") >= 0 && (schemes.indexOf("light") < 0 || matchMedia("(prefers-color-scheme: dark)").matches);
+  }
+
   function drawBox(service) {
     box.hidden = false;
     service.render(place, {
       sitekey: key,
-      theme: matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light",
+      theme: isDark() ? "dark" : "light",
       size: place.clientWidth < 304 ? "compact" : "normal",
       callback: take,
       "expired-callback": function () { take(""); },

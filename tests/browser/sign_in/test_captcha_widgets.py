@@ -110,6 +110,21 @@ def test_without_javascript_a_link_is_mailed(served: str, opened: Opened, provid
     assert provider.received == []
 
 
+@captcha_kinds("recaptcha_v2", "hcaptcha")
+@pytest.mark.parametrize(
+    ("scheme", "device", "expected"),
+    [("dark", "light", "dark"), ("light", "dark", "light"), ("auto", "dark", "dark"), ("auto", "light", "light")],
+)
+def test_widget_has_the_scheme_of_the_page(
+    world: World, served: str, opened: Opened, scheme: str, device: str, expected: str
+) -> None:
+    world.change_brand(color_scheme=scheme)
+    page = opened(color_scheme=device)
+    provide(page)
+    page.goto(f"{served}/register")
+    expect(page.locator("iframe")).to_have_attribute("data-theme", expected)
+
+
 def hang(_: Route) -> None:
     """Never answer."""
 

@@ -18,10 +18,11 @@ HOSTS = re.compile(
 
 _NEXT = "document.head.appendChild(Object.assign(document.createElement('script'), {src: '%s'}));"
 _FRAME = """
-function frameAt(place, address, solved) {
+function frameAt(place, address, solved, theme) {
   fetch(address + "?beat").then(function () {
     var frame = document.createElement("iframe");
     frame.title = "Widget";
+    frame.dataset.theme = theme;
     frame.width = 160;
     frame.height = 40;
     frame.src = address;
@@ -41,14 +42,14 @@ SCRIPTS = {
     + _NEXT % "https://www.gstatic.com/recaptcha/releases/1/recaptcha.js",
     "www.gstatic.com/recaptcha/releases/1/recaptcha.js": _FRAME
     + f"""
-        grecaptcha.render = function (place, how) {{ frameAt(place, "{_GOOGLE}", how.callback); }};
+        grecaptcha.render = function (place, how) {{ frameAt(place, "{_GOOGLE}", how.callback, how.theme); }};
         grecaptcha.execute = function () {{ return Promise.resolve("{PROOF}"); }};
         waiting.forEach(function (then) {{ then(); }});
     """,
     "js.hcaptcha.com/1/api.js": _FRAME
     + """
         window.hcaptcha = {render: function (place, how) {
-          if (how.sitekey) frameAt(place, "https://newassets.hcaptcha.com/captcha/v1/hcaptcha.html", how.callback);
+          if (how.sitekey) frameAt(place, "https://newassets.hcaptcha.com/captcha/v1/hcaptcha.html", how.callback, how.theme);
         }};
     """,
     "turing.captcha.qcloud.com/TCaptcha.js": _FRAME
