@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.contract.tenants.tenant_pages import THEME_EDITOR
 from app.hub.theme_editor.text_search import MAX_FOUND
-from app.identity.administration.theme_versions import editor
+from app.identity.administration.theme_versions import editor, version_store
 from tests.support.oauth.world import NewWorld, World
 from tests.support.tenants.managed_themes import Themes
 from tests.support.tenants.tenant_server import TenantServer, answered, refused
@@ -127,6 +127,36 @@ def test_saving_again_replaces_the_own_draft(
     answered(themes.publish(theme, 6))
     other.press("Save draft", display_name="Later")
     assert [each["Version"] for each in themes.listed(theme)] == [7, 6, 5, 2, 1], "the published one stays"
+
+
+def preview_of(themes: Themes, theme: str, version: int) -> str:
+    made = answered(themes.send("POST", f"/{theme}/versions/{version}/preview"))
+    return urlsplit(str(made["Url"])).path
+
+
+def test_preview_of_a_replaced_draft_shows_the_next(themes: Themes, visitor: Visitor, theme: str) -> None:
+    page = opened(themes, visitor, theme).press("Save draft", display_name="One")
+    shared = preview_of(themes, theme, 2)
+    assert "One, version 2" in visitor.open(shared).text
+    for name in ("Two", "Three"):
+        page = page.press("Save draft", display_name=name)
+    assert [each["Version"] for each in themes.listed(theme)] == [4, 1]
+    for path in (shared, f"{shared}/messages"):
+        assert "Three, version 4" in visitor.open(path).text
+    answered(themes.send("DELETE", f"/{theme}"))
+    assert visitor.open(shared).status == 404
+
+
+def test_preview_of_a_version_not_kept_shows_no_other(
+    themes: Themes, visitor: Visitor, theme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(version_store, "KEPT_VERSIONS", 3)
+    themes.drafted(theme, "Two")
+    shared = preview_of(themes, theme, 2)
+    for number, status in ((3, 200), (4, 200), (5, 404)):
+        themes.drafted(theme, f"Draft {number}")
+        assert visitor.open(shared).status == status
+    assert [each["Version"] for each in themes.listed(theme)] == [5, 4, 3, 1]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from app.contract.tenants.tenant_pages import (
     MessagePreviews,
     ThemePreviewView,
 )
-from app.identity.administration.theme_versions import history, publication, signed_addresses
+from app.identity.administration.theme_versions import history, publication, signed_addresses, version_store
 from app.identity.administration.theme_versions.publication import Look
 from app.identity.administration.theme_versions.version_store import StoredThemeVersion
 from app.identity.messaging.message import Branding
@@ -73,12 +73,19 @@ def branding_of(context: Context, look: Look, found: StoredThemeVersion) -> Bran
 
 
 def _version(context: Context, token: str) -> tuple[Look, StoredThemeVersion]:
+    """Return the version of an address, or the draft that replaced it. Raises UnknownThemeVersion."""
     (theme_id, version), _ = signed_addresses.unseal(context, _PURPOSE, token)
     try:
         look = publication.look_of(context, theme_id)
     except errors.UnknownTheme:
         raise errors.UnknownThemeVersion from None
-    return look, publication.version(context, look, version)
+    try:
+        return look, publication.version(context, look, version)
+    except errors.UnknownThemeVersion:
+        found = version_store.replacement(context.work, look.theme_id, version)
+        if found is None:
+            raise
+        return look, found
 
 
 def _language(tag: str) -> Language:

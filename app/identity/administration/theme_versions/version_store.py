@@ -61,6 +61,15 @@ def find(work: UnitOfWork, theme_id: str, version: int) -> StoredThemeVersion | 
     return StoredThemeVersion(**row._mapping) if row is not None else None
 
 
+def replacement(work: UnitOfWork, theme_id: str, version: int) -> StoredThemeVersion | None:
+    """Return what stands in the place of a draft that the same author's next drafts replaced; None for a version that is not kept.
+
+    Numbers have no other gaps among the newest `KEPT_VERSIONS`.
+    """
+    newer = [item.version for item in entries(work, theme_id) if item.version > version]
+    return find(work, theme_id, newer[-1]) if 0 < len(newer) < KEPT_VERSIONS else None
+
+
 def newest(work: UnitOfWork, theme_id: str) -> StoredThemeVersion | None:
     """Return the newest version, or None."""
     row = work.one(select(*_ENTRY, T.brand).where(*_of(work, theme_id)).order_by(T.version.desc()).limit(1))
