@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import MEMBERS
+from app.identity.platform.outbound.findings import UpstreamRefusal, claim_names, kind_of_value
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 MAX_SUBJECT_LENGTH: Final = 255
@@ -15,7 +17,7 @@ _MAX_EMAIL_LENGTH: Final = 320
 _MAX_LENGTH: Final = 500
 
 
-class ProviderDenied(Exception):
+class ProviderDenied(UpstreamRefusal):
     """The user or the provider denied access. The text is logged."""
 
 
@@ -100,7 +102,13 @@ def identity_from_claims(provider: str, names: Mapping[str, str], claims: Mappin
     subject, raw_subject = values["subject"], _find(claims, names["subject"])
     # stripping would name another subject
     if not 0 < len(subject) <= MAX_SUBJECT_LENGTH or str(raw_subject) != subject:
-        raise ProviderUnavailable("it names nobody")
+        expected = f"{names['subject']}: text or a whole number of 1 to {MAX_SUBJECT_LENGTH} characters"
+        raise ProviderUnavailable(
+            "it names nobody",
+            check=ConnectionCheck.MAPPING,
+            expected=expected,
+            received=f"{names['subject']}: {kind_of_value(raw_subject)}; the answer has {claim_names(claims)}",
+        )
     email = (values["email"] if len(values["email"]) <= _MAX_EMAIL_LENGTH else "") or None
     verified_claim = _find(claims, names["email_verified"])
     # some providers send strings

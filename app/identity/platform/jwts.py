@@ -15,6 +15,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import Key, OKPKey, RSAKey
 
 from app.contract.applications.key_sets import RSA_BITS
+from app.contract.federation.connection_checks import ConnectionCheck
+from app.identity.platform.outbound.findings import UpstreamRefusal, claim_names
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 
 SKEW_SECONDS: Final = 60
@@ -30,7 +32,7 @@ Keys = Callable[[str | None], Iterable[Key]]
 """Returns the keys with an id, or all keys for None. Raises ProviderUnavailable where they have to be fetched and cannot be."""
 
 
-class JwtNotAccepted(Exception):
+class JwtNotAccepted(UpstreamRefusal):
     """The text is not a JWT as it is expected."""
 
 
@@ -85,16 +87,27 @@ def read_jwt(text: str, keys: Keys, profile: JwtProfile) -> jwt.Token:
     named = unverified_header(text, profile)
     kid = named.get("kid")
     if named.get("alg") not in profile.algorithms:
-        raise SignatureRefused("its alg is not accepted")
+        raise SignatureRefused(
+            "its alg is not accepted",
+            check=ConnectionCheck.TOKEN_FORMAT,
+            expected=f"alg: {', '.join(profile.algorithms)}",
+            received=named.get("alg"),
+        )
     for key in filter(is_strong, keys(kid if isinstance(kid, str) else None)):
         try:
             token = jwt.decode(text, key, registry=registry)
         except (JoseError, *PARSE_ERRORS):
             continue
         if not profile.accepts_type(token.header):
-            raise TypeRefused("it is another kind of token")
+            text = "it is another kind of token"
+            raise TypeRefused(text, check=ConnectionCheck.TOKEN_FORMAT, received=f"a token with {claim_names(named)}")
         return token
-    raise SignatureRefused("none of the keys signed it")
+    raise SignatureRefused(
+        "none of the keys signed it",
+        check=ConnectionCheck.SIGNATURE,
+        expected="a signature by one of the published keys",
+        received=f"alg {named.get('alg')}, {f'kid {kid}' if isinstance(kid, str) else 'no kid'}",
+    )
 
 
 def unverified_header(text: str, profile: JwtProfile) -> dict[str, Any]:
@@ -130,12 +143,17 @@ def _has_begun(claims: Mapping[str, Any], name: str, at: float) -> bool:
 def _part(text: str, number: int, profile: JwtProfile) -> dict[str, Any]:
     parts = text.split(".") if len(text) <= profile.max_length else []
     if len(parts) != 3:
-        raise SignatureRefused("it cannot be read as a signed JWT")
+        raise _unreadable("an encrypted token" if len(parts) == 5 else f"{len(text)} characters" if text else "nothing")
     try:
         part = parts[number].encode("ascii")
         members = json.loads(urlsafe_b64decode(part + b"=" * (-len(part) % 4)))
     except PARSE_ERRORS:
-        raise SignatureRefused("it cannot be read as a signed JWT") from None
+        raise _unreadable("parts that are no JSON in base64url") from None
     if not isinstance(members, dict):
-        raise SignatureRefused("it cannot be read as a signed JWT")
+        raise _unreadable("parts that are no JSON objects")
     return members
+
+
+def _unreadable(received: str) -> SignatureRefused:
+    reason = "it cannot be read as a signed JWT"
+    return SignatureRefused(reason, check=ConnectionCheck.TOKEN_FORMAT, expected="a signed JWT", received=received)

@@ -14,6 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
 from app.contract import errors
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import MEMBERS, STANDARD_CLAIMS
 from app.contract.jwt import jwt_operations
 from app.contract.jwt.jwt_operations import JwtProvider
@@ -23,6 +24,7 @@ from app.identity.directory.identity_provider import ProviderIdentity, identity_
 from app.identity.platform import jwts
 from app.identity.platform.context import Context
 from app.identity.platform.jwts import JwtNotAccepted, JwtProfile, Keys, is_time
+from app.identity.platform.outbound.findings import UpstreamRefusal
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.identity.platform.resource_storage.resource_store import items_of
@@ -40,7 +42,7 @@ FILLABLE: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "su
 """The claim of `names` that each profile field of a mapping fills."""
 
 
-class SubjectMissing(Exception):
+class SubjectMissing(UpstreamRefusal):
     """The token is valid and names no account."""
 
 
@@ -127,7 +129,7 @@ def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIden
     try:
         claims = dict(jwts.read_jwt(text, _keys(context, sender), profile).claims)
     except JwtNotAccepted as refusal:
-        raise IdTokenRefused(f"the JWT is not good: {refusal}") from None
+        raise IdTokenRefused(f"the JWT is not good: {refusal}", **refusal.texts) from None
     latest_start, ends_at = at + provider.clock_skew, _end(provider, claims)
     nbf: Any = claims.get("nbf")
     iat: Any = claims.get("iat")
@@ -139,13 +141,15 @@ def verify(context: Context, sender: JwtSender, text: str) -> tuple[ProviderIden
         "exp": at < ends_at,
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
-        raise IdTokenRefused(f"the JWT is not good: {', '.join(wrong)}")
+        values = {"iss": provider.issuer.expected_value, "aud": provider.audience.expected_values}
+        finding = id_tokens.claim_finding(wrong[0], claims, context.now, values)
+        raise IdTokenRefused(f"the JWT is not good: {', '.join(wrong)}", **finding)
     if provider.subject.is_mandatory and not isinstance(claims.get("sub"), str):
-        raise SubjectMissing
+        raise SubjectMissing("the JWT has no sub", **id_tokens.claim_finding("sub", claims, context.now, {}))
     try:
         return identity_from_claims(sender.name, sender.names, claims), ends_at
-    except ProviderUnavailable:
-        raise SubjectMissing from None
+    except ProviderUnavailable as refusal:
+        raise SubjectMissing(str(refusal), **refusal.texts) from None
 
 
 def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
@@ -184,9 +188,10 @@ def _keys(context: Context, sender: JwtSender) -> Keys:
         OctKey if algorithm.startswith("HS") else RSAKey if algorithm.startswith("RS") else ECKey
     )
     if not sender.key:
-        raise IdTokenRefused("the JWT custom provider has no key")
+        raise IdTokenRefused("the JWT custom provider has no key", check=ConnectionCheck.CONFIGURATION)
     try:
         key: Key = key_type.import_key(sender.key)
     except (JoseError, *PARSE_ERRORS):
-        raise IdTokenRefused("the key of the JWT custom provider cannot be read") from None
+        text = "the key of the JWT custom provider cannot be read"
+        raise IdTokenRefused(text, check=ConnectionCheck.CONFIGURATION, expected=f"a key for {algorithm}") from None
     return lambda _kid: (key,)

@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, Key
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import is_local, is_provider_url
 from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import checking
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.caching.lru_cache import LruCache
 from app.kit.clock import Clock
@@ -86,10 +88,11 @@ class _KeyCache:
     def _fetch_keys(self, address: str, now: datetime) -> _Keys:
         failed = self._failed.get(address)
         if failed is not None and failed <= now < failed + FAILURE_INTERVAL:
-            raise ProviderUnavailable("it did not answer a moment ago")
+            raise ProviderUnavailable("it did not answer a moment ago", check=ConnectionCheck.KEYS)
         try:
-            jwks = outbound_http.get_json_object(self._resolver, address, is_untrusted=self._is_untrusted)
-            fetched = _Keys(import_keys(jwks.get("keys")), now)
+            with checking(ConnectionCheck.KEYS):
+                jwks = outbound_http.get_json_object(self._resolver, address, is_untrusted=self._is_untrusted)
+                fetched = _Keys(import_keys(jwks.get("keys")), now)
         except ProviderUnavailable:
             self._failed.put(address, now)
             raise
@@ -111,7 +114,8 @@ class ProviderMetadataCache:
         """Return the metadata of an issuer. Raises ProviderUnavailable."""
         cached, now = self._metadata.get(issuer), self._clock.now()
         if cached is None or not cached.read_at <= now < cached.read_at + LIFETIME:
-            cached = _fetch(self.resolver, issuer, now)
+            with checking(ConnectionCheck.DISCOVERY):
+                cached = _fetch(self.resolver, issuer, now)
             self._metadata.put(issuer, cached)
         return cached
 
@@ -128,12 +132,15 @@ class ProviderMetadataCache:
 def _fetch(resolver: Resolver, issuer: str, now: datetime) -> ProviderMetadata:
     document = outbound_http.get_json_object(resolver, f"{issuer.rstrip('/')}/.well-known/openid-configuration")
     if document.get("issuer") != issuer:
-        raise ProviderUnavailable("its configuration is another issuer's")
+        raise ProviderUnavailable(
+            "its configuration is another issuer's", expected=f"issuer {issuer}", received=document.get("issuer")
+        )
     urls = {name: document.get(name) for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
     userinfo = document.get("userinfo_endpoint") or ""
     for name, url in {**urls, **({"userinfo_endpoint": userinfo} if userinfo else {})}.items():
         if not isinstance(url, str) or not is_allowed_endpoint(issuer, url):
-            raise ProviderUnavailable(f"its configuration has no {name} that can be asked")
+            text = f"its configuration has no {name} that can be asked"
+            raise ProviderUnavailable(text, expected=f"{name}: a public https address", received=url)
     supported = document.get("token_endpoint_auth_methods_supported")
     methods = supported if isinstance(supported, list) else _AUTH_METHODS
     endpoints = Endpoints(
@@ -168,7 +175,7 @@ def import_keys(jwks: Any) -> tuple[Key, ...]:
         except (JoseError, KeyError, *PARSE_ERRORS):
             continue
     if not keys:
-        raise ProviderUnavailable("it publishes no key")
+        raise ProviderUnavailable("it publishes no key", expected="an RSA, EC or Ed25519 key for signatures")
     return tuple(keys)
 
 

@@ -7,15 +7,16 @@ once, within the time, its addresses are checked, and the connection goes to a c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
+from app.identity.platform.outbound.findings import FindingTexts, UpstreamRefusal
 from app.kit.outbound.host_resolver import Resolver
 
 
-class ProviderUnavailable(Exception):
+class ProviderUnavailable(UpstreamRefusal):
     """The provider does not respond, rejects our client, or its response is invalid. The text is logged.
 
     Args:
@@ -23,8 +24,10 @@ class ProviderUnavailable(Exception):
         error: the `error` of a token endpoint (RFC 6749 section 5.2).
     """
 
-    def __init__(self, text: str, *, status: int | None = None, error: str | None = None) -> None:
-        super().__init__(text)
+    def __init__(
+        self, text: str, *, status: int | None = None, error: str | None = None, **finding: Unpack[FindingTexts]
+    ) -> None:
+        super().__init__(text, **finding)
         self.status = status
         self.error = error
 

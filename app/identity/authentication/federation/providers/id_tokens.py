@@ -9,11 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.identity.platform import jwts
 from app.identity.platform.jwts import PUBLIC_KEY_ALGORITHMS, JwtNotAccepted, JwtProfile, Keys
+from app.identity.platform.outbound.findings import FindingTexts, kind_of_value, shown_claim
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 MAX_LENGTH: Final = 130_000
+_TIMES: Final = {
+    "exp": "exp: a time in seconds since 1970 that is not over", "nbf": "nbf: a time in seconds since 1970 that has come",
+    "iat": "iat: a time in seconds since 1970 that has come",
+}  # fmt: skip
+_OTHERS: Final = {
+    "nonce": "the nonce of this sign-in", "sub": "sub: text", "at_hash": "the hash of the access token of this answer",
+}  # fmt: skip
 PROFILE: Final = JwtProfile(PUBLIC_KEY_ALGORITHMS, MAX_LENGTH)
 _DIGESTS: Final[Mapping[str, Any]] = {"256": hashlib.sha256, "384": hashlib.sha384, "512": hashlib.sha512}
 
@@ -46,30 +55,49 @@ def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
     try:
         token = jwts.read_jwt(text, keys, PROFILE)
     except JwtNotAccepted as refusal:
-        raise IdTokenRefused(f"the id_token is not good: {refusal}") from None
+        raise IdTokenRefused(f"the id_token is not good: {refusal}", **refusal.texts) from None
     claims: dict[str, Any] = dict(token.claims)
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     is_alone, party = len(audiences) == 1, claims.get("azp")
     is_bound = "at_hash" in claims and expected.is_with_access_token
+    times = PROFILE.times(claims, expected.now)
     checks = {
         "iss": claims.get("iss") == expected.issuer,
         "aud": expected.client_id in audiences,
         "azp": party == expected.client_id or (is_alone and (expected.has_any_party or "azp" not in claims)),
         "nonce": expected.nonce is None or claims.get("nonce") == expected.nonce,
         "sub": isinstance(claims.get("sub"), str),
-        "exp": is_fresh(claims, expected.now),
+        "exp": claims.get("exp") is not None and times["exp"],
+        "nbf": times["nbf"],
+        "iat": claims.get("iat") is not None and times["iat"],
         "at_hash": not is_bound or claims["at_hash"] == at_hash(str(token.header["alg"]), expected.access_token),
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
-        raise IdTokenRefused(f"the id_token is not good: {', '.join(wrong)}")
+        finding = claim_finding(
+            wrong[0],
+            claims,
+            expected.now,
+            {"iss": expected.issuer, "aud": expected.client_id, "azp": expected.client_id},
+        )
+        raise IdTokenRefused(f"the id_token is not good: {', '.join(wrong)}", **finding)
     return claims
 
 
-def is_fresh(claims: Mapping[str, Any], now: datetime) -> bool:
-    """Return whether a token was issued and is valid by its `iat`, `nbf` and `exp`."""
-    is_complete = claims.get("iat") is not None and claims.get("exp") is not None
-    return is_complete and all(PROFILE.times(claims, now).values())
+def claim_finding(name: str, claims: Mapping[str, Any], now: datetime, expected: Mapping[str, Any]) -> FindingTexts:
+    """Return the finding for a wrong claim of a token.
+
+    Args:
+        expected: the values of `iss`, `aud` and `azp`. Other claims are named without values, except for times.
+    """
+    value = claims.get(name)
+    if name in expected:
+        return {"check": ConnectionCheck(name), "expected": f"{name}: {shown_claim(expected[name])}", "received": value}
+    if name in _TIMES:
+        received = f"{name}: {shown_claim(value)}; the time here is {now.timestamp():.0f}"
+        return {"check": ConnectionCheck(name), "expected": _TIMES[name], "received": received}
+    received = f"another {name}, {kind_of_value(value)}" if value is not None else f"no {name}"
+    return {"check": ConnectionCheck(name), "expected": _OTHERS.get(name, ""), "received": received}
 
 
 def at_hash(algorithm: str, access_token: Any) -> str | None:

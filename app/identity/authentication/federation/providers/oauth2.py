@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote_plus
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import (
     AuthenticationRequest,
@@ -17,6 +18,7 @@ from app.identity.directory.identity_provider import (
     identity_from_claims,
 )
 from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import FindingTexts, checking, claim_names, error_name
 from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, Endpoints
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 _MAX_CODE_LENGTH: Final = 8_000
 _MAX_TOKEN_LENGTH: Final = 8_000
 _MAX_LIFETIME_SECONDS: Final = 366 * 86_400
+_CALLBACK: Final = ConnectionCheck.AUTHORIZATION_ANSWER
+_TOKEN: Final = ConnectionCheck.TOKEN_ENDPOINT
 _INVALID_CODE_ERRORS: Final = frozenset({"invalid_grant", "bad_verification_code"})  # the second is GitHub's
 
 
@@ -46,7 +50,8 @@ class OAuth2Provider:
         """Return the authorization URL; OAuth 2.0 has no parameters for the account or for a reauthentication."""
         del hint, is_reauthentication, language
         if not (self.secret or self.settings.pkce):
-            raise ProviderUnavailable("neither a secret nor a verifier would protect the code")
+            text = "neither a secret nor a verifier would protect the code"
+            raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret, or PKCE")
         return authorization_url(self.settings, self._endpoints(), request, scope=self.settings.scope)
 
     def fetch_identity(
@@ -55,16 +60,18 @@ class OAuth2Provider:
         response = exchange_code(
             self.resolver, self.settings, self.secret, self._endpoints(), request, read_code(parameters)
         )
-        return self.read_identity(read_access_token(response)), read_tokens(response, now)
+        with checking(ConnectionCheck.USERINFO, *tokens_in(response)):
+            return self.read_identity(read_access_token(response)), read_tokens(response, now)
 
     def read_identity(self, access_token: str) -> ProviderIdentity:
-        claims = outbound_http.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
-        names = self.settings.names
-        if self.settings.emails_endpoint:
-            claims = claims | _primary_email(
-                outbound_http.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
-            )
-        return identity_from_claims(self.name, names, claims)
+        with checking(ConnectionCheck.USERINFO, access_token):
+            claims = outbound_http.get_json_object(self.resolver, self.settings.userinfo_endpoint or "", access_token)
+            names = self.settings.names
+            if self.settings.emails_endpoint:
+                claims = claims | _primary_email(
+                    outbound_http.get_json(self.resolver, self.settings.emails_endpoint, access_token), names
+                )
+            return identity_from_claims(self.name, names, claims)
 
     def redeem_code(
         self, code: str, redirect_uri: str, now: datetime
@@ -100,10 +107,11 @@ def authorization_url(
 def read_code(parameters: Mapping[str, str]) -> str:
     """Return the code of a callback. Raises ProviderDenied if it has none."""
     if "error" in parameters:
-        raise ProviderDenied(f"it answered {parameters['error'][:40]!r}")
+        error = error_name(parameters["error"])
+        raise ProviderDenied(f"it answered {error}", check=_CALLBACK, expected="a code", received=f"error: {error}")
     code = parameters.get("code", "")
     if not 0 < len(code) <= _MAX_CODE_LENGTH:
-        raise ProviderDenied("there is no code")
+        raise ProviderDenied("there is no code", check=_CALLBACK, expected="a code", received=f"{len(code)} characters")
     return code
 
 
@@ -129,7 +137,8 @@ def redeem_native_code(
     An empty redirect URI is sent: Google requires the parameter and takes it so from apps.
     """
     if not secret:
-        raise ProviderUnavailable("without a client secret a code proves nothing")
+        text = "without a client secret a code proves nothing"
+        raise ProviderUnavailable(text, check=ConnectionCheck.CONFIGURATION, expected="a client secret")
     with _client(resolver, settings, secret, endpoints, redirect_uri or None) as client:
         body = "" if redirect_uri else "redirect_uri="
         return _fetch_token(client, endpoints.token, body=body, grant_type="authorization_code", code=code)
@@ -143,7 +152,8 @@ def fetch_by_refresh_token(
         try:
             return _fetch_token(client, endpoints.token, grant_type="refresh_token", refresh_token=refresh_token)
         except ProviderDenied:
-            raise ProviderUnavailable("the refresh token is not good", error="invalid_grant") from None
+            text = "the refresh token is not good"
+            raise ProviderUnavailable(text, error="invalid_grant", check=ConnectionCheck.REFRESH_TOKEN) from None
 
 
 def renew_tokens(
@@ -161,7 +171,7 @@ def renew_tokens(
     response = fetch_by_refresh_token(resolver, settings, secret, endpoints, tokens.refresh_token)
     renewed = read_tokens(response, now)
     if renewed is None:
-        raise ProviderUnavailable("the token endpoint gave no access token")
+        raise ProviderUnavailable("the token endpoint gave no access token", **_without_token(response))
     return renewed if renewed.refresh_token else replace(renewed, refresh_token=tokens.refresh_token)
 
 
@@ -176,10 +186,20 @@ def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[s
     except OAuthError as refusal:
         error = str(refusal.error)[:40]
         if error in _INVALID_CODE_ERRORS:
-            raise ProviderDenied("the code is not good") from None
-        raise ProviderUnavailable(f"the token endpoint answered {error!r}", error=error) from None
+            raise ProviderDenied(
+                "the code is not good", check=ConnectionCheck.CODE, received=f"error: {error}"
+            ) from None
+        name = error_name(refusal.error)
+        raise ProviderUnavailable(
+            f"the token endpoint answered {name}",
+            error=error,
+            check=_TOKEN,
+            expected="tokens",
+            received=f"error: {name}",
+        ) from None
     except (HTTPError, InvalidURL, AuthlibBaseError, *PARSE_ERRORS) as problem:  # its text may contain the secret
-        raise ProviderUnavailable(f"the token endpoint did not answer: {type(problem).__name__}") from None
+        text = f"the token endpoint did not answer: {type(problem).__name__}"
+        raise ProviderUnavailable(text, check=_TOKEN, expected="tokens", received=_answer_of(problem)) from None
     return response
 
 
@@ -187,8 +207,26 @@ def read_access_token(response: Mapping[str, Any]) -> str:
     """Return the access token of a response. Raises ProviderUnavailable if it has none that fits a header."""
     token = _token_text(response, "access_token")
     if not token:
-        raise ProviderUnavailable("the token endpoint gave no access token")
+        raise ProviderUnavailable("the token endpoint gave no access token", **_without_token(response))
     return token
+
+
+def tokens_in(response: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the secrets of a token response, which no finding may have."""
+    return tuple(response.get(name) for name in ("access_token", "refresh_token", "id_token"))
+
+
+def _without_token(response: Mapping[str, Any]) -> FindingTexts:
+    names = claim_names(response)
+    return {"check": _TOKEN, "expected": "access_token: printable text", "received": f"an answer with {names}"}
+
+
+def _answer_of(problem: Exception) -> str:
+    """Return what came in place of tokens; the text of the exception may contain the secret."""
+    status = getattr(getattr(problem, "response", None), "status_code", None)
+    if status is not None:
+        return f"HTTP {status}"
+    return "no JSON object" if isinstance(problem, PARSE_ERRORS) else f"no answer: {type(problem).__name__}"
 
 
 def read_tokens(response: Mapping[str, Any], now: datetime) -> ProviderTokens | None:

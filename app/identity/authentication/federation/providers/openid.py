@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
@@ -20,6 +21,7 @@ from app.identity.authentication.federation.providers.oauth2 import (
     read_tokens,
     redeem_native_code,
     renew_tokens,
+    tokens_in,
 )
 from app.identity.directory.identity_provider import (
     AuthenticationRequest,
@@ -30,10 +32,12 @@ from app.identity.directory.identity_provider import (
 )
 from app.identity.platform.jwts import SKEW_SECONDS, Keys, is_time
 from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import checking
 from app.identity.platform.outbound.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 
 _GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
+_ISSUER: Final = ConnectionCheck.ANSWER_ISSUER
 SCOPE: Final = "openid profile email"
 
 
@@ -84,8 +88,9 @@ class OpenIdProvider:
             request,
             read_code(parameters),
         )
-        claims = self._claims(token, metadata, request.nonce, now)
-        identity = self.identity_of(claims)
+        with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
+            claims = self._claims(token, metadata, request.nonce, now)
+            identity = self.identity_of(claims)
         return replace(identity, is_anew=_is_reauthenticated(claims, request.requested_at)), read_tokens(token, now)
 
     def redeem_code(
@@ -95,14 +100,16 @@ class OpenIdProvider:
         metadata = self.metadata_cache.metadata(self.issuer)
         resolver, endpoints = self.metadata_cache.resolver, self._endpoints(metadata)
         token = redeem_native_code(resolver, self.settings, self.secret, endpoints, code, redirect_uri)
-        return self.identity_of(self._claims(token, metadata, None, now)), read_tokens(token, now)
+        with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
+            return self.identity_of(self._claims(token, metadata, None, now)), read_tokens(token, now)
 
     def redeem_refresh_token(self, refresh_token: str, now: datetime) -> ProviderIdentity:
         """Return the identity of a refresh token, if the provider answers with an id_token. Raises ProviderUnavailable."""
         metadata = self.metadata_cache.metadata(self.issuer)
         resolver, endpoints = self.metadata_cache.resolver, self._endpoints(metadata)
         token = fetch_by_refresh_token(resolver, self.settings, self.secret, endpoints, refresh_token)
-        return self.identity_of(self._claims(token, metadata, None, now))
+        with checking(ConnectionCheck.USERINFO, *tokens_in(token)):
+            return self.identity_of(self._claims(token, metadata, None, now))
 
     def id_token_keys(self) -> Keys:
         """Return the look-up of the provider's keys. Raises ProviderUnavailable."""
@@ -114,9 +121,10 @@ class OpenIdProvider:
         metadata = self.metadata_cache.metadata(self.issuer)
         if not metadata.userinfo:
             raise ProfileUnsupported
-        return self.identity_of(
-            outbound_http.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token)
-        )
+        with checking(ConnectionCheck.USERINFO, access_token):
+            return self.identity_of(
+                outbound_http.get_json_object(self.metadata_cache.resolver, metadata.userinfo, access_token)
+            )
 
     def identity_of(self, claims: Mapping[str, Any]) -> ProviderIdentity:
         """Return the identity that the provider claims. Raises ProviderUnavailable."""
@@ -136,9 +144,15 @@ class OpenIdProvider:
     def _check_issuer(self, parameters: Mapping[str, str], metadata: ProviderMetadata) -> None:
         """Reject a response of another issuer (RFC 9207 section 2.4)."""
         if "iss" in parameters and parameters["iss"] != self.issuer:
-            raise ProviderUnavailable("the answer is another issuer's")
+            raise ProviderUnavailable(
+                "the answer is another issuer's",
+                check=_ISSUER,
+                expected=f"iss: {self.issuer}",
+                received=parameters["iss"],
+            )
         if metadata.sends_issuer and parameters.keys().isdisjoint({"iss", "error"}):
-            raise ProviderUnavailable("the answer does not say whose it is")
+            text = "the answer does not say whose it is"
+            raise ProviderUnavailable(text, check=_ISSUER, expected=f"iss: {self.issuer}", received="no iss")
 
     def _claims(
         self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
@@ -154,7 +168,7 @@ class OpenIdProvider:
     def _with_userinfo(self, claims: dict[str, Any], address: str, access_token: str) -> dict[str, Any]:
         userinfo = outbound_http.get_json_object(self.metadata_cache.resolver, address, access_token)
         if userinfo.get("sub") != claims["sub"]:  # OpenID Connect Core section 5.3.2
-            raise ProviderUnavailable("userinfo is about another subject")
+            raise ProviderUnavailable("userinfo is about another subject", expected="the sub of the ID token")
         return {**userinfo, **claims}
 
 

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
+from app.contract.federation.connection_checks import ConnectionCheck
 from app.contract.federation.connections import ConnectionSettings
 from app.contract.federation.native_sign_in_operations import Kind
 from app.identity.platform.outbound import outbound_http
+from app.identity.platform.outbound.findings import checking
 from app.identity.platform.outbound.outbound_http import ProviderUnavailable
 from app.kit.outbound.host_resolver import Resolver
 
@@ -26,12 +28,14 @@ def issued_subject(
     Raises ProviderUnavailable: it was issued to another client, is not valid, or the provider does not respond.
     """
     address = settings.introspection_endpoint
-    if not address or kind not in _READERS:
-        raise ProviderUnavailable("it does not tell whose client an access token is for")
-    is_ours, subject = _READERS[kind](resolver, address, settings.key, secret, access_token)
-    if not is_ours:
-        raise ProviderUnavailable("the access token is not for this client", error="invalid_token")
-    return subject
+    with checking(ConnectionCheck.INTROSPECTION, access_token, secret):
+        if not address or kind not in _READERS:
+            raise ProviderUnavailable("it does not tell whose client an access token is for")
+        is_ours, subject = _READERS[kind](resolver, address, settings.key, secret, access_token)
+        if not is_ours:
+            text = "the access token is not for this client"
+            raise ProviderUnavailable(text, error="invalid_token", expected=f"a valid token of client {settings.key}")
+        return subject
 
 
 Verdict = tuple[bool, str | None]
