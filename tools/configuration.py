@@ -169,8 +169,8 @@ def kind(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
-    if "anyOf" in schema:
-        return " or ".join(kind(item) for item in schema["anyOf"] if item.get("type") != "null")
+    if kinds := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(kind(item) for item in kinds if item.get("type") != "null")
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":

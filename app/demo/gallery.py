@@ -83,6 +83,6 @@ def _tenant_messages(database: Database) -> _TenantMessages:
     mails = [template for template in templates if isinstance(template, MailTemplate)]
     messages = [template for template in templates if isinstance(template, TextMessageTemplate)]
     origin = f"{request.scheme}://{name}{request.host.removeprefix('inbox')}"  # beside the inbox
-    branding = Branding(brand.display_name or name.title(), brand, origin)
     default_language = TenantSettings.model_validate(record.settings).default_locale
+    branding = Branding(brand.display_name or name.title(), brand, origin, default_language)
     return _TenantMessages(sorted(tenants), name, branding, mails, messages, default_language)

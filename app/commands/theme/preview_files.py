@@ -153,7 +153,7 @@ class PreviewFiles:
 
     @cached_property
     def _branding(self) -> Branding:
-        return Branding(self.tenant.brand.name, self.brand, _OF_MAILS.removesuffix("/"))
+        return Branding(self.brand.display_name or self.tenant.brand.name, self.brand, _OF_MAILS.removesuffix("/"))
 
     def _messages(self, tag: str) -> dict[str, Any]:
         found = gallery.previews(self._branding, LANGUAGES[tag])

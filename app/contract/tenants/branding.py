@@ -28,7 +28,7 @@ from app.kit.design.colour import Colour
 from app.kit.design.fonts import NotAFontStack, font_stack
 from app.kit.design.palette import DARKEST_LIGHT_GROUND, LIGHTEST_DARK_GROUND
 from app.kit.near_names import near_name
-from app.kit.operations.wire import union_tag
+from app.kit.operations.wire import is_union_tag, union_tag
 from app.kit.text.tenant_texts import PluralCategory
 from app.kit.web.urls import is_web_url
 
@@ -122,7 +122,7 @@ def _file_name(name: str) -> str:
     return name
 
 
-_TEXT, _FORMS = union_tag("text"), union_tag("forms")
+_TEXT, _FORMS, _LANGUAGES = union_tag("text"), union_tag("forms"), union_tag("languages")
 
 
 def _kind(value: object) -> str:
@@ -133,6 +133,16 @@ Wording = Annotated[
     Annotated[str, UnionTag(_TEXT)] | Annotated[dict[PluralCategory, str], UnionTag(_FORMS)], Discriminator(_kind)
 ]
 """A text, or its plural forms. A problem is one of the kind that was sent."""
+
+
+def _kind_of_line(value: object) -> str:
+    return _LANGUAGES if isinstance(value, dict) else _TEXT
+
+
+Line = Annotated[
+    Annotated[str, UnionTag(_TEXT)] | Annotated[dict[Tag, str], UnionTag(_LANGUAGES)], Discriminator(_kind_of_line)
+]
+"""A line of text for all languages, or one for each."""
 Hex = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 FileName = Annotated[str, AfterValidator(_file_name), Field(max_length=100)]
 FileDigest = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
@@ -167,7 +177,7 @@ class Brand(ConfigurationModel):
     contract: Contract = Field(
         default=CONTRACT, description="The [contract](theme-contract.md) that the theme’s templates are written for."
     )
-    display_name: str = ""
+    display_name: Line = ""
     color: Hex = "#3b49d9"
     logo: OwnPicture | None = Field(default=None)  # a data: URI or an https address
     logo_dark: OwnPicture | None = Field(default=None, description="The logo in dark mode. Default: `logo`.")
@@ -212,7 +222,7 @@ class Brand(ConfigurationModel):
         "host see each visit, and that host must allow it by CORS.",
     )
     sentence: dict[Tag, str] = Field(default_factory=dict)
-    signature: str | None = None
+    signature: Line | None = None
     radius_px: Radius = 10
     button_shape: ButtonShape = Field(
         default="rounded", description="The shape of buttons. `rounded` follows `radius_px`, like fields."
@@ -265,7 +275,8 @@ class Brand(ConfigurationModel):
                 return handler(values)
             except ValidationError as problem:
                 for error in problem.errors(include_url=False, include_context=False, include_input=False):
-                    values = _without(values, error["loc"] or _AGREEING)
+                    path = tuple(part for part in error["loc"] if not is_union_tag(part))
+                    values = _without(values, path or _AGREEING)
         return handler({})
 
 
@@ -282,6 +293,18 @@ def _without(values: Mapping[str, Any], path: tuple[int | str, ...]) -> dict[str
         return {**values, str(name): _without(inner, rest)}
     left_out = {name, "picture"} if name == "scene" else {name}
     return {key: value for key, value in values.items() if key not in left_out}
+
+
+def line_in(line: str | Mapping[str, str] | None, language: str, default: str) -> str:
+    """Return a line in a language, else in the tenant's `default` language, else in the first that it has; empty for none."""
+    if isinstance(line, Mapping):
+        return line.get(language) or line.get(default) or next(filter(None, line.values()), "")
+    return line or ""
+
+
+def line_with(line: str | Mapping[str, str] | None, language: str, text: str) -> str | dict[str, str]:
+    """Return a line with another text in a language: of a line for all languages, the whole; empty if the text is."""
+    return {**line, language: text} if isinstance(line, Mapping) and text else text
 
 
 def stored_brand(values: Mapping[str, Any] | None) -> Brand:

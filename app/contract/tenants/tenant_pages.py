@@ -21,6 +21,7 @@ from app.contract.tenants.branding import (
     FontNames,
     Hex,
     LightGround,
+    Line,
     Radius,
     Scene,
     Wording,
@@ -84,7 +85,7 @@ class BrandView(Wire):
     font: str | None = None
     font_file: str | None = None
     sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form
-    signature: str | None = None
+    signature: Line | None = None
     radius_px: int = 10
     button_shape: ButtonShape = "rounded"
     links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
@@ -115,7 +116,7 @@ class TenantView(Wire):
     """The part of a tenant's configuration that pages need."""
 
     name: str
-    display_name: str
+    display_name: Line
     version: str
     brand: BrandView = Field(default_factory=BrandView)
     locales: list[str] = Field(default_factory=lambda: ["en", "de", "ar"])
@@ -196,7 +197,7 @@ class ThemePreviewView(Wire):
     """A version of a theme, for its preview."""
 
     version: int
-    display_name: str
+    display_name: Line
     brand: BrandView
 
 

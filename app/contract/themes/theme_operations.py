@@ -13,7 +13,6 @@ from app.contract.images.uploads import CONVERTS_IMAGE
 from app.contract.resources import collection
 from app.contract.shared_responses import Deleted
 from app.contract.tenants.branding import (
-    MAX_DISPLAY_NAME,
     Brand,
     ButtonShape,
     ColorScheme,
@@ -23,6 +22,7 @@ from app.contract.tenants.branding import (
     FileName,
     FileUrl,
     Hex,
+    Line,
     OwnColors,
     Scene,
     ScriptPlace,
@@ -64,7 +64,7 @@ class ThemeBrand(Wire):
 
     # `Brand` and `theme_problems.py` bound what it may have, as for configuration files: a smaller bound here would refuse their themes.
     contract: Contract | None = None
-    display_name: Annotated[str, Field(max_length=MAX_DISPLAY_NAME)] = ""
+    display_name: Line = ""
     color: Hex | None = None
     logo: OwnPicture | None = None
     logo_dark: OwnPicture | None = None
@@ -79,7 +79,7 @@ class ThemeBrand(Wire):
     font: Annotated[str | None, Field(max_length=200)] = None
     font_file: FileUrl | None = None
     sentence: dict[Tag, Sentence] = Field(default_factory=dict)
-    signature: Sentence | None = None
+    signature: Line | None = None
     radius_px: Annotated[int | None, Field(ge=0, le=24)] = None
     button_shape: ButtonShape | None = None
     links: Annotated[dict[str, Annotated[str, Field(max_length=2_000)]], Field(max_length=3)] = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from app.contract.tenants.branding import MAX_DISPLAY_NAME, Brand, own_colours
@@ -110,10 +110,15 @@ def _missing(reference: str) -> str:
 
 def _of_lines(brand: Brand) -> Iterator[ThemeProblem]:
     """Yield the problems of name, sentence and signature, which every page and mail may show."""
-    lines: dict[tuple[str, ...], str] = {("display_name",): brand.display_name, ("signature",): brand.signature or ""}
+    lines = {**_lines("display_name", brand.display_name), **_lines("signature", brand.signature or "")}
     lines |= {("sentence", tag): sentence.replace("\n", " ") for tag, sentence in brand.sentence.items()}
     for path, text in lines.items():
-        if len(text) > (most := MAX_DISPLAY_NAME if path == ("display_name",) else tenant_texts.MAX_TEXT_LENGTH):
+        if len(text) > (most := MAX_DISPLAY_NAME if path[0] == "display_name" else tenant_texts.MAX_TEXT_LENGTH):
             yield ThemeProblem(path, 0, f"at most {most} characters; found {len(text)}")
         elif text and not (tenant_texts.is_line(text) and tenant_texts.has_visible_text(text)):
             yield ThemeProblem(path, 0, "one line without control characters")
+
+
+def _lines(name: str, line: str | Mapping[str, str]) -> dict[tuple[str, ...], str]:
+    """Return the texts of a line by path."""
+    return {(name,): line} if isinstance(line, str) else {(name, tag): text for tag, text in line.items()}

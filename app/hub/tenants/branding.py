@@ -37,6 +37,7 @@ class PageBranding:
     """A tenant's branding. Texts are keyed by language; `""` is the fallback."""
 
     name: str
+    """In the tenant's default language, or as `in_language` returns it."""
     colour: str = DEFAULT_COLOUR
     logo: str = ""
     """Address of the tenant's logo; empty for the default logo."""
@@ -65,6 +66,8 @@ class PageBranding:
     radius_pixels: int = 10
     button_shape: str = "rounded"
     """square, rounded (by the radius) or pill."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Its name by language; empty if it has one for all."""
     sentence: tuple[tuple[str, str], ...] = ()
     signature: tuple[tuple[str, str], ...] = ()
     links: tuple[tuple[str, str], ...] = field(default=())
@@ -93,6 +96,11 @@ class PageBranding:
     def for_organization(self, name: str, logo: str, colour: str) -> PageBranding:
         """Return the branding with the look of an organization over it; an invalid colour leaves the tenant's."""
         return replace(self, organization=name, organization_logo=logo, colour=valid_colour(colour, self.colour))
+
+    def in_language(self, language: str) -> PageBranding:
+        """Return the branding with its name in a language."""
+        name = in_language(self.names, language) if self.names else self.name
+        return self if name == self.name else replace(self, name=name)
 
     @property
     def tokens(self) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app.contract.tenants import tenant_pages
-from app.contract.tenants.branding import DRAWINGS, LINKS, own_colours, theme_digest
+from app.contract.tenants.branding import DRAWINGS, LINKS, Line, line_in, own_colours, theme_digest
 from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
 from app.hub.tenants.own_templates import OwnTemplates, own_templates
 from app.kit.caching.shared_cache import SharedCache
@@ -32,7 +32,7 @@ def _drawing_of(tenant: str) -> str:
 def page_branding(
     brand: tenant_pages.BrandView,
     tenant: str,
-    name: str,
+    name: Line,
     default_locale: str,
     css_files: Mapping[str, str] | None = None,
     script_origins: Sequence[str] = (),
@@ -48,7 +48,8 @@ def page_branding(
     sheet = style_sheet(brand.css, files if css_files is None else css_files, tenant)
     templates = own_templates(brand.templates, sheet.effects, brand.contract, files, tenant)
     return PageBranding(
-        name=name,
+        name=line_in(name, default_locale, default_locale),
+        names=() if isinstance(name, str) else _with_fallback(name, default_locale),
         colour=valid_colour(brand.color, DEFAULT_COLOUR),
         **_logos(_picture(brand.logo, files), _picture(brand.logo_dark, files), brand.color_scheme),
         icon_url=_picture(brand.favicon, files),
@@ -64,7 +65,7 @@ def page_branding(
         radius_pixels=brand.radius_px,
         button_shape=brand.button_shape,
         sentence=_with_fallback(brand.sentence, default_locale),
-        signature=(("", brand.signature),) if brand.signature else (),
+        signature=_by_language(brand.signature or "", default_locale),
         texts=compile_texts(brand.texts),
         css=sheet.css,
         templates=templates,
@@ -137,10 +138,16 @@ def _ground(colour: str | None) -> str:
         return ""
 
 
+def _by_language(line: Line, default: str) -> tuple[tuple[str, str], ...]:
+    if isinstance(line, str):
+        return (("", line),) if line else ()
+    return _with_fallback(line, default)
+
+
 def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
     """Return the texts by language; `""` holds the text of the default language for all others."""
-    fallback = texts.get(default) or next(iter(texts.values()), "")
-    return (*texts.items(), ("", fallback)) if fallback else ()
+    fallback = line_in(texts, default, default)
+    return (*((tag, text) for tag, text in texts.items() if text), ("", fallback)) if fallback else ()
 
 
 _ABOVE: Final = (

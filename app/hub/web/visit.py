@@ -18,7 +18,7 @@ from app.contract.sessions.models import Session
 from app.contract.tenants.brand_levels import ThemeNames
 from app.contract.visitor_claims import VisitorClaims
 from app.contract.workflows.result_pages import RETURN_PATH
-from app.hub.locale import Language, negotiate, parse_accept_language, use_language
+from app.hub.locale import Language, current_language, negotiate, parse_accept_language, use_language
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import NO_TENANT, HubTenant
 from app.hub.web.interaction import HubInteraction
@@ -201,6 +201,8 @@ class Visit:
         """The branding of the tenant with its themes over it, and with the look of the organization that the interaction is for."""
         names, known, shown = self.themes, self.tenant.themes, self.interaction
         brand = known.look(names) if known is not None and names is not None else self.tenant.brand
+        if brand.names:
+            brand = brand.in_language(current_language().tag)
         if shown is None or not shown.organization:
             return brand
         return brand.for_organization(shown.organization, shown.organization_logo, shown.organization_colour)

@@ -62,7 +62,9 @@ def text_messages(
     """Yield every text message in this language, as `emails` does; only `text` is set."""
     for kind, states in SMS_SAMPLES.items():
         for state, facts in states.items():
-            text = text_message.render_sms(kind, branding.tenant, facts, branding.texts.catalogue(language.tag), HOST)
+            text = text_message.render_sms(
+                kind, branding.tenant(language.tag), facts, branding.texts.catalogue(language.tag), HOST
+            )
             yield GalleryMessage(kind, state, "", language, RenderedMessage("", text, "", language.tag))
             for template, written_in in _in_language(
                 [candidate for candidate in templates if candidate.type is kind], language, default
@@ -142,7 +144,7 @@ def _sample_values(branding: Branding, facts: MessageFacts, language: Language) 
         "LastName": "Lovelace" if facts.name else "",
         "UserName": facts.username,
         "Email": facts.email or facts.to,
-        "TenantName": branding.tenant,
+        "TenantName": branding.tenant(language.tag),
         "City": "London",
         "Country": "United Kingdom",
         "CurrentYear": "2027",

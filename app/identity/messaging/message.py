@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, Line, line_in
 from app.kit.design import theme_file_names
+from app.kit.text.languages import SOURCE
 from app.kit.text.tenant_texts import TenantTexts, compile_texts
 
 MAX_NAME_LENGTH: Final = 60
@@ -67,20 +68,29 @@ class MessageFacts:
 class Branding:
     """The tenant's name and brand."""
 
-    name: str
+    name: Line
     brand: Brand
     origin: str = ""
     """The tenant's host, which serves its `/theme/` files."""
+    default_locale: str = SOURCE.tag
+    """The language of what the name and the brand do not have in a message's own."""
     texts: TenantTexts = field(init=False)
     """The tenant's own texts."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", compile_texts(self.brand.texts))
 
-    @property
-    def tenant(self) -> str:
+    def tenant(self, language: str) -> str:
         """Return the tenant's name on one line."""
-        return one_line(self.name, MAX_NAME_LENGTH)
+        return one_line(line_in(self.name, language, self.default_locale), MAX_NAME_LENGTH)
+
+    def signature(self, language: str) -> str:
+        """Return the line below every mail; empty for none."""
+        return line_in(self.brand.signature, language, self.default_locale)
+
+    def sentence(self, language: str) -> str:
+        """Return the sentence of the look; empty for none."""
+        return line_in(self.brand.sentence, language, self.default_locale)
 
     @property
     def logo(self) -> str:

@@ -167,13 +167,13 @@ def record_failed_mail(context: Context, failed: ThemeFileFailed, branding: Bran
 def _branding(context: Context) -> Branding:
     """Return the look of the page that a message starts from."""
     tenant = themed_tenant(context)
-    return Branding(tenant.display_name, tenant.brand, context.pages_url)
+    return Branding(tenant.display_line, tenant.brand, context.pages_url, tenant.settings.default_locale)
 
 
 def _sender_of(context: Context, message: RenderedMessage, branding: Branding) -> dict[str, str]:
     """Return the members of a payload that say whom an email comes from."""
     sending = context.tenant.settings.sending
-    name = one_line(message.sender_name or sending.sender_name or branding.name, MAX_NAME_LENGTH)
+    name = one_line(message.sender_name or sending.sender_name or branding.tenant(message.language), MAX_NAME_LENGTH)
     address = message.from_email if sending.may_come_from(message.from_email) else ""
     stated = {"sender_name": name, "from_email": address, "reply_to": sending.reply_to or ""}
     return {member: value for member, value in stated.items() if value or member == "sender_name"}
@@ -219,7 +219,7 @@ def sms(
     locale = _language(context, account, language)
     tenant = themed_tenant(context)
     text = _tenant_text_message(context, kind, account, content, options.sms_template, locale) or text_message.sentence(
-        kind, tenant.display_name, content, tenant.texts.catalogue(locale.tag)
+        kind, tenant.name_in(locale.tag), content, tenant.texts.catalogue(locale.tag)
     )
     sid = f"SM{randomness.uid()}"
     payload = {"to": to, "text": text_message.append_origin_line(gsm7.simplify(text), content.otp, host), "sid": sid}

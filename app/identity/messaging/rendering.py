@@ -76,7 +76,7 @@ def _rendered(
     kind: MailKind, branding: Branding, facts: MessageFacts, language: Language, own: OwnMail | None
 ) -> RenderedMessage:
     """Return the mail with what a theme has for it. Raises ThemeFileFailed."""
-    values, of_subject = _values(kind, branding, facts, language), _subject_values(branding, facts)
+    values, of_subject = _values(kind, branding, facts, language), _subject_values(branding, facts, language)
     blocks = own.with_values(branding, facts, language, values, of_subject) if own else None
     if own:
         values |= {"own_blocks": own.blocks, "own_layout": own.around(branding, language, values["links"])}
@@ -99,10 +99,15 @@ def _context(template: Template, values: dict[str, Any], blocks: OwnBlocks | Non
     return context
 
 
-def _subject_values(branding: Branding, facts: MessageFacts) -> dict[str, str]:
+def _subject_values(branding: Branding, facts: MessageFacts, language: Language) -> dict[str, str]:
     """Return the values of a subject, which keeps no invisible characters, so that nothing in it may become a link."""
     known = {"factor": facts.factor, "provider": facts.provider, "change": facts.change}
-    return {"tenant": branding.tenant, "domain": facts.domain, "organization": safe_name(facts.organization), **known}
+    return {
+        "tenant": branding.tenant(language.tag),
+        "domain": facts.domain,
+        "organization": safe_name(facts.organization),
+        **known,
+    }
 
 
 def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
@@ -261,12 +266,12 @@ def _layout_values(branding: Branding, language: Language, colour: str = "") -> 
     return {
         "language": language,
         "look": branding,
-        "tenant": branding.tenant,
+        "tenant": branding.tenant(language.tag),
         "light": _light_shades(colours),
         "font": Markup.escape(_font(branding)),
         "dark_styles": _dark_styles(colours),
         "blank": _BLANK,
-        "signature": one_line(branding.brand.signature or "", MAX_SUBJECT_LENGTH),
+        "signature": one_line(branding.signature(language.tag), MAX_SUBJECT_LENGTH),
         "links": _links(branding, language.tag),
         "own_blocks": {},
         "own_layout": None,

@@ -65,13 +65,13 @@ class OwnMail:
         self, branding: Branding, language: Language, links: Iterable[tuple[str, str]]
     ) -> Callable[..., Markup] | None:
         """Return what places our parts in the layout; None without one."""
-        layout, text, brand = self.layout, _texts(branding, language), branding.brand
+        layout, text = self.layout, _texts(branding, language)
         if layout is None:
             return None
         view = {
             **_of_every_template(branding, language),
-            "sentence": brand.sentence.get(language.tag) or next(iter(brand.sentence.values()), ""),
-            "signature": brand.signature or "",
+            "sentence": branding.sentence(language.tag),
+            "signature": branding.signature(language.tag),
             "links": [{"text": label, "address": address} for label, address in links],
         }
 
@@ -83,7 +83,7 @@ class OwnMail:
 
 
 def _of_every_template(branding: Branding, language: Language) -> dict[str, Any]:
-    return {"name": branding.tenant, "language": language.tag, "direction": language.direction}
+    return {"name": branding.tenant(language.tag), "language": language.tag, "direction": language.direction}
 
 
 def _texts(branding: Branding, language: Language) -> Text:

@@ -36,7 +36,7 @@ def tenant(context: Context) -> tenant_pages.TenantView:
     settings, brand, host = context.tenant.settings, context.tenant.brand, context.visit.host if context.visit else ""
     return tenant_pages.TenantView(
         name=context.tenant.name,
-        display_name=context.tenant.display_name,
+        display_name=context.tenant.display_line,
         version=context.tenant.version_tag,
         brand=BrandView(**brand.model_dump(exclude={"display_name"})),
         locales=list(settings.locales),

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.auth import ACCOUNT_WRITE, INTERFACE_SCOPES
-from app.contract.tenants.branding import Brand
+from app.contract.tenants.branding import Brand, Line, line_in
 from app.contract.tenants.settings import TenantSettings
 from app.kit.text.tenant_texts import TenantTexts, compile_texts
 
@@ -38,8 +38,18 @@ class Tenant:
         return compile_texts(self.brand.texts)
 
     @property
-    def display_name(self) -> str:
+    def display_line(self) -> Line:
+        """The name that people see, in one language or several."""
         return self.brand.display_name or self.name.title()
+
+    @property
+    def display_name(self) -> str:
+        """The name in the default language."""
+        return self.name_in(self.settings.default_locale)
+
+    def name_in(self, language: str) -> str:
+        """Return the name that people see in a language."""
+        return line_in(self.display_line, language, self.settings.default_locale)
 
 
 def version_tag(tenant_id: str, version: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from app.contract.errors import BadField
-from app.contract.tenants.branding import SCRIPT_PLACES, Brand, set_members
+from app.contract.tenants.branding import SCRIPT_PLACES, Brand, line_in, line_with, set_members
 from app.contract.themes import theme_members, theme_problems
 from app.contract.themes.theme_members import LocaleInfo, ThemeBody, ThemeContent, ThemePage, ThemePages
 from app.kit.near_names import near_name
@@ -68,7 +68,11 @@ def members_of(brand: Brand, language: str) -> dict[str, Any]:
         "favicon": brand.favicon,
         "logo": brand.logo,
         "body": ThemeBody(**{name: getattr(brand, member) for name, member in _BODY.items()}).model_dump(),
-        "content": {"heading": brand.sentence.get(language), "paragraph": brand.signature, **content},
+        "content": {
+            "heading": brand.sentence.get(language),
+            "paragraph": line_in(brand.signature, language, language) or None,
+            **content,
+        },
         "variables": dict(_VARIABLE.findall("".join(sections.get(_VARIABLES, [])))),
         "pages": ThemePages.model_validate(pages).model_dump(),
         "locales": {tag: locale.model_dump() for tag, locale in locales.items() if locale != LocaleInfo()},
@@ -91,7 +95,7 @@ def merged_brand(
     """
     shown = members_of(stored, language)
     changed = {name: value for name, value in members.items() if _as_shown(value) != shown.get(name)}
-    places = _places(changed, language)
+    places = _places(changed, stored, language)
     before, flat = _flat(stored.model_dump(mode="json")), _flat(sent)
     for path, (member, value) in places.items():
         sent_value = flat.get(path)
@@ -120,7 +124,7 @@ def _is_same(one: Any, other: Any) -> bool:
     return (one or None) == (other or None)
 
 
-def _places(members: Mapping[str, Any], language: str) -> _Places:
+def _places(members: Mapping[str, Any], stored: Brand, language: str) -> _Places:
     places = _Places()
     for field, member in _FIELDS.items():
         if members.get(field) is not None:
@@ -128,7 +132,7 @@ def _places(members: Mapping[str, Any], language: str) -> _Places:
     if (body := members.get("body")) is not None:
         _put_body(places, body)
     if (content := members.get("content")) is not None:
-        _put_content(places, content, language)
+        _put_content(places, content, stored, language)
     if (variables := members.get("variables")) is not None:
         places.put(("css", _VARIABLES), _VARIABLES, _root_rule(variables))
     if (pages := members.get("pages")) is not None:
@@ -150,7 +154,7 @@ def _put_body(places: _Places, body: ThemeBody) -> None:
             places.put((member,), f"Body.{pascal(name)}", getattr(body, name))
 
 
-def _put_content(places: _Places, content: ThemeContent, language: str) -> None:
+def _put_content(places: _Places, content: ThemeContent, stored: Brand, language: str) -> None:
     for name in content.model_fields_set:
         member, value = f"Content.{pascal(name)}", getattr(content, name)
         if name in theme_members.CONTENT:
@@ -158,7 +162,7 @@ def _put_content(places: _Places, content: ThemeContent, language: str) -> None:
         elif name == "heading":
             places.put(("sentence", language), member, value)
         elif name == "paragraph":
-            places.put(("signature",), member, value)
+            places.put(("signature",), member, line_with(stored.signature, language, value) if value else value)
 
 
 def _put_page(places: _Places, page: str, files: ThemePage) -> None:

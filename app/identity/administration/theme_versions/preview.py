@@ -69,7 +69,8 @@ def mail(context: Context, req: MailPreviewRequest) -> MailDocument:
 def branding_of(context: Context, look: Look, found: StoredThemeVersion) -> Branding:
     """Return what messages have of a version's look."""
     brand = stored_brand(shown_values(context, look, found))
-    return Branding(brand.display_name or context.tenant.name.title(), brand, context.pages_url)
+    name = brand.display_name or context.tenant.name.title()
+    return Branding(name, brand, context.pages_url, context.tenant.settings.default_locale)
 
 
 def _version(context: Context, token: str) -> tuple[Look, StoredThemeVersion]:

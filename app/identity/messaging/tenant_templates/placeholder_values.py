@@ -9,7 +9,7 @@ from app.contract.messages.models import MailKind, SmsKind
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.tenants.themed_tenant import themed_tenant
-from app.identity.messaging.message import Branding, MessageFacts, one_line, safe_name
+from app.identity.messaging.message import MAX_NAME_LENGTH, MessageFacts, one_line, safe_name
 from app.identity.messaging.rendering import format_duration
 from app.identity.messaging.tenant_templates.placeholders import ADDRESS
 from app.identity.platform.context import Context
@@ -39,7 +39,7 @@ def values_for(
         "LastName": safe_name(_text(profile.get("LastName"))),
         "UserName": username,
         "Email": facts.email or (facts.to if isinstance(kind, MailKind) else _text(account.email if account else "")),
-        "TenantName": Branding(tenant.display_name, tenant.brand).tenant,
+        "TenantName": one_line(tenant.name_in(language.tag), MAX_NAME_LENGTH),
         "CurrentYear": str(context.now.year),
         "IpAddress": one_line(context.ip_address, 45),
         "UserAgent": safe_name(" · ".join(filter(None, (agent.browser, agent.system)))),
