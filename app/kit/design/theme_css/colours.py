@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from tinycss2 import color4
 from tinycss2.ast import Node
 
 from app.kit.design.colour import Colour
-from app.kit.design.theme_css.media import MODES, can_hold
+from app.kit.design.theme_css.media import MODES, holds
 from app.kit.design.theme_css.tokens import between_commas
 
 _ANY: Final = re.compile(r":(?:is|where)\(([^()]*)\)")
@@ -51,25 +51,40 @@ class PlainRule:
 
     selectors: tuple[str, ...]
     declarations: tuple[Node, ...]
-    modes: tuple[int, ...]
+    conditions: Mapping[int, tuple[str, ...]]
+    """By each mode in which it can apply: the conditions around it that the mode alone does not decide, the outermost first."""
+
+    def applies(self, mode: int, unmet: Set[str] = frozenset()) -> bool:
+        """Return whether it applies in a mode, of the undecided conditions all but the `unmet` ones being met."""
+        return mode in self.conditions and unmet.isdisjoint(self.conditions[mode])
 
 
 def plain_rules(css: str) -> list[PlainRule]:
     """Return the rules for screens in their order; those for paper and forced colors are left out."""
     nodes = tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True)
-    return [*_rules(nodes, MODES)]
+    return [*_rules(nodes, dict.fromkeys(MODES, ()))]
 
 
-def _rules(nodes: Sequence[Node], modes: tuple[int, ...]) -> Iterator[PlainRule]:
+def _rules(nodes: Sequence[Node], conditions: Mapping[int, tuple[str, ...]]) -> Iterator[PlainRule]:
     for node in nodes:
         if node.type == "qualified-rule":
             found = tinycss2.parse_declaration_list(node.content, skip_comments=True, skip_whitespace=True)
             declarations = tuple(item for item in found if item.type == "declaration")
-            yield PlainRule(tuple(_selectors(node.prelude)), declarations, modes)
+            yield PlainRule(tuple(_selectors(node.prelude)), declarations, conditions)
         elif node.type == "at-rule" and node.lower_at_keyword in ("media", "supports") and node.content is not None:
             nested = tinycss2.parse_rule_list(node.content, skip_comments=True, skip_whitespace=True)
-            is_media = node.lower_at_keyword == "media"
-            yield from _rules(nested, tuple(mode for mode in modes if not is_media or can_hold(node.prelude, mode)))
+            yield from _rules(nested, _within(node, conditions))
+
+
+def _within(node: Node, conditions: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
+    """Return the conditions of the rules in an at-rule; without the modes in which it does not hold."""
+    text = f"@{node.lower_at_keyword} {' '.join(tinycss2.serialize(node.prelude).lower().split())}"
+    found = {mode: holds(node.prelude, mode) if node.lower_at_keyword == "media" else None for mode in conditions}
+    return {
+        mode: around if found[mode] else (*around, text)
+        for mode, around in conditions.items()
+        if found[mode] is not False
+    }
 
 
 def _selectors(prelude: Sequence[Node]) -> Iterator[str]:
@@ -99,13 +114,13 @@ class Tokens:
 
     values: dict[tuple[str, int], Sequence[Node] | Colour] = field(default_factory=dict)
 
-    def add(self, rules: Sequence[PlainRule]) -> None:
-        """Take over the custom properties that rules set on the root."""
+    def add(self, rules: Sequence[PlainRule], mode: int) -> None:
+        """Take over the custom properties that rules set on the root in a mode."""
         for rule in rules:
             if ":root" in rule.selectors or "html" in rule.selectors:
-                for item in rule.declarations:
-                    if item.name.startswith("--"):
-                        self.values |= {(item.name, mode): item.value for mode in rule.modes}
+                self.values |= {
+                    (item.name, mode): item.value for item in rule.declarations if item.name.startswith("--")
+                }
 
     def paint(self, value: Sequence[Node], mode: int, steps: int = 0) -> Paint | None:
         """Return the color among the words of a value; None for none of them.

@@ -2,7 +2,8 @@
 
 It reads the style sheets alone: what stands on what is known for our classes from our own sheets, and for a theme's elements as far
 as its selectors say it. What depends on a picture, a gradient or a mix of colors is left out. In forced colors, browsers choose all
-colors, and a theme can't change that.
+colors, and a theme can't change that. A rule in a condition that the mode does not decide, such as a width, is checked as applied and as
+not applied; a line is reported once for each mode, with its smallest contrast.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from app.kit.design.theme_css.media import MODES
 
 LARGE_TEXT: Final = 3.0
 """Minimum contrast of text of 24px and more (WCAG 2.2, 1.4.3)."""
+MAX_CONDITIONS: Final = 16
+"""Different conditions of a style sheet that are each checked alone; the others with all of them, and with none."""
 _LARGE_PIXELS: Final = 24
 _MODE_NAMES: Final = ("light", "dark")
 _GROUNDS: Final = ("--canvas", "--raised", "--surface")
@@ -42,6 +45,14 @@ class StyleProblem(NamedTuple):
 
     line: int
     sentence: str
+
+
+class _Weak(NamedTuple):
+    """A problem with its contrast; the smallest is the worst."""
+
+    ratio: float
+    kind: str
+    problem: StyleProblem
 
 
 class _Target(NamedTuple):
@@ -112,8 +123,6 @@ class _Sheets:
 
     def add(self, rules: Sequence[PlainRule], *, is_theme: bool) -> None:
         for rule in rules:
-            if self.mode not in rule.modes:
-                continue
             declarations = _shown(rule.declarations)
             for selector in (one for each in rule.selectors for one in alternatives(each)):
                 found = _situation(selector)
@@ -215,18 +224,32 @@ def contrast_problems(
         palette: the tokens of the theme's color.
         always_around: of the theme's pages.
     """
-    own, base, found = plain_rules(css), plain_rules(ours), set[StyleProblem]()
+    own, base = plain_rules(css), plain_rules(ours)
+    worst: dict[tuple[int, int, str], _Weak] = {}
     for mode in MODES:
-        tokens = Tokens({(name, each): pair[each] for name, pair in palette.items() for each in MODES})
-        tokens.add([rule for rule in base if not _sets(rule, palette)])
-        tokens.add(own)
-        sheets = _Sheets(mode, tokens, always_around)
-        sheets.add(base, is_theme=False)
-        sheets.add(own, is_theme=True)
-        for rule in own:
-            if mode in rule.modes:
-                found |= {*_rule_problems(sheets, rule)}
-    return sorted(found, key=lambda problem: (problem.line, problem.sentence))
+        for unmet in _cases(own, mode):
+            rules, others = ([rule for rule in each if rule.applies(mode, unmet)] for each in (own, base))
+            tokens = Tokens({(name, each): pair[each] for name, pair in palette.items() for each in MODES})
+            tokens.add([rule for rule in others if not _sets(rule, palette)], mode)
+            tokens.add(rules, mode)
+            sheets = _Sheets(mode, tokens, always_around)
+            sheets.add(others, is_theme=False)
+            sheets.add(rules, is_theme=True)
+            for rule in rules:
+                for weak in _rule_problems(sheets, rule):
+                    key = mode, weak.problem.line, weak.kind
+                    worst[key] = min(weak, worst.get(key, weak))
+    return sorted({weak.problem for weak in worst.values()}, key=lambda problem: (problem.line, problem.sentence))
+
+
+def _cases(rules: Sequence[PlainRule], mode: int) -> Iterator[frozenset[str]]:
+    """Yield the conditions that are unmet in each case to check: none of them, all, and all but those around a rule.
+
+    What two conditions do together alone is not checked: the number of all cases doubles with each condition.
+    """
+    chains = dict.fromkeys(rule.conditions[mode] for rule in rules if rule.conditions.get(mode))
+    every = frozenset(text for chain in chains for text in chain)
+    yield from dict.fromkeys((frozenset(), every, *(every.difference(chain) for chain in [*chains][:MAX_CONDITIONS])))
 
 
 def _sets(rule: PlainRule, palette: Mapping[str, Pair]) -> bool:
@@ -258,8 +281,8 @@ def _situation(selector: str) -> _Situation | None:
     return _Situation(known[-1], tuple(known[:-1])) if len(known) == len(parts) else None
 
 
-def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[StyleProblem]:
-    """Yield the problem of the focus ring, and that of the least readable text of a rule."""
+def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[_Weak]:
+    """Yield the weak focus ring, and the least readable text of a rule."""
     declarations = _shown(rule.declarations)
     if "outline-color" in declarations:
         yield from _ring_problems(sheets, declarations["outline-color"])
@@ -270,7 +293,7 @@ def _rule_problems(sheets: _Sheets, rule: PlainRule) -> Iterator[StyleProblem]:
             for weak in _weak_texts(sheets, selector, declarations)
         }
         if found:
-            yield min(found).problem(declarations, sheets.mode)
+            yield _Weak(min(found).ratio, "text", min(found).problem(declarations, sheets.mode))
 
 
 def _weak_texts(sheets: _Sheets, selector: str, declarations: Mapping[str, Node]) -> Iterator[_WeakText]:
@@ -354,8 +377,8 @@ def _is_large(sheets: _Sheets, at: _Situation) -> bool:
     return bool(size.value * {"px": 1, "rem": 16, "em": 16, "pt": 4 / 3}.get(size.lower_unit, 0) >= _LARGE_PIXELS)
 
 
-def _ring_problems(sheets: _Sheets, node: Node) -> Iterator[StyleProblem]:
-    """Yield the problem of a focus ring, which is on the ground of the page."""
+def _ring_problems(sheets: _Sheets, node: Node) -> Iterator[_Weak]:
+    """Yield a weak focus ring, which is on the ground of the page."""
     try:
         paint = sheets.tokens.paint(node.value, sheets.mode)
     except UndecidedColour:
@@ -365,12 +388,9 @@ def _ring_problems(sheets: _Sheets, node: Node) -> Iterator[StyleProblem]:
     grounds = [sheets.token(name) for name in _GROUNDS]
     worst = min(grounds, key=lambda ground: paint.over(ground).contrast(ground))
     if (ratio := paint.over(worst).contrast(worst)) < SHAPE:
-        yield _problem(
-            node,
+        problem = StyleProblem(
+            node.source_line,
             f"expected a focus ring with a contrast of at least {SHAPE:g}:1 in {_MODE_NAMES[sheets.mode]} mode; found {ratio:.2f}:1, "
             f"{paint.over(worst)} on {worst}: write outline-color: {paint.over(worst).reaching(SHAPE, *grounds)}, the nearest that passes",
         )
-
-
-def _problem(node: Node, sentence: str) -> StyleProblem:
-    return StyleProblem(node.source_line, sentence)
+        yield _Weak(ratio, "ring", problem)

@@ -19,7 +19,7 @@ _GROWING: Final = frozenset(("rem", "em", "lh", "%", "ch"))
 
 def fixed_type(css: str) -> list[StyleProblem]:
     """Return each size and line height in pixels, with the same in rem. The style sheet is one that `checked` accepts."""
-    declarations = [item for rule in plain_rules(css) if rule.modes for item in rule.declarations]
+    declarations = [item for rule in plain_rules(css) if rule.conditions for item in rule.declarations]
     own: dict[str, list[Node]] = {}
     for item in declarations:
         if item.name.startswith(f"--{OWN}"):

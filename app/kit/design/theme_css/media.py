@@ -26,9 +26,9 @@ _FEATURES: Final[Mapping[str, tuple[bool, bool]]] = {
 _TYPES: Final = {"all": True, "screen": True, "print": False}
 
 
-def can_hold(queries: Sequence[Node], mode: int) -> bool:
-    """Return whether one of the media queries holds in a mode, or may hold there. Media Queries 4, section 3."""
-    return any(_query(query, mode) is not False for query in between_commas(queries))
+def holds(queries: Sequence[Node], mode: int) -> bool | None:
+    """Return whether one of the media queries holds in a mode; None if that depends on more. Media Queries 4, section 3."""
+    return _opposite(_all([_opposite(_query(query, mode)) for query in between_commas(queries)]))
 
 
 def _query(nodes: Sequence[Node], mode: int) -> bool | None:

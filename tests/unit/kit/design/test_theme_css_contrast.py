@@ -152,6 +152,41 @@ def test_color_that_wins_is_named(css: str, line: int, words: str) -> None:
     assert [(one.line, words in one.sentence) for one in light] == [(line, True)]
 
 
+WIDE, NARROW = "@media (min-width: 600px)", "@media (max-width: 400px)"
+
+
+@pytest.mark.parametrize(
+    ("css", "line", "words"),
+    [
+        (f".own-a {{ color: #999; background: #fff }}\n{WIDE} {{ .own-a {{ color: #333 }} }}", 1, "#999999 on #ffffff"),
+        (f".own-a {{ color: #fff }}\n{WIDE} {{ .own-a {{ background: #000 }} }}", 1, "#ffffff on #ffffff"),
+        (f".own-a {{ color: #333; background: #fff }}\n{WIDE} {{ .own-a {{ color: #999 }} }}", 2, "#999999 on #ffffff"),
+        (f":root {{ --own-x: #bbb }}\n.own-a {{ color: var(--own-x); background: #fff }}\n{WIDE} {{ :root {{ --own-x: #333 }} }}",
+         2, "#bbbbbb on #ffffff"),
+        (f".own-a {{ color: #333; background: #fff }}\n{WIDE} {{ .own-a {{ color: #888 }} }}\n{NARROW} {{ .own-a {{ color: #333 }} }}",
+         2, "#888888 on #ffffff"),
+        (("@supports (display: grid) { .own-a { background: #fff } }\n.own-a.own-b { background: #222 }"
+         "\n@supports (display: grid) { .own-a.own-b { background: #fff } }"), 2, "in light mode; found"),
+    ],
+)  # fmt: skip
+def test_condition_is_checked_with_and_without(css: str, line: int, words: str) -> None:
+    found = [one for one in problems(css) if "light mode" in one.sentence]
+    assert [(one.line, words in one.sentence) for one in found] == [(line, True)], found
+
+
+def test_line_is_reported_once_with_its_worst_contrast() -> None:
+    css = f":root {{ --own-x: #bbb }}\n.own-a {{ color: var(--own-x); background: #fff }}\n{WIDE} {{ :root {{ --own-x: #ccc }} }}"
+    (found,) = [one for one in problems(css) if "light mode" in one.sentence]
+    assert (found.line, "#cccccc on #ffffff" in found.sentence) == (2, True)
+
+
+def test_condition_that_is_readable_both_ways_passes() -> None:
+    css = f".own-a {{ color: #333; background: #fff }}\n{WIDE} {{ .own-a {{ color: #fff; background: #222 }} }}"
+    nested = f"{WIDE} {{ .own-a {{ background: #222; color: #fff }} {NARROW} {{ .own-a {{ color: #eee }} }} }}"
+    assert problems(css) == []
+    assert problems(nested) == []
+
+
 def test_theme_of_one_mode_is_measured_in_it() -> None:
     css, dark = ".own-a { color: #ddd }\n.lead { color: #bbb }", replace(BRAND, color_scheme="dark")
     assert style_problems(css, dark) == []
