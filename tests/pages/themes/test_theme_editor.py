@@ -147,7 +147,7 @@ def test_preview_of_a_replaced_draft_shows_the_next(themes: Themes, visitor: Vis
     assert visitor.open(shared).status == 404
 
 
-def test_preview_of_a_version_not_kept_shows_no_other(
+def test_preview_of_a_deleted_version_shows_no_other(
     themes: Themes, visitor: Visitor, theme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(version_store, "KEPT_VERSIONS", 3)

@@ -180,7 +180,7 @@ def test_line_is_reported_once_with_its_worst_contrast() -> None:
     assert (found.line, "#cccccc on #ffffff" in found.sentence) == (2, True)
 
 
-def test_condition_that_is_readable_both_ways_passes() -> None:
+def test_readable_colors_in_a_condition_pass() -> None:
     css = f".own-a {{ color: #333; background: #fff }}\n{WIDE} {{ .own-a {{ color: #fff; background: #222 }} }}"
     nested = f"{WIDE} {{ .own-a {{ background: #222; color: #fff }} {NARROW} {{ .own-a {{ color: #eee }} }} }}"
     assert problems(css) == []
