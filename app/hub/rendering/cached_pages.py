@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Final
 
 from flask import Response, current_app
@@ -63,11 +63,8 @@ class CachedPage:
         )
         key = (self.make, arguments, tenant.name, tenant.version, visit.themes, current_language().tag, shown)
         cache, is_on = services().cached_pages, not current_app.jinja_env.auto_reload
-        cached = cache.get(key) if is_on else None
-        if cached is None:
-            cached = self._render(arguments, visit)
-            if is_on:
-                cache.put(key, cached)
+        render = partial(self._render, arguments, visit)
+        cached = cache.get_or_make(tenant.name, key, render) if is_on else render()
         values = {_NONCE: visit.nonce, _TOKEN: fresh_token(), _INTERACTION: interaction.id if interaction else ""}
         return cached.response(values, is_compressed=accepts_gzip())
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Final
 
 from flask import Flask, current_app
@@ -19,8 +20,9 @@ from werkzeug.local import LocalProxy
 from app.hub import locale
 from app.hub.locale import Language
 from app.hub.tenants.branding import PageBranding
+from app.hub.web.visit import current_visit
 from app.kit import randomness
-from app.kit.caching.lru_cache import LruCache
+from app.kit.caching.shared_cache import SharedCache
 
 _MACROS: Final = "macros/page_frame.html"
 _MAX_FRAGMENTS: Final = 512
@@ -32,8 +34,8 @@ _FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "sessio
 FragmentArgument = str | bool | Language | tuple[Language, ...]
 
 
-class FragmentCache(LruCache[Hashable, str]):
-    """The fragments of an application as format strings, with a name for each slot."""
+class FragmentCache(SharedCache[Hashable, str]):
+    """The fragments of an application as format strings, with a name for each slot, each owned by a tenant."""
 
 
 class NotInFragment(Exception):
@@ -86,10 +88,9 @@ def fragment(name: str, brand: PageBranding, *arguments: FragmentArgument, slots
     app = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
     cache: FragmentCache = app.extensions["gatehouse.fragments"]
     key = (name, locale.current_language().tag, brand, arguments)
-    text = None if app.jinja_env.auto_reload else cache.get(key)
-    if text is None:
-        text = _with_slots(name, brand, arguments, slots)
-        cache.put(key, text)
+    render = partial(_with_slots, name, brand, arguments, slots)
+    is_on = not app.jinja_env.auto_reload
+    text = cache.get_or_make(current_visit().tenant.name, key, render) if is_on else render()
     if not slots:
         return Markup(text % ())  # noqa: S704 - what a macro wrote
     return Markup(text % {slot: Markup.escape(value) for slot, value in slots.items()})  # noqa: S704 - each value is escaped

@@ -10,7 +10,7 @@ from wsgiref.types import WSGIEnvironment
 from flask import Response
 from werkzeug.datastructures import Headers
 
-from app.kit.caching.lru_cache import LruCache
+from app.kit.caching.shared_cache import SharedCache
 from app.kit.web.precompressed import PrecompressedText
 
 GZIP: Final = "gzip"
@@ -43,8 +43,8 @@ class CachedResponse:
         )
 
 
-class ResponseCache(LruCache[Hashable, CachedResponse]):
-    """The responses that a process has in memory."""
+class ResponseCache(SharedCache[Hashable, CachedResponse]):
+    """The responses that a process has in memory, each owned by a tenant."""
 
     def __init__(self) -> None:
         super().__init__(_MAX_CACHED)

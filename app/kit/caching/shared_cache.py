@@ -58,6 +58,15 @@ class SharedCache(Generic[Key, Value]):
         with self._lock:
             return list(self._owned.get(owner, ()))
 
+    def items(self) -> list[tuple[Key, Value]]:
+        """Return the entries of all owners."""
+        with self._lock:
+            return [item for entries in self._owned.values() for item in entries.items()]
+
+    def values(self) -> list[Value]:
+        """Return the values of all owners."""
+        return [value for _, value in self.items()]
+
     def clear(self) -> None:
         with self._lock:
             self._owned.clear()

@@ -11,6 +11,7 @@ from app.hub.locale import LANGUAGES
 from app.hub.rendering import fragments, frame
 from app.hub.rendering.fragments import NotInFragment, visible_names
 from app.hub.rendering.page import Page
+from app.hub.tenants.tenant import HubTenant
 from app.hub.web.cookies import RelyingPartyLink
 from app.hub.web.csrf import FormTokens
 from app.hub.web.visit import Visit, current_visit, set_current_visit
@@ -121,3 +122,14 @@ def test_number_of_cached_fragments_is_bounded(hub: Flask, monkeypatch: pytest.M
         for section in "abcde":
             fragments.fragment("tabs", TENANTS["acme"], section, False, False, slots={})
     assert len(bounded.values()) == 3
+
+
+def test_fragments_of_a_tenant_evict_no_others(hub: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounded = fragments.FragmentCache(3)
+    monkeypatch.setitem(hub.extensions, "gatehouse.fragments", bounded)
+    for name, sections in (("globex", "a"), ("acme", "abcde")):
+        with hub.app_context():
+            set_current_visit(Visit(tenant=HubTenant(name, TENANTS[name])))
+            for section in sections:
+                fragments.fragment("tabs", TENANTS[name], section, False, False, slots={})
+    assert [len(bounded.keys(name)) for name in ("globex", "acme")] == [1, 2]
